@@ -1,0 +1,120 @@
+import { header, type MaybePromise, type PlantHeaders, type PlantRequest, type Signal } from './http.js';
+import { Refusal } from './problems.js';
+
+/** What a verifier gets beside the token. */
+export interface VerifyContext {
+  readonly request: PlantRequest;
+  /** Fires at the deadline or when the client goes away. Made when it is first read. */
+  readonly signal: Signal;
+}
+
+/**
+ * Turns a bearer token into whoever sent it, or into `false`, `null` or `undefined` for a bad one (401).
+ *
+ * @throws {InsufficientScope} when the token is good but may not create plants (403).
+ * Anything else thrown is an outage: the client is answered 500, never 401.
+ *
+ * @example
+ * ```ts
+ * const verifyToken: VerifyToken<{ tenant: string }> = async (token, { signal }) => {
+ *   const answer = await fetch(`https://auth.example/tokens/${encodeURIComponent(token)}`, { signal });
+ *   if (answer.status === 404) return null;
+ *   if (!answer.ok) throw new Error(`the token service answered ${answer.status}`);
+ *   return (await answer.json()) as { tenant: string };
+ * };
+ * ```
+ */
+export type VerifyToken<Caller> = (
+  token: string,
+  context: VerifyContext,
+) => MaybePromise<Caller | false | null | undefined>;
+
+/**
+ * Thrown by `verifyToken` when a good token lacks the scope: 403 with `error="insufficient_scope"` (RFC 6750 §3.1).
+ *
+ * @example
+ * ```ts
+ * if (!user.scopes.includes('plants:write')) throw new InsufficientScope('plants:write');
+ * ```
+ */
+export class InsufficientScope extends Error {
+  override readonly name = 'InsufficientScope';
+
+  /** @param scope the scope that is needed, in the form of RFC 6749 §3.3: words separated by one space */
+  constructor(readonly scope: string) {
+    if (!/^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/.test(scope)) {
+      throw new TypeError('InsufficientScope needs a scope as in RFC 6749 §3.3, such as "plants:write"');
+    }
+    super(`the token lacks the scope ${scope}`);
+  }
+}
+
+const token68 = /^bearer +([a-z0-9._~+/-]+=*) *$/i;
+const bearerScheme = /^bearer(?: |$)/i;
+
+/** The token of the request's one `Authorization: Bearer` header. */
+export function bearerToken(headers: PlantHeaders): string {
+  const found = header(headers, 'authorization');
+  if (found !== null && typeof found !== 'string' && found.length > 1) {
+    throw tokenInvalid('There is more than one Authorization header.');
+  }
+  const value = typeof found === 'string' ? found : found?.[0];
+  const token = value && token68.exec(value)?.[1];
+  if (token) return token;
+  if (value && bearerScheme.test(value)) {
+    throw tokenInvalid('The Authorization header is not "Bearer" and one token.');
+  }
+  // No `error` attribute here: a client that sent no credentials made no mistake yet (RFC 6750 §3.1).
+  throw new Refusal('token_missing', {
+    message: 'Send an Authorization header: "Bearer" and your access token.',
+    headers: challenge(),
+  });
+}
+
+export function tokenInvalid(message: string): Refusal {
+  return new Refusal('token_invalid', { message, headers: challenge('error="invalid_token"') });
+}
+
+export function scopeInsufficient({ scope }: InsufficientScope): Refusal {
+  return new Refusal('scope_insufficient', {
+    message: `The token lacks the scope ${scope}.`,
+    headers: challenge(`error="insufficient_scope", scope="${scope}"`),
+  });
+}
+
+function challenge(attributes?: string): Record<string, string> {
+  return { 'www-authenticate': `Bearer realm="plants"${attributes ? `, ${attributes}` : ''}` };
+}
+
+/**
+ * A verifier for a fixed set of tokens, compared in constant time.
+ *
+ * @throws {TypeError} when there is no token, or one that no bearer header can carry (RFC 6750 §2.1).
+ *
+ * @example
+ * ```ts
+ * const handle = createPlantStore(memoryStorage(), acceptTokens(process.env.TOKEN!));
+ * ```
+ */
+export function acceptTokens(...tokens: readonly string[]): VerifyToken<true> {
+  if (tokens.length === 0) throw new TypeError('acceptTokens needs at least one token');
+  for (const token of tokens) {
+    if (typeof token !== 'string' || !token68.test(`Bearer ${token}`) || token.includes(' ')) {
+      throw new TypeError('acceptTokens needs tokens made of A-Z a-z 0-9 - . _ ~ + / and "=" at the end');
+    }
+  }
+  return (given) => {
+    let found = false;
+    for (const token of tokens) found = equalInConstantTime(token, given) || found;
+    return found;
+  };
+}
+
+/** Takes as long for a near miss as for a match, so that a token cannot be guessed character by character. */
+function equalInConstantTime(expected: string, given: string): boolean {
+  let difference = expected.length ^ given.length;
+  for (let i = 0; i < expected.length; i++) {
+    difference |= expected.charCodeAt(i) ^ given.charCodeAt(i % given.length);
+  }
+  return difference === 0;
+}

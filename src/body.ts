@@ -1,0 +1,112 @@
+import { header, type MaybePromise, type PlantHeaders, type PlantRequest } from './http.js';
+import { isNamed, Refusal } from './problems.js';
+
+/** A body as it arrived, before it is text. */
+export type Content = string | Uint8Array | { readonly parsed: unknown };
+
+/**
+ * Thrown by a `ReadBody`: says what became of the body.
+ *
+ * @example
+ * ```ts
+ * if (received > limit) throw new BodyError('body_too_large');
+ * ```
+ */
+export class BodyError extends Error {
+  override readonly name = 'BodyError';
+
+  /** @param message for `onError`, never for the client; for `body_unreadable` say which line to move */
+  constructor(
+    readonly problem: 'body_too_large' | 'body_incomplete' | 'body_unreadable',
+    message: string = problem,
+  ) {
+    super(message);
+  }
+}
+
+/** Refuses what is not plain JSON, or declares more than `limit` bytes, before a byte of the body is read. */
+export function checkBodyHeaders(headers: PlantHeaders, limit: number): void {
+  const type = one(header(headers, 'content-type'));
+  if (type !== 'application/json' && type?.split(';', 1)[0]?.trim().toLowerCase() !== 'application/json') {
+    const came = type ? `the Content-Type is ${JSON.stringify(type)}` : 'there is no Content-Type';
+    throw new Refusal('media_type_unsupported', { message: `Send application/json; ${came}.` });
+  }
+  const encoding = one(header(headers, 'content-encoding'));
+  if (encoding && encoding.trim().toLowerCase() !== 'identity') {
+    const came = JSON.stringify(encoding);
+    throw new Refusal('media_type_unsupported', {
+      message: `Send the body unencoded; its Content-Encoding is ${came}.`,
+    });
+  }
+  if (Number(one(header(headers, 'content-length'))) > limit) throw tooLarge(limit);
+}
+
+function one(value: string | readonly string[] | null): string | null {
+  return typeof value === 'string' ? value : (value?.join(', ') ?? null);
+}
+
+function tooLarge(limit: number): Refusal {
+  return new Refusal('body_too_large', { message: `The body is larger than ${limit} bytes.` });
+}
+
+/** The body in whatever form it comes first; rejects as a `ReadBody` does. */
+export function readBody(body: PlantRequest['body'], limit: number): MaybePromise<Content> {
+  if (typeof body === 'function') return body(limit);
+  if (body === null || body === undefined) return '';
+  if (typeof body === 'object' && Symbol.asyncIterator in body) return collect(body, limit);
+  return body;
+}
+
+async function collect(stream: AsyncIterable<Uint8Array>, limit: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of stream) {
+    length += chunk.byteLength;
+    if (length > limit) throw new BodyError('body_too_large');
+    chunks.push(chunk);
+  }
+  return concat(chunks, length);
+}
+
+/** One run of bytes from chunks that hold `length` of them in all. */
+export function concat(chunks: readonly Uint8Array[], length: number): Uint8Array {
+  if (chunks.length === 1) return chunks[0]!;
+  const whole = new Uint8Array(length);
+  let offset = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, offset);
+    offset += chunk.byteLength;
+  }
+  return whole;
+}
+
+/** What a failed read means to the client. */
+export function bodyRefusal(error: unknown, limit: number): Refusal {
+  const problem = isNamed<BodyError>(error, 'BodyError') ? error.problem : 'body_unreadable';
+  if (problem === 'body_too_large') return tooLarge(limit);
+  if (problem === 'body_incomplete') return new Refusal(problem);
+  return new Refusal('body_unreadable', { cause: error });
+}
+
+// Strict: a replaced byte would be stored as if the client had sent U+FFFD. Takes one leading BOM away.
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** The text of a body: at most `limit` bytes of UTF-8, without a byte order mark. */
+export function textOf(content: string | Uint8Array, limit: number): string {
+  if (typeof content === 'string') {
+    if (!fits(content, limit)) throw tooLarge(limit);
+    return content.charCodeAt(0) === 0xfeff ? content.slice(1) : content;
+  }
+  if (content.byteLength > limit) throw tooLarge(limit);
+  try {
+    return utf8.decode(content);
+  } catch {
+    throw new Refusal('body_not_json', { message: 'The body is not UTF-8.' });
+  }
+}
+
+/** Whether a string is at most `limit` bytes of UTF-8; a UTF-16 unit becomes one to three. */
+function fits(text: string, limit: number): boolean {
+  if (text.length > limit) return false;
+  return text.length * 3 <= limit || new TextEncoder().encode(text).byteLength <= limit;
+}

@@ -1,0 +1,89 @@
+/** A platform's own type where the platform has it, else a structural stand-in, so that the published
+ *  declarations check alone and still fit `fetch`, `pg` and the rest without a cast. */
+export type Global<Name extends string, Otherwise> = typeof globalThis extends {
+  [K in Name]: { prototype: infer Instance };
+}
+  ? Instance
+  : Otherwise;
+
+/** The platform's `AbortSignal`. */
+export type Signal = Global<'AbortSignal', { readonly aborted: boolean }>;
+
+/** A value, or a promise of it. */
+export type MaybePromise<T> = T | PromiseLike<T>;
+
+/** Headers as the host has them: a `Headers` object, or a dictionary in any letter case. */
+export type PlantHeaders =
+  | { get(name: string): string | null }
+  | { readonly [name: string]: string | readonly string[] | undefined };
+
+/** A request body: text, bytes, a stream of bytes, or what a parser in front of the mount made of it. */
+export type PlantBody = string | Uint8Array | AsyncIterable<Uint8Array> | { readonly parsed: unknown };
+
+/**
+ * Reads the body, of at most `limit` bytes. Called once at most, and only after the token was accepted.
+ *
+ * @throws {BodyError} for a body that is too large, incomplete or gone. Anything else thrown is `body_unreadable`.
+ */
+export type ReadBody = (limit: number) => MaybePromise<string | Uint8Array | { readonly parsed: unknown }>;
+
+/**
+ * A request as plain data. Adapters make it from the host's own; tests, queues and Lambdas write it by hand.
+ *
+ * @example
+ * ```ts
+ * const request: PlantRequest = {
+ *   method: 'POST',
+ *   url: '/plants',
+ *   headers: { authorization: 'Bearer secret', 'content-type': 'application/json' },
+ *   body: '{"id":1,"name":"Rosa canina"}',
+ * };
+ * ```
+ */
+export interface PlantRequest {
+  readonly method: string;
+  /** Relative to the mount. An absolute URL is fine, and a query is ignored. */
+  readonly url: string;
+  readonly headers: PlantHeaders;
+  readonly body?: PlantBody | ReadBody | null | undefined;
+  /** Fires when the client goes away. */
+  readonly signal?: Signal | undefined;
+  /** The host's own request, for `verifyToken` and the storage; never read by the library. */
+  readonly raw?: unknown;
+}
+
+/** A response as plain data: header names in lower case, the body complete. */
+export interface PlantResponse {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+/** Answers one request. Never rejects. */
+export type PlantHandler = (request: PlantRequest) => Promise<PlantResponse>;
+
+/** Looks a header up by its lower-case name; a list where the host shows that it came more than once. */
+export function header(headers: PlantHeaders, name: string): string | readonly string[] | null {
+  // A dictionary may hold a header that is called "get".
+  if (typeof headers.get === 'function') return headers.get(name);
+  const dictionary = headers as { readonly [name: string]: string | readonly string[] | undefined };
+  const exact = dictionary[name];
+  if (exact !== undefined) return exact;
+  // Some hosts keep the client's spelling: AWS Lambda sends `Authorization`.
+  for (const key in dictionary) {
+    if (key.length === name.length && key.toLowerCase() === name) return dictionary[key] ?? null;
+  }
+  return null;
+}
+
+/** The path of a request target in origin-form or absolute-form (RFC 9112 §3.2), without its query. */
+export function pathOf(url: string): string {
+  const end = url.search(/[?#]/);
+  const target = end < 0 ? url : url.slice(0, end);
+  return target.startsWith('/') ? target : target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '');
+}
+
+/** Whether a value has to be awaited: any thenable, as JavaScript's own `await` has it. */
+export function isPromise<T>(value: MaybePromise<T>): value is PromiseLike<T> {
+  return typeof (value as PromiseLike<T> | null | undefined)?.then === 'function';
+}

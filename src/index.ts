@@ -1,0 +1,21 @@
+export {
+  acceptTokens,
+  InsufficientScope,
+  type VerifyContext,
+  type VerifyToken,
+} from './bearer.js';
+export { BodyError } from './body.js';
+export type {
+  MaybePromise,
+  PlantBody,
+  PlantHandler,
+  PlantHeaders,
+  PlantRequest,
+  PlantResponse,
+  ReadBody,
+  Signal,
+} from './http.js';
+export type { PlantStoreOptions } from './options.js';
+export type { NewPlant, Plant } from './plant.js';
+export { createPlantStore } from './plant-store.js';
+export { PlantRefused, type PlantStorage, StorageBusy, type StorageContext } from './storage.js';

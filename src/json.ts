@@ -1,0 +1,138 @@
+/** The members of a JSON object that a plant is made of. */
+export interface Members {
+  /** A `bigint` where the text holds an int64, else whatever the text holds. */
+  readonly id: unknown;
+  readonly name: unknown;
+  readonly tag: unknown;
+  /** Those given more than once: two readers of the same text could take different ones. */
+  readonly repeated: readonly string[];
+}
+
+/**
+ * Parses JSON text and keeps the id exact. `JSON.parse` decides what is valid; the digits of the id are then read
+ * from the text, because a double holds only 53 bits of them.
+ *
+ * @returns `undefined` for JSON that is not an object
+ * @throws {SyntaxError} for text that is not JSON
+ */
+export function parseMembers(text: string): Members | undefined {
+  const value: unknown = JSON.parse(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const { id, name, tag } = value as Record<string, unknown>;
+  if (plain.test(text) && Number.isSafeInteger(id))
+    return { id: BigInt(id as number), name, tag, repeated: [] };
+  const { afterId, repeated } = scanTopLevel(text);
+  return { id: typeof id === 'number' ? int64After(text, afterId) : id, name, tag, repeated };
+}
+
+/**
+ * What most clients send: the members once each, in the contract's order, an id of digits alone, and no escapes.
+ * It says in one look what the scan below finds out step by step.
+ */
+const plain = /^\{ ?"id": ?-?\d+, ?"name": ?"[^"\\]*"(?:, ?"tag": ?"[^"\\]*")? ?\}$/;
+
+const members = ['id', 'name', 'tag'] as const;
+
+const quote = 0x22;
+const comma = 0x2c;
+const openBracket = 0x5b;
+const backslash = 0x5c;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+
+/** "name" with each letter spelt \u006e: a member's name has no longer spelling. */
+const longestKey = 'name'.length * 6;
+
+/**
+ * Reads the top level of the text of a JSON object: where the last `id` key ends, and which of the members came
+ * again. Not recursive, so depth costs no stack, and linear.
+ */
+function scanTopLevel(text: string): { afterId: number; repeated: readonly string[] } {
+  const count = { id: 0, name: 0, tag: 0 };
+  let afterId = 0;
+  let depth = 0;
+  let keyIsNext = false;
+  for (let i = 0, dull = 0; i < text.length; i++) {
+    switch (text.charCodeAt(i)) {
+      case quote: {
+        const start = i + 1;
+        i = endOfString(text, start);
+        if (!keyIsNext) break;
+        keyIsNext = false;
+        if (i - start > longestKey) break;
+        const raw = text.slice(start, i);
+        const key = raw.includes('\\') ? JSON.parse(`"${raw}"`) : raw;
+        if (key !== 'id' && key !== 'name' && key !== 'tag') break;
+        count[key as keyof typeof count]++;
+        if (key === 'id') afterId = i + 1;
+        break;
+      }
+      case openBrace:
+      case openBracket:
+        keyIsNext = ++depth === 1;
+        break;
+      case closeBrace:
+      case closeBracket:
+        depth--;
+        break;
+      case comma:
+        keyIsNext = depth === 1;
+        break;
+      default:
+        if (++dull % patience === 0) i = skip(outsideStrings, text, i) - 1;
+    }
+  }
+  const repeated = members.filter((name) => count[name] > 1);
+  return { afterId, repeated };
+}
+
+/** The index of the quote that ends a string whose first character is at `from`. */
+function endOfString(text: string, from: number): number {
+  const end = text.indexOf('"', from);
+  if (text.charCodeAt(end - 1) !== backslash) return end;
+  for (let i = from, dull = 0; ; i++) {
+    const code = text.charCodeAt(i);
+    if (code === quote) return i;
+    if (code === backslash) i++;
+    else if (++dull % patience === 0) i = skip(insideString, text, i) - 1;
+  }
+}
+
+// A sticky expression runs over a long stretch at several times the speed of a loop, but is slow to start.
+const outsideStrings = /[^"{}[\],]*/y;
+const insideString = /[^"\\]*/y;
+const patience = 16;
+
+/** The index after what `run` matches at `from`. */
+function skip(run: RegExp, text: string, from: number): number {
+  run.lastIndex = from;
+  run.test(text);
+  return run.lastIndex;
+}
+
+/** What follows a key that has a number: its sign, digits, fraction and exponent. */
+const numberMember = /\s*:\s*(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?/iy;
+const int64Max = 2n ** 63n - 1n;
+const int64Min = -(2n ** 63n);
+
+/**
+ * The number after a key when it is an integer of 64 bits, however it is spelt: `1.0` and `1e3` are integers to JSON
+ * Schema. Digits decide, never a double. They are counted before they become a `bigint`, so that `1e999999999`
+ * allocates nothing.
+ */
+function int64After(text: string, afterKey: number): bigint | undefined {
+  numberMember.lastIndex = afterKey;
+  const [, sign = '', whole = '', fraction = '', exponent = 0] = numberMember.exec(text) ?? [];
+  const digits = whole + fraction;
+  let first = 0;
+  let last = digits.length;
+  // Loops, because /0+$/ would look at a million zeros a million times.
+  while (first < last && digits[first] === '0') first++;
+  while (last > first && digits[last - 1] === '0') last--;
+  if (first === last) return 0n;
+  const zeros = Number(exponent) - fraction.length + (digits.length - last);
+  if (zeros < 0 || last - first + zeros > 19) return undefined;
+  const value = BigInt(sign + digits.slice(first, last) + '0'.repeat(zeros));
+  return value >= int64Min && value <= int64Max ? value : undefined;
+}

@@ -1,0 +1,193 @@
+import {
+  bearerToken,
+  type InsufficientScope,
+  scopeInsufficient,
+  tokenInvalid,
+  type VerifyToken,
+} from './bearer.js';
+import { bodyRefusal, type Content, checkBodyHeaders, readBody, textOf } from './body.js';
+import { Deadline } from './deadline.js';
+import {
+  isPromise,
+  type MaybePromise,
+  type PlantHandler,
+  type PlantRequest,
+  type PlantResponse,
+  pathOf,
+} from './http.js';
+import { checkOptions, type PlantStoreOptions } from './options.js';
+import { type NewPlant, plantFromParsed, plantFromText } from './plant.js';
+import { isNamed, Refusal } from './problems.js';
+import type { PlantRefused, PlantStorage, StorageBusy, StorageContext } from './storage.js';
+
+/**
+ * Makes the handler of `POST /plants`: a pure function from request to response that never rejects. Mount it with
+ * an adapter (`plant-store/node`, `/express`, `/koa`, `/fastify`, `/fetch`), or call it yourself.
+ *
+ * @throws {TypeError} that names a bad argument or option
+ * @see {@link https://spec.openapis.org/oas/v3.1.0} and the document in `plant-store/openapi`
+ *
+ * @example
+ * ```ts
+ * const handle = createPlantStore(memoryStorage(), acceptTokens('secret'));
+ * const response = await handle({
+ *   method: 'POST',
+ *   url: '/plants',
+ *   headers: { authorization: 'Bearer secret', 'content-type': 'application/json' },
+ *   body: '{"id":9007199254740993,"name":"Rosa canina"}',
+ * });
+ * console.log(response.status, response.body); // 200 {"name":"Rosa canina"}
+ * ```
+ */
+export function createPlantStore<Caller>(
+  storage: PlantStorage<Caller>,
+  verifyToken: VerifyToken<Caller>,
+  options: PlantStoreOptions = {},
+): PlantHandler {
+  const { basePath, bodyLimit, timeoutMs, acceptReplays, onError } = checkOptions(options);
+  if (typeof storage?.create !== 'function') throw new TypeError('storage must have a create function');
+  if (typeof verifyToken !== 'function') throw new TypeError('verifyToken must be a function');
+  if (acceptReplays && !storage.find) throw new TypeError('acceptReplays needs a storage that has find');
+  const path = `${basePath}/plants`;
+
+  return async function handle(request: PlantRequest): Promise<PlantResponse> {
+    const deadline = new Deadline(timeoutMs, request);
+    try {
+      checkTarget(request, path);
+      const token = bearerToken(request.headers);
+      // A getter on a literal: `{...context}` keeps it, and nobody pays for a signal that nobody reads.
+      const context = {
+        request,
+        caller: undefined as Caller,
+        get signal() {
+          return deadline.signal;
+        },
+      };
+      // Promises alone are awaited: each await gives way once, and what is there already need not.
+      const verified = attempt(
+        deadline,
+        'verifyToken',
+        () => verifyToken(token, context),
+        verificationRefusal,
+      );
+      context.caller = accepted(isPromise(verified) ? await verified : verified);
+
+      checkBodyHeaders(request.headers, bodyLimit);
+      const reading = attempt(deadline, 'the body', () => readBody(request.body, bodyLimit), unreadBody);
+      const plant = plantOf(isPromise(reading) ? await reading : reading);
+
+      // Kept apart before the storage has the plant, for a storage may change what it is given.
+      const { name, tag } = plant;
+      const creating = attempt(
+        deadline,
+        'storage.create',
+        () => storage.create(plant, context),
+        storageRefusal,
+      );
+      const outcome = isPromise(creating) ? await creating : creating;
+      if (outcome === 'taken') await replay({ id: plant.id, name, tag }, context, deadline);
+      else if (outcome !== 'created') throw storageRefusal(wrongOutcome(outcome), deadline);
+      return {
+        status: 200,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ name, tag }),
+      };
+    } catch (thrown) {
+      const refusal = thrown instanceof Refusal ? thrown : new Refusal('internal_error', { cause: thrown });
+      if ('cause' in refusal.details) report(refusal.details.cause, request);
+      return refusal.toResponse();
+    } finally {
+      deadline.close();
+    }
+  };
+
+  /** The content as a plant. */
+  function plantOf(content: Content): NewPlant {
+    if (typeof content === 'string' || content instanceof Uint8Array)
+      return plantFromText(textOf(content, bodyLimit));
+    try {
+      return plantFromParsed(content.parsed);
+    } catch (error) {
+      throw error instanceof Refusal ? error : bodyRefusal(error, bodyLimit);
+    }
+  }
+
+  /** Lets a create of a taken id pass if it is the create of the plant that has it. */
+  async function replay(plant: NewPlant, context: StorageContext<Caller>, deadline: Deadline): Promise<void> {
+    if (acceptReplays) {
+      const find = () => storage.find?.(plant.id, context);
+      const stored = await attempt(deadline, 'storage.find', find, storageRefusal);
+      if (stored?.name === plant.name && (stored.tag ?? undefined) === plant.tag) return;
+    }
+    throw new Refusal('id_taken', { message: `A plant with id ${plant.id} exists.` });
+  }
+
+  function unreadBody(error: unknown, { expired }: Deadline): Refusal {
+    return error === expired ? new Refusal('body_incomplete') : bodyRefusal(error, bodyLimit);
+  }
+
+  function storageRefusal(error: unknown, { expired }: Deadline): Refusal {
+    if (error === expired) {
+      // Only a client whose replay is recognised may send an unknown outcome again.
+      const headers = acceptReplays ? { 'retry-after': '1' } : {};
+      return new Refusal('timed_out', { cause: error, headers });
+    }
+    if (isNamed<PlantRefused>(error, 'PlantRefused')) {
+      return new Refusal('plant_refused', { message: error.message });
+    }
+    if (isNamed<StorageBusy>(error, 'StorageBusy')) {
+      return new Refusal('busy', { cause: error, headers: { 'retry-after': '1' } });
+    }
+    return new Refusal('storage_failed', { cause: error });
+  }
+
+  /** Tells `onError`, whatever it does: it may throw, or be async and reject. */
+  function report(error: unknown, request: PlantRequest): void {
+    // A storage or verifier that stops because the client is gone did what it was asked to do.
+    if (request?.signal?.aborted && isNamed(error, 'AbortError')) return;
+    try {
+      const told = onError(error, request);
+      if (isPromise(told)) told.then(undefined, () => {});
+    } catch {}
+  }
+}
+
+function checkTarget({ method, url }: PlantRequest, path: string): void {
+  const bodyless = method === 'HEAD';
+  if (url !== path && pathOf(url) !== path) {
+    throw new Refusal('not_found', { message: `This store answers POST ${path}.`, bodyless });
+  }
+  if (method !== 'POST') throw new Refusal('method_not_allowed', { headers: { allow: 'POST' }, bodyless });
+}
+
+/** Does a step that is not ours, whether it answers, promises, throws or rejects, within the deadline. */
+function attempt<T>(
+  deadline: Deadline,
+  who: string,
+  step: () => MaybePromise<T>,
+  refusalOf: (error: unknown, deadline: Deadline) => Refusal,
+): MaybePromise<T> {
+  try {
+    const result = step();
+    return isPromise(result) ? deadline.within(who, result, refusalOf) : result;
+  } catch (error) {
+    throw refusalOf(error, deadline);
+  }
+}
+
+function verificationRefusal(error: unknown): Refusal {
+  return isNamed<InsufficientScope>(error, 'InsufficientScope')
+    ? scopeInsufficient(error)
+    : new Refusal('verification_failed', { cause: error });
+}
+
+function accepted<Caller>(verified: Caller | false | null | undefined): Caller {
+  if (verified === false || verified === null || verified === undefined) {
+    throw tokenInvalid('The token was turned down.');
+  }
+  return verified;
+}
+
+function wrongOutcome(outcome: unknown): TypeError {
+  return new TypeError(`storage.create must answer 'created' or 'taken', and answered ${String(outcome)}`);
+}

@@ -1,0 +1,74 @@
+import type { VerifyContext } from './bearer.js';
+import type { NewPlant } from './plant.js';
+
+/** What a storage gets beside the plant. */
+export interface StorageContext<Caller> extends VerifyContext {
+  /** What `verifyToken` returned. */
+  readonly caller: Caller;
+}
+
+/**
+ * Where plants are kept. Prove an own one with `storageCases` from `plant-store/testing`.
+ *
+ * The members are written as properties on purpose: TypeScript checks methods bivariantly, and would let a storage
+ * that needs `{ tenant, role }` take a verifier that gives `{ tenant }`.
+ *
+ * @example
+ * ```ts
+ * const storage: PlantStorage = {
+ *   async create({ id, name, tag }) {
+ *     const result = await pool.query(
+ *       'INSERT INTO plants (id, name, tag) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+ *       [String(id), name, tag ?? null],
+ *     );
+ *     return result.rowCount === 1 ? 'created' : 'taken';
+ *   },
+ * };
+ * ```
+ */
+export interface PlantStorage<Caller = unknown> {
+  /**
+   * Stores the plant if its id is free.
+   *
+   * - Atomic: of any number of concurrent creates of one id exactly one gets `'created'`.
+   * - Durable: once it has returned `'created'`, a crash does not lose the plant, as far as this storage promises.
+   * - `'taken'` means that a plant with this id is stored. Of an unknown outcome say nothing: throw.
+   *
+   * @throws {PlantRefused} for a plant that this storage will not keep (400).
+   * @throws {StorageBusy} when it has no room to queue it; nothing was stored (503).
+   * Anything else thrown is `storage_failed` (500): the plant may or may not exist.
+   */
+  readonly create: (plant: NewPlant, context: StorageContext<Caller>) => Promise<'created' | 'taken'>;
+  /** The stored plant, `undefined` where there is none. Needed only for `acceptReplays`. */
+  readonly find?:
+    | ((id: bigint, context: StorageContext<Caller>) => Promise<NewPlant | undefined>)
+    | undefined;
+}
+
+/**
+ * Thrown by a storage that will not keep this plant: 400, with this message.
+ *
+ * @example
+ * ```ts
+ * if (plant.name.length > 200) throw new PlantRefused('name is longer than 200 characters');
+ * ```
+ */
+export class PlantRefused extends Error {
+  override readonly name = 'PlantRefused';
+}
+
+/**
+ * Thrown by a storage that has no room to queue another plant, before it stored anything: 503 with `Retry-After: 1`.
+ *
+ * @example
+ * ```ts
+ * if (queue.length >= 10_000) throw new StorageBusy();
+ * ```
+ */
+export class StorageBusy extends Error {
+  override readonly name = 'StorageBusy';
+
+  constructor(message = 'the storage has no room to queue more') {
+    super(message);
+  }
+}

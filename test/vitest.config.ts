@@ -1,0 +1,17 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+import { entries } from '../tsup.config.js';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+export default defineConfig({
+  root,
+  test: { include: ['test/**/*.test.ts'], testTimeout: 30_000 },
+  resolve: {
+    // The package by its own name is its source, so that tests and examples read as a user writes them.
+    alias: Object.entries(entries).map(([name, file]) => ({
+      find: name === 'index' ? /^plant-store$/ : new RegExp(`^plant-store/${name}$`),
+      replacement: root + file,
+    })),
+  },
+});

@@ -1,0 +1,19 @@
+import { defineConfig } from 'tsup';
+
+/** Every subpath of the package and its source; a test holds `exports` in package.json against it. */
+export const entries = {
+  index: 'src/index.ts',
+  node: 'adapters/hosts/node.ts',
+  memory: 'adapters/storages/memory.ts',
+};
+
+export default defineConfig({
+  entry: entries,
+  format: ['esm', 'cjs'],
+  target: 'es2022',
+  dts: true,
+  // Chunks are shared, so that a class is one class whichever subpath it comes from.
+  splitting: true,
+  clean: true,
+  silent: true,
+});
