@@ -1,0 +1,49 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** A program of `examples/` while it runs. */
+export interface Program {
+  readonly child: ChildProcess;
+  /** All it has printed so far. */
+  output(): string;
+  /** Resolves once what it printed matches, with the match; rejects if it ends before. */
+  printed(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Resolves with its exit code. */
+  readonly exit: Promise<number | null>;
+}
+
+/** Starts `examples/<name>.ts` as a person would, with settings on top of this environment. */
+export function startExample(name: string, env: Record<string, string> = {}): Program {
+  const child = spawn(process.execPath, ['--import', 'tsx', `examples/${name}.ts`], {
+    cwd: root,
+    env: { ...process.env, PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const exit = once(child, 'close').then(([code]) => code as number | null);
+  child.stdout.on('data', (text) => {
+    output += text;
+  });
+  child.stderr.on('data', (text) => {
+    output += text;
+  });
+  return {
+    child,
+    exit,
+    output: () => output,
+    printed: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const match = pattern.exec(output);
+          if (match) resolve(match);
+        };
+        child.stdout.on('data', look);
+        child.stderr.on('data', look);
+        exit.then(() => reject(new Error(`${name} ended before it printed ${pattern}:\n${output}`)));
+        look();
+      }),
+  };
+}
