@@ -65,7 +65,7 @@ export type PlantHandler = (request: PlantRequest) => Promise<PlantResponse>;
 /** Looks a header up by its lower-case name; a list where the host shows that it came more than once. */
 export function header(headers: PlantHeaders, name: string): string | readonly string[] | null {
   // A dictionary may hold a header that is called "get".
-  if (typeof headers.get === 'function') return headers.get(name);
+  if (typeof headers.get === 'function') return headers.get(name) ?? null;
   const dictionary = headers as { readonly [name: string]: string | readonly string[] | undefined };
   const exact = dictionary[name];
   if (exact !== undefined) return exact;
@@ -86,4 +86,9 @@ export function pathOf(url: string): string {
 /** Whether a value has to be awaited: any thenable, as JavaScript's own `await` has it. */
 export function isPromise<T>(value: MaybePromise<T>): value is PromiseLike<T> {
   return typeof (value as PromiseLike<T> | null | undefined)?.then === 'function';
+}
+
+/** Whether a value is bytes, also those of another realm: under Jest, a Buffer is no instance of `Uint8Array`. */
+export function isBytes(value: unknown): value is Uint8Array {
+  return ArrayBuffer.isView(value);
 }

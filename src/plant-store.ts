@@ -8,6 +8,7 @@ import {
 import { bodyRefusal, type Content, checkBodyHeaders, readBody, textOf } from './body.js';
 import { Deadline } from './deadline.js';
 import {
+  isBytes,
   isPromise,
   type MaybePromise,
   type PlantHandler,
@@ -103,8 +104,7 @@ export function createPlantStore<Caller>(
 
   /** The content as a plant. */
   function plantOf(content: Content): NewPlant {
-    if (typeof content === 'string' || content instanceof Uint8Array)
-      return plantFromText(textOf(content, bodyLimit));
+    if (typeof content === 'string' || isBytes(content)) return plantFromText(textOf(content, bodyLimit));
     try {
       return plantFromParsed(content.parsed);
     } catch (error) {

@@ -1,3 +1,4 @@
+import { isBytes } from '../../src/http.js';
 import {
   BodyError,
   type PlantHandler,
@@ -89,11 +90,12 @@ export function fromNode(
   response: NodeResponse,
   parsed: ParsedBody,
   raw: unknown = request,
+  url = request.url ?? '',
 ): PlantRequest {
   let signal: AbortSignal | undefined;
   return {
     method: request.method ?? '',
-    url: request.url ?? '',
+    url,
     headers: headersOf(request),
     body: (limit) => readBody(request, response, parsed, limit),
     get signal() {
@@ -134,12 +136,12 @@ function readBody(
   { body, rawBody }: ParsedBody,
   limit: number,
 ): ReturnType<ReadBody> {
-  if (typeof rawBody === 'string' || rawBody instanceof Uint8Array) return rawBody;
+  if (typeof rawBody === 'string' || isBytes(rawBody)) return rawBody;
   // An aborted request on HTTP/2 looks ended and complete: ask for that first.
   if (request.aborted) throw new BodyError('body_incomplete');
   // A stream that was read never ends again: waiting for it would hang.
   if (!request.readableDidRead) return request.readableEnded ? '' : readStream(request, response, limit);
-  if (typeof body === 'string' || body instanceof Uint8Array) return body;
+  if (typeof body === 'string' || isBytes(body)) return body;
   if (body !== undefined) return { parsed: body };
   throw new BodyError('body_unreadable', lostBody);
 }
@@ -185,7 +187,7 @@ function awaitsContinue({ headers }: NodeRequest, response: NodeResponse): boole
 function send({ status, headers, body }: PlantResponse, request: NodeRequest, response: NodeResponse): void {
   // Another middleware may have answered meanwhile, a time-out for one.
   if (response.headersSent || response.writableEnded) return;
-  if (!request.readableEnded) drain(request, response);
+  drain(request, response);
   response.writeHead(status, body ? { ...headers, 'content-length': Buffer.byteLength(body) } : headers);
   response.end(body);
 }
@@ -198,6 +200,7 @@ const drainStallMs = 500;
  * more than 64 MiB, nor for longer than 500 ms without progress. Node alone would read on for ever.
  */
 export function drain(request: NodeRequest, response: NodeResponse): void {
+  if (request.readableEnded) return;
   const { stream } = response;
   if (stream) {
     // HTTP/2 says it in a frame: complete answer, no need for the rest (RFC 9113 §8.1). The connection lives on.
