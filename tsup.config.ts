@@ -4,6 +4,10 @@ import { defineConfig } from 'tsup';
 export const entries = {
   index: 'src/index.ts',
   node: 'adapters/hosts/node.ts',
+  express: 'adapters/hosts/express.ts',
+  koa: 'adapters/hosts/koa.ts',
+  fastify: 'adapters/hosts/fastify.ts',
+  fetch: 'adapters/hosts/fetch.ts',
   memory: 'adapters/storages/memory.ts',
 };
 

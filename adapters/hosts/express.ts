@@ -1,0 +1,20 @@
+import { toNode } from './node.js';
+
+/**
+ * Mounts the handler in an Express 4 or 5 app, at its root, under a path or in a router: `toNode` under Express's
+ * name. Whatever is not `POST <mount>/plants` goes on to the app, its body unread.
+ *
+ * Mount it above `express.json()`. Below it, an id beyond 2^53 is lost to the parser, unless that keeps `rawBody`.
+ *
+ * @example
+ * ```ts
+ * import express from 'express';
+ * import { acceptTokens, createPlantStore } from 'plant-store';
+ * import { toExpress } from 'plant-store/express';
+ * import { memoryStorage } from 'plant-store/memory';
+ *
+ * const handle = createPlantStore(memoryStorage(), acceptTokens('secret'));
+ * express().use('/api', toExpress(handle)).listen(3000); // POST /api/plants
+ * ```
+ */
+export const toExpress: typeof toNode = toNode;

@@ -1,0 +1,47 @@
+import type { PlantHandler } from '../../src/index.js';
+import { drain, fromNode, isNotOurs, type NodeRequest, type NodeResponse, type ParsedBody } from './node.js';
+
+/** What is used of a Koa context. */
+export interface KoaContext {
+  readonly req: NodeRequest;
+  readonly res: NodeResponse;
+  /** Body parsers leave `body` and `rawBody` here. */
+  readonly request: object;
+  readonly headerSent: boolean;
+  readonly writable: boolean;
+  status: number;
+  body: unknown;
+  set(headers: { [name: string]: string }): void;
+}
+
+/**
+ * Mounts the handler in a Koa 2 or 3 app: plain, with koa-mount, or in a `@koa/router`, which strips nothing and so
+ * needs `basePath`. Whatever is not `POST <mount>/plants` goes on to the app, its body unread.
+ *
+ * @example
+ * ```ts
+ * import Koa from 'koa';
+ * import mount from 'koa-mount';
+ * import { acceptTokens, createPlantStore } from 'plant-store';
+ * import { toKoa } from 'plant-store/koa';
+ * import { memoryStorage } from 'plant-store/memory';
+ *
+ * const handle = createPlantStore(memoryStorage(), acceptTokens('secret'));
+ * new Koa().use(mount('/api', toKoa(handle))).listen(3000); // POST /api/plants
+ * ```
+ */
+export function toKoa(
+  handle: PlantHandler,
+): (context: KoaContext, next: () => Promise<unknown>) => Promise<unknown> {
+  return async (context, next) => {
+    const { req, res } = context;
+    const answer = await handle(fromNode(req, res, context.request as ParsedBody, context));
+    if (isNotOurs(answer)) return next();
+    // Another middleware may have answered meanwhile, a time-out for one; or the client has gone.
+    if (context.headerSent || !context.writable) return;
+    drain(req, res);
+    context.status = answer.status;
+    context.set(answer.headers);
+    context.body = answer.body;
+  };
+}
