@@ -123,11 +123,11 @@ export function createPlantStore<Caller>(
   }
 
   function unreadBody(error: unknown, { expired }: Deadline): Refusal {
-    return error === expired ? new Refusal('body_incomplete') : bodyRefusal(error, bodyLimit);
+    return expired && error === expired ? new Refusal('body_incomplete') : bodyRefusal(error, bodyLimit);
   }
 
   function storageRefusal(error: unknown, { expired }: Deadline): Refusal {
-    if (error === expired) {
+    if (expired && error === expired) {
       // Only a client whose replay is recognised may send an unknown outcome again.
       const headers = acceptReplays ? { 'retry-after': '1' } : {};
       return new Refusal('timed_out', { cause: error, headers });
