@@ -1,4 +1,6 @@
+import { writeFile } from 'node:fs/promises';
 import { defineConfig } from 'tsup';
+import { openapi } from './src/openapi.js';
 
 /** Every subpath of the package and its source; a test holds `exports` in package.json against it. */
 export const entries = {
@@ -9,6 +11,7 @@ export const entries = {
   fastify: 'adapters/hosts/fastify.ts',
   fetch: 'adapters/hosts/fetch.ts',
   memory: 'adapters/storages/memory.ts',
+  openapi: 'src/openapi.ts',
 };
 
 export default defineConfig({
@@ -20,4 +23,5 @@ export default defineConfig({
   splitting: true,
   clean: true,
   silent: true,
+  onSuccess: () => writeFile('dist/openapi.json', `${JSON.stringify(openapi(), null, 2)}\n`),
 });

@@ -1,0 +1,180 @@
+import { type Problem, problems } from './problems.js';
+
+/** An OpenAPI Server Object: where the operation is found. A relative `url` is relative to the document's own. */
+export interface OpenApiServer {
+  /** What comes before `/plants`, without a slash at its end: `https://example.com/api`. */
+  url: string;
+  description?: string;
+}
+
+/** The document as plain data: `JSON.stringify` it, serve it, hand it to a generator. */
+export type OpenApiDocument = ReturnType<typeof openapi>;
+
+/**
+ * The contract as an OpenAPI document: the operation, its schemas, and every answer that this library can give.
+ * A new object for each call, free to be changed. The same without servers is the package's `openapi.json`.
+ *
+ * @see {@link https://spec.openapis.org/oas/v3.1.0}
+ *
+ * @example
+ * ```ts
+ * import { createServer } from 'node:http';
+ * import { openapi } from 'plant-store/openapi';
+ *
+ * const document = JSON.stringify(openapi({ servers: [{ url: 'https://example.com/api' }] }));
+ * createServer((_request, response) => {
+ *   response.setHeader('content-type', 'application/json').end(document);
+ * }).listen(3000);
+ * ```
+ */
+export function openapi({ servers }: { servers?: OpenApiServer[] } = {}) {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Plant Store',
+      version: '1.0.0',
+      license: { name: 'MIT', identifier: 'MIT' },
+      description: `Adds plants to a store.\n\n${errorTable()}`,
+    },
+    ...(servers && { servers }),
+    security: [{ bearerAuth: [] as string[] }],
+    paths: {
+      '/plants': {
+        post: {
+          operationId: 'createPlant',
+          summary: 'Create a plant',
+          description:
+            'Adds a plant under an id that is free. Members other than `id`, `name` and `tag` are dropped.',
+          requestBody: {
+            description:
+              'Plant to add to the store. The id may be any 64-bit integer and is kept exact. Strings have neither U+0000 nor lone surrogates.',
+            required: true,
+            content: {
+              'application/json': {
+                schema: { $ref: '#/components/schemas/NewPlant' },
+                examples: {
+                  rose: { summary: 'A plant', value: { id: 1, name: 'Rosa canina', tag: 'shrub' } },
+                  untagged: { summary: 'A plant without a tag', value: { id: 2, name: 'Quercus robur' } },
+                },
+              },
+            },
+          },
+          responses: {
+            '200': {
+              description: 'plant response',
+              content: {
+                'application/json': {
+                  schema: { $ref: '#/components/schemas/Plant' },
+                  example: { name: 'Rosa canina', tag: 'shrub' },
+                },
+              },
+            },
+            '400': errorResponse(400, 'unexpected error'),
+            '401': {
+              ...errorResponse(401, 'no token, or a bad one'),
+              headers: {
+                'WWW-Authenticate': {
+                  description: 'The challenge of RFC 6750 §3; it has an `error` attribute when a token came.',
+                  required: true,
+                  schema: { type: 'string' as const },
+                  example: 'Bearer realm="plants", error="invalid_token"',
+                },
+              },
+            },
+            '403': {
+              ...errorResponse(403, 'a good token that may not create plants'),
+              headers: {
+                'WWW-Authenticate': {
+                  description: 'The challenge of RFC 6750 §3, with the `scope` that is needed.',
+                  required: true,
+                  schema: { type: 'string' as const },
+                  example: 'Bearer realm="plants", error="insufficient_scope", scope="plants:write"',
+                },
+              },
+            },
+            '500': errorResponse(500, 'the server failed'),
+            '503': {
+              ...errorResponse(503, 'the server is busy, or the storage late'),
+              headers: {
+                'Retry-After': {
+                  description: 'Seconds to wait. Present only where sending the request again is safe.',
+                  required: false,
+                  schema: { type: 'integer' as const, minimum: 0 },
+                  example: 1,
+                },
+              },
+            },
+          },
+        },
+      },
+    },
+    components: {
+      securitySchemes: { bearerAuth: { type: 'http' as const, scheme: 'bearer' } },
+      schemas: {
+        Plant: {
+          type: 'object' as const,
+          required: ['name'],
+          properties: { name: { type: 'string' as const }, tag: { type: 'string' as const } },
+        },
+        NewPlant: {
+          allOf: [
+            { $ref: '#/components/schemas/Plant' },
+            {
+              type: 'object' as const,
+              required: ['id'],
+              properties: { id: { type: 'integer' as const, format: 'int64' } },
+            },
+          ],
+        },
+        Error: {
+          type: 'object' as const,
+          required: ['error', 'message'],
+          properties: {
+            error: {
+              type: 'integer' as const,
+              format: 'int32',
+              description: 'What went wrong, for programs. A number never changes its meaning.',
+            },
+            message: { type: 'string' as const, description: 'What went wrong, for people.' },
+          },
+        },
+      },
+      // No answers of the operation, for its path and method are right; a standalone server gives them beside it.
+      responses: {
+        NotFound: errorResponse(404, 'another path'),
+        MethodNotAllowed: {
+          ...errorResponse(405, 'another method'),
+          headers: {
+            Allow: {
+              description: 'The methods that the path answers (RFC 9110 §10.2.1).',
+              required: true,
+              schema: { type: 'string' as const },
+              example: 'POST',
+            },
+          },
+        },
+      },
+    },
+  };
+}
+
+/** A response that carries the contract's Error, with an example for each problem of this status. */
+function errorResponse(status: number, description: string) {
+  const examples: { [name in Problem]?: { summary: string; value: { error: number; message: string } } } = {};
+  for (const [name, { error, when }] of entries) {
+    if (Math.trunc(error / 100) === status) {
+      examples[name] = { summary: `${error} ${name}: ${when}`, value: { error, message: when } };
+    }
+  }
+  return {
+    description,
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' }, examples } },
+  };
+}
+
+const entries = Object.entries(problems) as [Problem, (typeof problems)[Problem]][];
+
+function errorTable(): string {
+  const rows = entries.map(([name, { error, when }]) => `| ${error} | \`${name}\` | ${when} |`);
+  return ['| `error` | name | when |', '| --- | --- | --- |', ...rows].join('\n');
+}

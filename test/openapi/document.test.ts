@@ -1,0 +1,141 @@
+import { validate as readme } from '@readme/openapi-parser';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { OpenAPIV3_1 } from 'openapi-types';
+import { type OpenApiDocument, openapi } from 'plant-store/openapi';
+import { describe, expect, it } from 'vitest';
+import { problems } from '../../src/problems.js';
+
+const document = openapi();
+const { post } = document.paths['/plants'];
+
+describe('the document', () => {
+  it.each([
+    ['without servers', openapi()],
+    [
+      'with servers',
+      openapi({ servers: [{ url: '/api' }, { url: 'https://example.com', description: 'ours' }] }),
+    ],
+  ])('is valid OpenAPI to two validators, %s', async (_title, valid) => {
+    expect(await new Validator().validate(valid)).toEqual({ valid: true });
+    expect(await readme(structuredClone(valid) as OpenAPIV3_1.Document)).toMatchObject({
+      valid: true,
+      warnings: [],
+    });
+  });
+
+  it.each<[string, (broken: OpenApiDocument) => void]>([
+    ['no info', (broken) => Reflect.deleteProperty(broken, 'info')],
+    [
+      'a response without a description',
+      (broken) => Reflect.deleteProperty(broken.paths['/plants'].post.responses[200], 'description'),
+    ],
+    ['a server without a url', (broken) => Object.assign(broken, { servers: [{}] })],
+  ])('would not be with %s', async (_title, damage) => {
+    const broken = openapi();
+    damage(broken);
+    expect(await new Validator().validate(broken)).toMatchObject({ valid: false });
+    expect(await readme(structuredClone(broken) as OpenAPIV3_1.Document)).toMatchObject({ valid: false });
+  });
+
+  it.each(Object.entries(document.components.schemas))(
+    'describes %s in JSON Schema 2020-12',
+    (_name, schema) => {
+      const ajv = new Ajv2020();
+      expect(ajv.validateSchema(schema)).toBe(true);
+      expect(ajv.validateSchema({ ...schema, type: 'plant' })).toBe(false);
+    },
+  );
+
+  it('is JSON through and through, and a new object each time', () => {
+    expect(JSON.parse(JSON.stringify(document))).toStrictEqual(document);
+    expect(openapi()).not.toBe(document);
+    expect(openapi().paths).not.toBe(document.paths);
+  });
+
+  it('fits the types that tools take', () => {
+    const taken: OpenAPIV3_1.Document = document;
+    expect(taken).toBe(document);
+  });
+
+  it('names the servers it is given, and none else', () => {
+    expect(document).not.toHaveProperty('servers');
+    expect(openapi({ servers: [{ url: '/api' }] }).servers).toEqual([{ url: '/api' }]);
+  });
+});
+
+describe('the contract, as it was given', () => {
+  it('is version 1.0.0 in OpenAPI 3.1.0 under MIT, for bearer tokens', () => {
+    expect(document).toMatchObject({
+      openapi: '3.1.0',
+      info: { version: '1.0.0', license: { name: 'MIT' } },
+    });
+    expect(document.security).toEqual([{ bearerAuth: [] }]);
+    expect(document.components.securitySchemes).toEqual({ bearerAuth: { type: 'http', scheme: 'bearer' } });
+  });
+
+  it('is one operation, POST /plants, without parameters', () => {
+    expect(Object.keys(document.paths)).toEqual(['/plants']);
+    expect(Object.keys(document.paths['/plants'])).toEqual(['post']);
+    expect(post).not.toHaveProperty('parameters');
+    expect(post).not.toHaveProperty('security');
+  });
+
+  it('takes a NewPlant and answers a Plant or an Error', () => {
+    expect(post.requestBody).toMatchObject({ required: true, content: json('NewPlant') });
+    expect(post.responses[200]).toMatchObject({ description: 'plant response', content: json('Plant') });
+    expect(post.responses[400]).toMatchObject({ description: 'unexpected error', content: json('Error') });
+    for (const { content } of [post.requestBody, ...Object.values(post.responses)]) {
+      expect(Object.keys(content)).toEqual(['application/json']);
+    }
+  });
+
+  it('has the three schemas', () => {
+    expect(withoutDescriptions(document.components.schemas)).toEqual({
+      Plant: {
+        type: 'object',
+        required: ['name'],
+        properties: { name: { type: 'string' }, tag: { type: 'string' } },
+      },
+      NewPlant: {
+        allOf: [
+          { $ref: '#/components/schemas/Plant' },
+          { type: 'object', required: ['id'], properties: { id: { type: 'integer', format: 'int64' } } },
+        ],
+      },
+      Error: {
+        type: 'object',
+        required: ['error', 'message'],
+        properties: { error: { type: 'integer', format: 'int32' }, message: { type: 'string' } },
+      },
+    });
+  });
+});
+
+describe('every way to fail', () => {
+  const { NotFound, MethodNotAllowed } = document.components.responses;
+  const answers = { ...post.responses, 404: NotFound, 405: MethodNotAllowed };
+
+  it.each(Object.entries(problems))('%s is described where its status is', (name, { error, when }) => {
+    const { content } = answers[Math.trunc(error / 100) as 400];
+    expect(content['application/json'].examples).toMatchObject({
+      [name]: { summary: expect.stringContaining(when), value: { error, message: when } },
+    });
+    expect(document.info.description).toContain(`| ${error} | \`${name}\` | ${when} |`);
+  });
+
+  it('and there are no more than these', () => {
+    const described = Object.values(answers).flatMap(({ content: { 'application/json': media } }) =>
+      'examples' in media ? Object.keys(media.examples) : [],
+    );
+    expect(described.sort()).toEqual(Object.keys(problems).sort());
+  });
+});
+
+function json(schema: string) {
+  return { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } };
+}
+
+function withoutDescriptions(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value, (key, inner) => (key === 'description' ? undefined : inner)));
+}

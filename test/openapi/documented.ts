@@ -1,0 +1,73 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { OpenApiDocument } from 'plant-store/openapi';
+import type { Answer } from '../cases/contract.js';
+
+interface Documented {
+  readonly headers?: Record<
+    string,
+    { readonly required: boolean; readonly schema: { readonly type: string } }
+  >;
+  readonly content: Record<string, { readonly examples?: Record<string, { value: { error: number } }> }>;
+}
+
+/** The headers that mean something to a client of this API; no answer has one that its document does not name. */
+const meaningful = ['www-authenticate', 'retry-after', 'allow'];
+
+/** An independent JSON Schema validator that knows the document: `validator('/components/schemas/Plant')`. */
+export function validators(document: OpenApiDocument): (pointer: string) => ValidateFunction {
+  // OpenAPI's own keywords (paths, info, example) are none of JSON Schema's.
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  ajv.addFormat('int32', { type: 'number', validate: (value) => Math.abs(value + 0.5) <= 2 ** 31 - 0.5 });
+  ajv.addFormat('int64', { type: 'number', validate: (value) => value >= -(2 ** 63) && value < 2 ** 63 });
+  ajv.addSchema(document, 'contract');
+  return (pointer) => ajv.compile({ $ref: `contract#${pointer}` });
+}
+
+/** What is wrong with an answer to `POST /plants` (or beside it, for 404 and 405) by the document: nothing, if all is well. */
+export function undocumented(
+  document: OpenApiDocument,
+  { status, headers, text }: Answer,
+  bodyless = false,
+): string[] {
+  const place = pointerOf(status);
+  const documented = place
+    .split('/')
+    .slice(1)
+    .reduce<unknown>(
+      (value, key) => (value as Record<string, unknown> | undefined)?.[key.replaceAll('~1', '/')],
+      document,
+    ) as Documented | undefined;
+  if (!documented) return [`status ${status} is not documented`];
+  const validator = validators(document);
+  const faults: string[] = [];
+
+  for (const name of meaningful) {
+    const [key, header] =
+      Object.entries(documented.headers ?? {}).find(([key]) => key.toLowerCase() === name) ?? [];
+    const value = headers.get(name);
+    if (value === null ? header?.required : !header) faults.push(`${status}: ${name} is ${value}`);
+    if (value === null || !header) continue;
+    const validate = validator(`${place}/headers/${key}/schema`);
+    if (!validate(header.schema.type === 'integer' ? Number(value) : value)) {
+      faults.push(`${status}: ${name} is ${value}: ${JSON.stringify(validate.errors)}`);
+    }
+  }
+
+  if (bodyless) return text === '' ? faults : [...faults, `${status}: there is a body`];
+  const type = headers.get('content-type') ?? '';
+  const media = documented.content[type];
+  if (!media) return [...faults, `${status}: content-type is ${type}`];
+  const body = JSON.parse(text);
+  const validate = validator(`${place}/content/${type.replaceAll('/', '~1')}/schema`);
+  if (!validate(body)) faults.push(`${status}: ${text} ${JSON.stringify(validate.errors)}`);
+  const numbers = Object.values(media.examples ?? {}).map(({ value }) => value.error);
+  if (status !== 200 && !numbers.includes(body.error))
+    faults.push(`${status}: ${body.error} is not documented`);
+  return faults;
+}
+
+function pointerOf(status: number): string {
+  if (status === 404) return '/components/responses/NotFound';
+  if (status === 405) return '/components/responses/MethodNotAllowed';
+  return `/paths/~1plants/post/responses/${status}`;
+}
