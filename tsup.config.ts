@@ -11,6 +11,7 @@ export const entries = {
   fastify: 'adapters/hosts/fastify.ts',
   fetch: 'adapters/hosts/fetch.ts',
   memory: 'adapters/storages/memory.ts',
+  testing: 'src/testing/index.ts',
   openapi: 'src/openapi.ts',
 };
 

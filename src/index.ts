@@ -5,6 +5,13 @@ export {
   type VerifyToken,
 } from './bearer.js';
 export { BodyError } from './body.js';
+export {
+  type CreateMany,
+  type CreateOutcome,
+  type GroupCommitOptions,
+  groupCommit,
+  RolledBack,
+} from './group-commit.js';
 export type {
   MaybePromise,
   PlantBody,

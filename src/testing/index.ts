@@ -1,0 +1,1 @@
+export { type OpenedStorage, type StorageCase, storageCases } from './storage-cases.js';
