@@ -37,7 +37,8 @@ export interface NodeResponse {
   /** On HTTP/2 alone. */
   readonly stream?: {
     readonly destroyed: boolean;
-    readonly sentInfoHeaders?: readonly unknown[];
+    readonly sentInfoHeaders?: readonly unknown[] | undefined;
+    on(event: string, listener: Listener): unknown;
     close(code: number): void;
   };
   writeHead(status: number, headers: Record<string, string | number>): unknown;
@@ -204,7 +205,8 @@ export function drain(request: NodeRequest, response: NodeResponse): void {
   const { stream } = response;
   if (stream) {
     // HTTP/2 says it in a frame: complete answer, no need for the rest (RFC 9113 §8.1). The connection lives on.
-    response.on('finish', () => stream.close(0));
+    // Of the stream, for the response's own 'finish' waits for the close that this is about.
+    stream.on('finish', () => stream.close(0));
     return;
   }
   let left = drainLimit;

@@ -1,0 +1,181 @@
+/** Servers on free ports, and a client that speaks HTTP/1.1 byte by byte. */
+import { once } from 'node:events';
+import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
+import type { PlantHandler, PlantRequest, PlantResponse } from 'plant-store';
+
+/** Starts a server on a free port of the loopback; `close` cuts what is still connected. */
+export async function listen(server: Server): Promise<{ port: number; close: () => Promise<void> }> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+/** A handler whose calls can be waited for. */
+export function observed(handle: PlantHandler): {
+  handle: PlantHandler;
+  /** The next request that nobody has asked for yet, and its answer. */
+  next: () => Promise<{ request: PlantRequest; response: Promise<PlantResponse> }>;
+  /** How many requests came. */
+  readonly calls: number;
+} {
+  type Call = { request: PlantRequest; response: Promise<PlantResponse> };
+  const calls: Call[] = [];
+  const waiting: ((call: Call) => void)[] = [];
+  let total = 0;
+  return {
+    handle(request) {
+      total++;
+      const call = { request, response: handle(request) };
+      const taker = waiting.shift();
+      if (taker) taker(call);
+      else calls.push(call);
+      return call.response;
+    },
+    next: async () => calls.shift() ?? new Promise((resolve) => waiting.push(resolve)),
+    get calls() {
+      return total;
+    },
+  };
+}
+
+/** One answer on the wire. */
+export interface WireAnswer {
+  readonly status: number;
+  /** By lower-case name. */
+  readonly headers: Map<string, string>;
+  readonly text: string;
+}
+
+/** A connection that writes exactly what it is given, and reads answers in the order in which they come. */
+export class Wire {
+  /** Settles when the connection is closed, by whichever side and however. */
+  readonly closed: Promise<void>;
+  readonly #socket: Socket;
+  #received = Buffer.alloc(0);
+  #ended = false;
+  #wake: () => void = () => {};
+
+  static async open(port: number): Promise<Wire> {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    await once(socket, 'connect');
+    return new Wire(socket);
+  }
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on('data', (chunk: Buffer) => {
+      this.#received = Buffer.concat([this.#received, chunk]);
+      this.#wake();
+    });
+    // A reset is one of the ways in which a server closes.
+    socket.on('error', () => {});
+    this.closed = new Promise((resolve) => {
+      socket.on('close', () => {
+        this.#ended = true;
+        this.#wake();
+        resolve();
+      });
+    });
+  }
+
+  /** Settles when the kernel has taken the bytes; `false` when the connection is gone. */
+  write(data: string | Uint8Array): Promise<boolean> {
+    return new Promise((resolve) => {
+      if (this.#socket.destroyed) resolve(false);
+      else this.#socket.write(data, (error) => resolve(!error));
+    });
+  }
+
+  /** Stops reading, as a client does that writes before it reads. */
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  /** Cuts the connection with a TCP reset. */
+  reset(): void {
+    this.#socket.resetAndDestroy();
+  }
+
+  /** Everything that came and was not asked for yet. */
+  get rest(): string {
+    return this.#received.toString();
+  }
+
+  /** The next answer, a 1xx included. */
+  async answer({ bodyless = false } = {}): Promise<WireAnswer> {
+    const end = await this.#until(() => {
+      const index = this.#received.indexOf('\r\n\r\n');
+      return index < 0 ? undefined : index;
+    });
+    const [statusLine = '', ...lines] = this.#take(end + 4)
+      .trimEnd()
+      .split('\r\n');
+    const headers = new Map(
+      lines.map((line) => {
+        const colon = line.indexOf(':');
+        return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+      }),
+    );
+    const status = Number(statusLine.split(' ')[1]);
+    const length = bodyless || status < 200 ? 0 : Number(headers.get('content-length') ?? 0);
+    await this.#until(() => (this.#received.length >= length ? length : undefined));
+    return { status, headers, text: this.#take(length) };
+  }
+
+  async #until<T>(found: () => T | undefined): Promise<T> {
+    for (;;) {
+      const value = found();
+      if (value !== undefined) return value;
+      if (this.#ended) throw new Error(`the connection closed after ${JSON.stringify(this.rest)}`);
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  #take(length: number): string {
+    const taken = this.#received.subarray(0, length).toString();
+    this.#received = this.#received.subarray(length);
+    return taken;
+  }
+}
+
+/** The text of a request; without a `content-length` of its own it gets the right one. */
+export function raw(
+  headers: readonly string[],
+  body = '',
+  { line = 'POST /plants HTTP/1.1' }: { line?: string } = {},
+): string {
+  const framed = headers.some((header) => /^(content-length|transfer-encoding):/i.test(header));
+  const length = framed ? [] : [`Content-Length: ${Buffer.byteLength(body)}`];
+  return [line, 'Host: localhost', ...headers, ...length, '', body].join('\r\n');
+}
+
+/** One chunk of a chunked body. */
+export function chunk(data: string | Uint8Array): Buffer {
+  const bytes = Buffer.from(data as Uint8Array);
+  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
+}
+
+export const lastChunk = '0\r\n\r\n';
