@@ -1,0 +1,440 @@
+import {
+  type CreateMany,
+  type CreateOutcome,
+  groupCommit,
+  type NewPlant,
+  PlantRefused,
+  RolledBack,
+  type StorageContext,
+} from 'plant-store';
+import { memoryStorage } from 'plant-store/memory';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+
+const request = { method: 'POST', url: '/plants', headers: {} };
+const context: StorageContext<string> = { request, caller: 'anyone', signal: new AbortController().signal };
+const plant = (id: bigint | number, name = `plant ${id}`): NewPlant => ({ id: BigInt(id), name });
+const ids = (batch: readonly NewPlant[]) => batch.map(({ id }) => Number(id));
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+const unsettled: (() => void)[] = [];
+
+/** A `createMany` whose calls are settled by hand, or when the test ends. */
+function byHand() {
+  const calls: {
+    ids: number[];
+    plants: readonly NewPlant[];
+    contexts: readonly StorageContext<string>[];
+    answer: (...outcomes: CreateOutcome[]) => Promise<void>;
+    fail: (error: unknown) => Promise<void>;
+  }[] = [];
+  const createMany: CreateMany<string> = (plants, contexts) =>
+    new Promise((resolve, reject) => {
+      unsettled.push(() => resolve(plants.map(() => 'created')));
+      calls.push({
+        ids: ids(plants),
+        plants,
+        contexts,
+        async answer(...outcomes) {
+          resolve(outcomes);
+          await turn();
+          await turn();
+        },
+        async fail(error) {
+          reject(error);
+          await turn();
+          await turn();
+        },
+      });
+    });
+  return { calls, createMany };
+}
+
+/** What became of a create, once it is known. */
+function outcome(creating: Promise<string>): { current: unknown } {
+  const told: { current: unknown } = { current: 'pending' };
+  creating.then(
+    (value) => {
+      told.current = value;
+    },
+    (error) => {
+      told.current = error;
+    },
+  );
+  return told;
+}
+
+afterEach(async () => {
+  vi.useRealTimers();
+  for (const settle of unsettled) {
+    settle();
+    await turn();
+    await turn();
+  }
+  unsettled.length = 0;
+});
+
+describe('a batch', () => {
+  it('is made of all creates of one turn, in the order of their ids, each with its own context', async () => {
+    const { calls, createMany } = byHand();
+    const { create } = groupCommit(createMany);
+    const createFor = (id: number) => create(plant(id), { ...context, caller: `caller of ${id}` });
+    for (const id of [3, -9, 1]) createFor(id);
+    queueMicrotask(() => createFor(2));
+    expect(calls).toEqual([]);
+    await turn();
+    expect(calls.map((call) => call.ids)).toEqual([[-9, 1, 2, 3]]);
+    expect(calls[0]?.contexts.map(({ caller }) => caller)).toEqual(
+      [-9, 1, 2, 3].map((id) => `caller of ${id}`),
+    );
+  });
+
+  it('starts without setImmediate too, and still not in a microtask', async () => {
+    const { calls, createMany } = byHand();
+    const { create } = groupCommit(createMany);
+    vi.stubGlobal('setImmediate', undefined);
+    create(plant(1), context);
+    vi.unstubAllGlobals();
+    for (let i = 0; i < 100; i++) await null;
+    create(plant(2), context);
+    expect(calls).toEqual([]);
+    await vi.waitFor(() => expect(calls.map((call) => call.ids)).toEqual([[1, 2]]));
+  });
+
+  it('takes those that arrive while another is on its way, and waits for that one', async () => {
+    const { calls, createMany } = byHand();
+    const { create } = groupCommit(createMany);
+    const first = outcome(create(plant(1), context));
+    await turn();
+    create(plant(2), context);
+    await turn();
+    create(plant(3), context);
+    await turn();
+    expect(calls.map((call) => call.ids)).toEqual([[1]]);
+    await calls[0]?.answer('created');
+    expect(first.current).toBe('created');
+    expect(calls.map((call) => call.ids)).toEqual([[1], [2, 3]]);
+  });
+
+  it('holds maxBatch plants at most', async () => {
+    const sizes: number[] = [];
+    const { create } = groupCommit(
+      (plants) => {
+        sizes.push(plants.length);
+        return plants.map(() => 'created' as const);
+      },
+      { maxBatch: 4 },
+    );
+    await Promise.all(Array.from({ length: 10 }, (_, i) => create(plant(i), context)));
+    expect(sizes).toEqual([4, 4, 2]);
+  });
+
+  it('ends before its text fills a statement; a plant longer than that goes alone', async () => {
+    const batches: number[][] = [];
+    const { create } = groupCommit((plants) => {
+      batches.push(ids(plants));
+      return plants.map(() => 'created' as const);
+    });
+    const lengths = [400_000, 400_000, 400_000, 2 ** 21, 5, 5];
+    await Promise.all(lengths.map((length, id) => create(plant(id, 'x'.repeat(length)), context)));
+    expect(batches).toEqual([[0, 1], [2], [3], [4, 5]]);
+  });
+});
+
+describe('each plant', () => {
+  it('gets its own outcome: a refusal is its own alone', async () => {
+    const refused = new PlantRefused('too thorny');
+    const { create } = groupCommit((plants) =>
+      plants.map(({ id }) => (id === 2n ? refused : id === 3n ? 'taken' : 'created')),
+    );
+    const outcomes = await Promise.allSettled([1, 2, 3, 4].map((id) => create(plant(id), context)));
+    expect(outcomes).toEqual([
+      { status: 'fulfilled', value: 'created' },
+      { status: 'rejected', reason: refused },
+      { status: 'fulfilled', value: 'taken' },
+      { status: 'fulfilled', value: 'created' },
+    ]);
+  });
+
+  it.each<[string, CreateMany<unknown>, RegExp]>([
+    ['a rejection', () => Promise.reject(new Error('lost')), /^lost$/],
+    [
+      'a throw',
+      () => {
+        throw new Error('lost');
+      },
+      /^lost$/,
+    ],
+    ['too few outcomes', () => [], /one outcome a plant/],
+    ['too many outcomes', () => ['created', 'created', 'created'], /one outcome a plant/],
+    ['no outcomes', () => undefined as never, /undefined/],
+  ])('fails with %s, which says of none of them whether it is stored', async (_, createMany, message) => {
+    const calls = vi.fn(createMany);
+    const { create } = groupCommit(calls);
+    const outcomes = [create(plant(1), context), create(plant(2), context)];
+    for (const creating of outcomes) await expect(creating).rejects.toThrow(message);
+    expect(calls).toHaveBeenCalledTimes(1);
+    await expect(create(plant(1), context)).rejects.toThrow(message);
+  });
+});
+
+describe('a second create of an id', () => {
+  it.each(['created', 'taken'] as const)(
+    'is taken once the first is %s, not before, and is not sent',
+    async (first) => {
+      const { calls, createMany } = byHand();
+      const { create } = groupCommit(createMany);
+      const told = [
+        outcome(create(plant(1), context)),
+        outcome(create(plant(1), context)),
+        outcome(create(plant(1), context)),
+      ];
+      await turn();
+      // While it is on its way is no other time than while it waits.
+      told.push(outcome(create(plant(1), context)));
+      await turn();
+      expect(told.map(({ current }) => current)).toEqual(Array(4).fill('pending'));
+      await calls[0]?.answer(first);
+      expect(told.map(({ current }) => current)).toEqual([first, 'taken', 'taken', 'taken']);
+      expect(calls.map((call) => call.ids)).toEqual([[1]]);
+    },
+  );
+
+  it('gets its own try when the first fails, one after the other', async () => {
+    const { calls, createMany } = byHand();
+    const { create } = groupCommit(createMany);
+    const told = ['a', 'b', 'c', 'd'].map((name) => outcome(create(plant(1, name), context)));
+    await turn();
+    const lost = new Error('lost');
+    await calls[0]?.answer(lost);
+    await calls[1]?.fail(lost);
+    expect(told.map(({ current }) => current)).toEqual([lost, lost, 'pending', 'pending']);
+    await calls[2]?.answer('created');
+    expect(told.map(({ current }) => current)).toEqual([lost, lost, 'created', 'taken']);
+    expect(calls.map((call) => call.plants[0]?.name)).toEqual(['a', 'b', 'c']);
+  });
+});
+
+describe('a create whose client has gone', () => {
+  it('is not sent if it was still waiting, and leaves its id to the next', async () => {
+    const { calls, createMany } = byHand();
+    const { create } = groupCommit(createMany);
+    create(plant(0), context);
+    await turn();
+    const gone = new AbortController();
+    const told = outcome(create(plant(1, 'gone'), { ...context, signal: gone.signal }));
+    create(plant(1, 'next'), context);
+    create(plant(2), context);
+    gone.abort();
+    await calls[0]?.answer('created');
+    expect(told.current).toBe(gone.signal.reason);
+    expect(calls[1]?.plants.map(({ name }) => name)).toEqual(['next', 'plant 2']);
+  });
+
+  it('does not cost those a signal that did not have to wait', async () => {
+    const { calls, createMany } = byHand();
+    const { create } = groupCommit(createMany);
+    const signal = vi.fn(() => new AbortController().signal);
+    const lazy = {
+      request,
+      caller: 'anyone',
+      get signal() {
+        return signal();
+      },
+    };
+    create(plant(1), lazy);
+    await turn();
+    expect(calls).toHaveLength(1);
+    expect(signal).not.toHaveBeenCalled();
+    create(plant(2), lazy);
+    await calls[0]?.answer('created');
+    expect(signal).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('what the database rolled back', () => {
+  const conflict = new Error('deadlock detected');
+
+  it('together is sent again, by itself, until it is stored', async () => {
+    let attempts = 0;
+    const { create } = groupCommit(async (plants) => {
+      if (++attempts < 4) throw new RolledBack('together', conflict);
+      return plants.map(() => 'created' as const);
+    });
+    expect(await Promise.all([create(plant(1), context), create(plant(2), context)])).toEqual([
+      'created',
+      'created',
+    ]);
+    expect(attempts).toBe(4);
+  });
+
+  it('together fails with the cause when the time of the batch is over, and is not sent after that', async () => {
+    vi.useFakeTimers();
+    let attempts = 0;
+    const { create } = groupCommit(
+      async () => {
+        attempts++;
+        throw new RolledBack('together', conflict);
+      },
+      { timeoutMs: 1000 },
+    );
+    const told = outcome(create(plant(1), context));
+    await vi.advanceTimersByTimeAsync(999);
+    expect(told.current).toBe('pending');
+    await vi.advanceTimersByTimeAsync(1);
+    expect(told.current).toMatchObject({ message: /did not answer within 1000 ms/, cause: conflict });
+    const made = attempts;
+    expect(made).toBeGreaterThan(3);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(attempts).toBe(made);
+  });
+
+  it('together is not sent again for those whose client has gone', async () => {
+    const sent: number[][] = [];
+    const gone = new AbortController();
+    const { create } = groupCommit(async (plants) => {
+      sent.push(ids(plants));
+      if (sent.length > 1) return plants.map(() => 'created' as const);
+      gone.abort();
+      throw new RolledBack('together', conflict);
+    });
+    const [left, stayed] = await Promise.allSettled([
+      create(plant(1), { ...context, signal: gone.signal }),
+      create(plant(2), context),
+    ]);
+    expect(left).toEqual({ status: 'rejected', reason: gone.signal.reason });
+    expect(stayed).toEqual({ status: 'fulfilled', value: 'created' });
+    expect(sent).toEqual([[1, 2], [2]]);
+  });
+
+  it.each([[[5]], [[0, 1]], [[0, 7, 15]], [Array.from({ length: 16 }, (_, i) => i)]])(
+    'apart finds the plants at fault, %j, and stores their neighbours',
+    async (faulty) => {
+      const fault = new Error('value too long');
+      const stored: number[] = [];
+      let calls = 0;
+      const { create } = groupCommit(async (plants) => {
+        calls++;
+        if (ids(plants).some((id) => faulty.includes(id))) throw new RolledBack('apart', fault);
+        stored.push(...ids(plants));
+        return plants.map(() => 'created' as const);
+      });
+      const all = Array.from({ length: 16 }, (_, i) => i);
+      const outcomes = await Promise.allSettled(all.map((id) => create(plant(id), context)));
+      for (const id of all) {
+        expect(outcomes[id]).toEqual(
+          faulty.includes(id)
+            ? { status: 'rejected', reason: fault }
+            : { status: 'fulfilled', value: 'created' },
+        );
+      }
+      expect(stored).toEqual(all.filter((id) => !faulty.includes(id)));
+      expect(calls).toBeLessThanOrEqual(31);
+    },
+  );
+});
+
+describe('a createMany that never settles', () => {
+  it('is given up after timeoutMs: its plants fail, the next batch starts', async () => {
+    vi.useFakeTimers();
+    const { calls, createMany } = byHand();
+    const { create } = groupCommit(createMany, { timeoutMs: 50 });
+    const told = [outcome(create(plant(1), context)), outcome(create(plant(1), context))];
+    await vi.advanceTimersByTimeAsync(50);
+    expect(told.map(({ current }) => current)).toEqual([expect.any(Error), 'pending']);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(calls.map((call) => call.ids)).toEqual([[1], [1]]);
+    calls[1]?.answer('created');
+    await vi.advanceTimersByTimeAsync(1);
+    expect(told[1]?.current).toBe('created');
+    // Too late, and nobody's concern.
+    calls[0]?.answer('created');
+    await vi.advanceTimersByTimeAsync(1);
+    expect(told[0]?.current).toEqual(new Error('the storage did not answer within 50 ms'));
+  });
+
+  it('counts against maxQueued until it settles, so that an outage cannot eat the memory', async () => {
+    vi.useFakeTimers();
+    const { calls, createMany } = byHand();
+    const { create } = groupCommit(createMany, { timeoutMs: 50, maxQueued: 3, maxBatch: 1 });
+    const told = [1, 2, 3].map((id) => outcome(create(plant(id), context)));
+    await expect(create(plant(4), context)).rejects.toMatchObject({ name: 'StorageBusy' });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(told.map(({ current }) => current)).toEqual(Array(3).fill(expect.any(Error)));
+    await expect(create(plant(4), context)).rejects.toMatchObject({ name: 'StorageBusy' });
+    calls[1]?.fail(new Error('connection lost'));
+    await vi.advanceTimersByTimeAsync(1);
+    const fourth = outcome(create(plant(4), context));
+    await expect(create(plant(5), context)).rejects.toMatchObject({ name: 'StorageBusy' });
+    await vi.advanceTimersByTimeAsync(1);
+    calls[3]?.answer('created');
+    await vi.advanceTimersByTimeAsync(1);
+    expect(fourth.current).toBe('created');
+  });
+});
+
+describe('the queue', () => {
+  it('has its room back after every way a create can end', async () => {
+    const { create } = groupCommit(
+      async (plants) => {
+        if (plants.some(({ name }) => name === 'bad')) throw new RolledBack('apart', new Error('bad'));
+        if (plants.some(({ name }) => name === 'lost')) throw new Error('lost');
+        return plants.map(() => 'created' as const);
+      },
+      { maxQueued: 8 },
+    );
+    const gone = { ...context, signal: AbortSignal.abort() };
+    for (let round = 0; round < 20; round++) {
+      const id = round * 10;
+      const creating = [
+        create(plant(id), context),
+        create(plant(id), context),
+        create(plant(id + 1, 'bad'), context),
+        create(plant(id + 1, 'bad'), gone),
+        create(plant(id + 2), context),
+        create(plant(id + 3), gone),
+        create(plant(id + 4), context),
+        create(plant(id + 4), gone),
+      ];
+      await expect(create(plant(9), context)).rejects.toMatchObject({ name: 'StorageBusy' });
+      await Promise.allSettled(creating);
+      await expect(create(plant(id + 5, 'lost'), context)).rejects.toThrow('lost');
+    }
+  });
+
+  it('keeps what was stored and what was answered the same thing, whatever fails (10 000 creates)', async () => {
+    const plants = new Map<bigint, NewPlant>();
+    const memory = memoryStorage(plants);
+    let call = 0;
+    const { create } = groupCommit(
+      async (batch, contexts) => {
+        expect(new Set(ids(batch)).size).toBe(batch.length);
+        const kind = call++ % 5;
+        if (kind === 1) throw new RolledBack('together', new Error('deadlock'));
+        if (kind === 2 && batch.length > 1) throw new RolledBack('apart', new Error('fault'));
+        if (kind === 3) await turn();
+        return Promise.all(batch.map((one, i) => memory.create(one, contexts[i]!)));
+      },
+      { maxBatch: 64 },
+    );
+    const creates = Array.from({ length: 10_000 }, (_, i) => plant(i % 7000, `create ${i}`));
+    const outcomes = await Promise.all(creates.map((one) => create(one, context)));
+    expect(plants.size).toBe(7000);
+    for (const [i, one] of creates.entries()) {
+      expect(plants.get(one.id)?.name === one.name).toBe(outcomes[i] === 'created');
+    }
+  });
+});
+
+describe('groupCommit', () => {
+  it.each([
+    [{ maxBatch: 0 }, 'maxBatch'],
+    [{ maxQueued: 1.5 }, 'maxQueued'],
+    [{ maxQueued: Number.POSITIVE_INFINITY }, 'maxQueued'],
+    [{ timeoutMs: 2 ** 31 }, 'timeoutMs'],
+    [{ timeoutMs: '5' as never }, 'timeoutMs'],
+    [{ maxbatch: 5 } as never, 'maxbatch is not an option'],
+  ])('refuses %j at once', (options, message) => {
+    expect(() => groupCommit(() => [], options)).toThrow(TypeError);
+    expect(() => groupCommit(() => [], options)).toThrow(message);
+  });
+});
