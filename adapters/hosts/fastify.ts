@@ -13,6 +13,7 @@ export interface FastifyReply {
   readonly sent: boolean;
   code(status: number): unknown;
   headers(headers: { [name: string]: string }): unknown;
+  serializer(serialize: (body: unknown) => string): unknown;
   send(body: string): unknown;
   callNotFound(): unknown;
 }
@@ -66,6 +67,8 @@ export function toFastify(
             drain(raw, reply.raw);
             reply.code(answer.status);
             reply.headers(answer.headers);
+            // Without a serializer of its own, Fastify adds a charset, which this media type does not have (RFC 8259 §11).
+            reply.serializer(asIs);
             reply.send(answer.body);
           },
         );
@@ -75,6 +78,8 @@ export function toFastify(
     done();
   };
 }
+
+const asIs = (body: unknown) => body as string;
 
 /** What follows the prefix, as the client spelt it: Fastify's router also takes `/%70lants` for this route. */
 function lastSegment(url: string): string {

@@ -206,7 +206,11 @@ export function drain(request: NodeRequest, response: NodeResponse): void {
   if (stream) {
     // HTTP/2 says it in a frame: complete answer, no need for the rest (RFC 9113 §8.1). The connection lives on.
     // Of the stream, for the response's own 'finish' waits for the close that this is about.
-    stream.on('finish', () => stream.close(0));
+    stream.on('finish', () => {
+      stream.close(0);
+      // What has come already keeps the stream until somebody takes it.
+      request.resume();
+    });
     return;
   }
   let left = drainLimit;

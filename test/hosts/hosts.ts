@@ -1,0 +1,268 @@
+/**
+ * Every host on Node that the library is mounted in, as a table: a new host is one row. Each is the real package behind
+ * a real socket, with an app of its own around the mount that answers 418 to whatever the mount hands on.
+ */
+import { once } from 'node:events';
+import { createServer as createHttp, type RequestListener } from 'node:http';
+import { createServer as createHttp2 } from 'node:http2';
+import { createServer as createHttps } from 'node:https';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import Router from '@koa/router';
+import { All, Controller, HttpCode, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import express from 'express';
+import express4 from 'express4';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { H3, toNodeHandler } from 'h3';
+import { Hono } from 'hono';
+import Koa from 'koa';
+import mount from 'koa-mount';
+import Koa2 from 'koa2';
+import type { PlantHandler } from 'plant-store';
+import { toExpress } from 'plant-store/express';
+import { toFastify } from 'plant-store/fastify';
+import { toFetch } from 'plant-store/fetch';
+import { toKoa } from 'plant-store/koa';
+import { toNode } from 'plant-store/node';
+import { certificate } from '../support/certificate.js';
+import { serveNext } from './next.js';
+
+export interface Running {
+  /** Where the mount is; `h2c:` for HTTP/2 without TLS. */
+  readonly url: string;
+  readonly server: Server;
+  readonly close: () => Promise<void>;
+}
+
+export interface Host {
+  readonly name: string;
+  /** For `createPlantStore`, where the host strips no mount. */
+  readonly basePath?: string;
+  /** Who answers another path, and another method: the app with its 418, or the host by itself, or else the library. */
+  readonly others?: 'the app' | 'the host';
+  /** Cases in which this host's own idea of a path decides, and the status that it comes to. */
+  readonly quirks?: Readonly<Record<string, number>>;
+  readonly start: (handle: PlantHandler) => Promise<Running>;
+}
+
+/** What the app around the mount answers to everything it gets. */
+export const theApp = { status: 418, text: 'the app' };
+
+/** Express 4 strips `/api/` of `/api//plants`, where Express 5 strips `/api`. */
+const takesOneSlashMore = { 'path-double-slash': 200 };
+
+export const hosts: readonly Host[] = [
+  { name: 'node:http', start: (handle) => listen(createHttp(toNode(handle))) },
+  { name: 'node:https', start: (handle) => listen(createHttps(certificate, toNode(handle)), 'https:') },
+  { name: 'node:http2', start: (handle) => listen(createHttp2(toNode(handle)), 'h2c:') },
+  {
+    name: 'node:http with a next',
+    others: 'the app',
+    start: (handle) => {
+      const middleware = toNode(handle);
+      return listen(
+        createHttp((request, response) =>
+          middleware(request, response, () => response.writeHead(theApp.status).end(theApp.text)),
+        ),
+      );
+    },
+  },
+  ...[
+    { name: 'Express 5', make: express },
+    { name: 'Express 4', make: express4 as unknown as typeof express },
+  ].flatMap(({ name, make }): Host[] => {
+    const around = (app: express.Express) => {
+      app.use((_request, response) => void response.status(theApp.status).send(theApp.text));
+      return createHttp(app);
+    };
+    return [
+      {
+        name: `${name}, at the root`,
+        others: 'the app',
+        start: (handle) => listen(around(make().use(toExpress(handle)))),
+      },
+      {
+        name: `${name}, under a path`,
+        others: 'the app',
+        ...(make === express ? {} : { quirks: takesOneSlashMore }),
+        start: (handle) => listen(around(make().use('/api', toExpress(handle))), 'http:', '/api'),
+      },
+      {
+        name: `${name}, in nested routers`,
+        others: 'the app',
+        ...(make === express ? {} : { quirks: takesOneSlashMore }),
+        start: (handle) => {
+          const inner = make.Router().use('/v1', toExpress(handle));
+          return listen(around(make().use('/api', make.Router().use(inner))), 'http:', '/api/v1');
+        },
+      },
+      {
+        name: `${name}, as the handler of one route`,
+        basePath: '/api',
+        others: 'the app',
+        start: (handle) => listen(around(make().post('/api/plants', toExpress(handle))), 'http:', '/api'),
+      },
+    ];
+  }),
+  ...[
+    { name: 'Koa 3', Make: Koa },
+    { name: 'Koa 2', Make: Koa2 as unknown as typeof Koa },
+  ].flatMap(({ name, Make }): Host[] => {
+    const around = (middleware: Koa.Middleware) => {
+      const app = new Make().use(middleware).use((context) => {
+        context.status = theApp.status;
+        context.body = theApp.text;
+      });
+      return createHttp(app.callback());
+    };
+    return [
+      { name: `${name}, plain`, others: 'the app', start: (handle) => listen(around(toKoa(handle))) },
+      {
+        name: `${name}, under koa-mount`,
+        others: 'the app',
+        start: (handle) => listen(around(mount('/api', toKoa(handle))), 'http:', '/api'),
+      },
+      {
+        name: `${name}, in a @koa/router`,
+        basePath: '/api',
+        others: 'the app',
+        start: (handle) => {
+          const router = new Router().post('/api/plants', toKoa(handle));
+          return listen(around(router.routes() as unknown as Koa.Middleware), 'http:', '/api');
+        },
+      },
+    ];
+  }),
+  ...[
+    { name: 'Fastify 5', make: () => Fastify() as FastifyInstance, protocol: 'http:' },
+    {
+      name: 'Fastify 5 on HTTP/2',
+      make: () => Fastify({ http2: true }) as unknown as FastifyInstance,
+      protocol: 'h2c:',
+    },
+  ].flatMap(({ name, make, protocol }): Host[] => {
+    const start = async (handle: PlantHandler, prefix: string): Promise<Running> => {
+      const app = make();
+      app.register(toFastify(handle), { prefix });
+      app.setNotFoundHandler((_request, reply) => reply.code(theApp.status).send(theApp.text));
+      await app.ready();
+      return listen(app.server, protocol, prefix);
+    };
+    return [
+      { name: `${name}, at the root`, others: 'the app', start: (handle) => start(handle, '') },
+      { name: `${name}, under a prefix`, others: 'the app', start: (handle) => start(handle, '/api') },
+    ];
+  }),
+  {
+    name: 'h3, by route',
+    basePath: '/api',
+    // Its router takes a slash at the end for none, and there is no next handler to go on to.
+    quirks: { 'path-slash': 404 },
+    others: 'the app',
+    start: (handle) => {
+      const fetch = toFetch(handle);
+      return listen(h3(new H3().post('/api/plants', (event) => fetch(event.req))), 'http:', '/api');
+    },
+  },
+  {
+    name: 'h3, by app.mount',
+    // It refuses an empty segment itself.
+    quirks: { 'path-double-slash': 404 },
+    start: (handle) => listen(h3(new H3().mount('/api', toFetch(handle))), 'http:', '/api'),
+  },
+  {
+    name: 'Next, a route handler',
+    basePath: '/api',
+    others: 'the host',
+    start: (handle) => listen(createHttp(serveNext({ route: { POST: toFetch(handle) } })), 'http:', '/api'),
+  },
+  {
+    name: 'Next, an API route of pages',
+    basePath: '/api',
+    others: 'the host',
+    start: (handle) =>
+      listen(
+        createHttp(serveNext({ page: { default: toNode(handle), config: { api: { bodyParser: false } } } })),
+        'http:',
+        '/api',
+      ),
+  },
+  ...[{ rawBody: false }, { rawBody: true }].map(
+    (options): Host => ({
+      name: `NestJS${options.rawBody ? ' with rawBody' : ''}`,
+      others: 'the app',
+      start: async (handle) => {
+        const app = await NestFactory.create(nestModule, { ...options, logger: false });
+        app.use('/api', toExpress(handle));
+        await app.init();
+        return listen(app.getHttpServer(), 'http:', '/api');
+      },
+    }),
+  ),
+];
+
+export const honoHosts: readonly Host[] = [
+  {
+    name: 'Hono, by route',
+    basePath: '/api',
+    others: 'the app',
+    start: (handle) => {
+      const fetch = toFetch(handle);
+      return listen(
+        hono(new Hono().post('/api/plants', (context) => fetch(context.req.raw))),
+        'http:',
+        '/api',
+      );
+    },
+  },
+  {
+    name: 'Hono, by app.mount',
+    start: (handle) => listen(hono(new Hono().mount('/api', toFetch(handle))), 'http:', '/api'),
+  },
+];
+
+function hono(app: Hono): Server {
+  app.all('*', (context) => context.text(theApp.text, theApp.status as 418));
+  return createHttp(getRequestListener(app.fetch));
+}
+
+function h3(app: H3): Server {
+  app.all('/**', () => new Response(theApp.text, { status: theApp.status }));
+  return createHttp(toNodeHandler(app) as RequestListener);
+}
+
+/** A Nest app that answers everything; its decorators are called as functions, for the syntax needs a compiler option. */
+export class NestModule {}
+class RestOfTheApp {
+  answer(): string {
+    return theApp.text;
+  }
+}
+const described = Object.getOwnPropertyDescriptor(RestOfTheApp.prototype, 'answer')!;
+All('*rest')(RestOfTheApp.prototype, 'answer', described);
+HttpCode(theApp.status)(RestOfTheApp.prototype, 'answer', described);
+Controller()(RestOfTheApp);
+Module({ controllers: [RestOfTheApp] })(NestModule);
+const nestModule = NestModule;
+
+/** Listens on a free port; to close is to cut what is still open. */
+export async function listen(server: Server, protocol = 'http:', path = ''): Promise<Running> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `${protocol}//127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
+    server,
+    close: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { createPlantStore } from 'plant-store';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ContractCase, contractCases, contractSetup, faultsOf, requestOf } from '../cases/contract.js';
+import { type Client, clientOf } from '../support/client.js';
+import { type Host, type Running, theApp } from './hosts.js';
+
+/** Declares the contract table as tests of one host. */
+export function contractOn({ basePath, others, quirks = {}, start }: Host): void {
+  const { storage, verifyToken, options, errors, stored } = contractSetup();
+  const handle = createPlantStore(storage, verifyToken, { ...options, basePath });
+  let running: Running;
+  let client: Client;
+
+  beforeAll(async () => {
+    running = await start(handle);
+    client = clientOf(running.url);
+  });
+  afterAll(async () => {
+    client.close();
+    await running.close();
+  });
+
+  const ours: ContractCase[] = [];
+  const theirs: ContractCase[] = [];
+  const odd: (ContractCase & { quirk: number })[] = [];
+  for (const contractCase of contractCases) {
+    const quirk = quirks[contractCase.id];
+    const { status } = contractCase.expected;
+    if (quirk) odd.push({ ...contractCase, quirk });
+    // Another path or method: where the mount is a guest, that is not for the library to answer.
+    else if (others && (status === 404 || status === 405)) theirs.push(contractCase);
+    else ours.push(contractCase);
+  }
+
+  test.each(ours)('$id: $title', async (contractCase) => {
+    const { expected, before, request } = contractCase;
+    const reported = errors.length;
+    expect(await faultsOf(contractCase, client.send)).toEqual([]);
+    expect(errors.length - reported).toBe(expected.status >= 500 ? 1 : 0);
+    if (request.headers?.authorization) return;
+    const plants = stored(contractCase);
+    expect(plants).toHaveLength((before ? 1 : 0) + (expected.status === 200 ? 1 : 0));
+    if (expected.stores) expect(plants.at(-1)).toEqual(expected.stores);
+  });
+
+  test.runIf(others).each(theirs)(`$id: $title, for ${others} to answer`, async (contractCase) => {
+    const request = requestOf(contractCase, contractCase.request);
+    // Some hosts refuse by themselves a type without a body.
+    if (!request.body) delete request.headers['content-type'];
+    const { status, text } = await client.send(request);
+    if (others === 'the host') expect([404, 405]).toContain(status);
+    else expect({ status, text }).toEqual({ ...theApp, ...(request.method === 'HEAD' && { text: '' }) });
+    expect(stored(contractCase)).toEqual([]);
+  });
+
+  test.runIf(odd.length > 0).each(odd)('$id: comes to $quirk here', async (contractCase) => {
+    const { status } = await client.send(requestOf(contractCase, contractCase.request));
+    expect(status).toBe(contractCase.quirk);
+  });
+}

@@ -1,0 +1,73 @@
+/** Clients that show an answer as it came: over HTTP/1, TLS or HTTP/2 without it. */
+import { request as httpRequest } from 'node:http';
+import { connect } from 'node:http2';
+import { request as httpsRequest } from 'node:https';
+import type { Answer, CompleteRequest } from '../cases/contract.js';
+
+export interface Client {
+  send: (request: CompleteRequest) => Promise<Answer>;
+  close: () => void;
+}
+
+/** A client of a mount, such as `http://127.0.0.1:3000/api`; `h2c:` is HTTP/2 with prior knowledge. */
+export function clientOf(base: string): Client {
+  const { protocol, origin, host, pathname } = new URL(base);
+  const mount = pathname === '/' ? '' : pathname;
+  if (protocol !== 'h2c:') {
+    return { send: (request) => sendHttp1(origin, { ...request, path: mount + request.path }), close() {} };
+  }
+  const session = connect(`http://${host}`);
+  return {
+    send: ({ method, path, headers, body }) =>
+      new Promise((resolve, reject) => {
+        const stream = session.request({ ':method': method, ':path': mount + path, ...headers });
+        let answered: Omit<Answer, 'text'> | undefined;
+        stream.on('response', (received) => {
+          answered = { status: Number(received[':status']), headers: lookup(received) };
+        });
+        let text = '';
+        stream.setEncoding('utf8').on('data', (chunk) => {
+          text += chunk;
+        });
+        stream.on('end', () => {
+          if (answered) resolve({ ...answered, text });
+          // What of the upload is left after a refusal is not wanted.
+          stream.close();
+        });
+        stream.on('close', () => reject(new Error('closed without an answer')));
+        stream.on('error', (error) => answered || reject(error));
+        stream.end(body);
+      }),
+    close: () => session.close(),
+  };
+}
+
+function sendHttp1(origin: string, { method, path, headers, body }: CompleteRequest): Promise<Answer> {
+  const { protocol, hostname, port } = new URL(origin);
+  const options = { hostname, port, path, method, headers, agent: false as const, rejectUnauthorized: false };
+  return new Promise((resolve, reject) => {
+    const request = protocol === 'https:' ? httpsRequest(options) : httpRequest(options);
+    let answered = false;
+    request.on('response', (response) => {
+      answered = true;
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk) => {
+        text += chunk;
+      });
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, headers: lookup(response.headers), text }),
+      );
+      response.on('error', reject);
+    });
+    // The server may cut a refused upload off after its answer.
+    request.on('error', (error) => answered || reject(error));
+    if (body) request.setHeader('content-length', body.byteLength);
+    request.end(body);
+  });
+}
+
+function lookup(headers: {
+  readonly [name: string]: string | readonly string[] | undefined;
+}): Answer['headers'] {
+  return { get: (name) => headers[name]?.toString() ?? null };
+}

@@ -1,0 +1,10 @@
+/** Koa's packages that come without types: what the tests use of them. */
+declare module 'koa-mount' {
+  import type { Middleware } from 'koa';
+  export default function mount(prefix: string, app: Middleware): Middleware;
+}
+
+declare module 'koa-bodyparser' {
+  import type { Middleware } from 'koa';
+  export default function bodyParser(options?: { enableTypes?: string[] }): Middleware;
+}
