@@ -11,6 +11,9 @@ export const entries = {
   fastify: 'adapters/hosts/fastify.ts',
   fetch: 'adapters/hosts/fetch.ts',
   memory: 'adapters/storages/memory.ts',
+  sqlite: 'adapters/storages/sqlite.ts',
+  postgres: 'adapters/storages/postgres.ts',
+  mysql: 'adapters/storages/mysql.ts',
   testing: 'src/testing/index.ts',
   openapi: 'src/openapi.ts',
 };

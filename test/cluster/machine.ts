@@ -1,0 +1,132 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** An operating system's user: database servers refuse to run as root. */
+export interface Account {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** The account of this name, `undefined` where there is none. */
+export function accountOf(name: string): Account | undefined {
+  const line = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .find((entry) => entry.startsWith(`${name}:`));
+  const [, , uid, gid] = line?.split(':') ?? [];
+  return uid && gid ? { uid: Number(uid), gid: Number(gid) } : undefined;
+}
+
+/** A new folder of this account alone. */
+export function folderOf(account: Account): string {
+  const folder = mkdtempSync(join(tmpdir(), 'plants-'));
+  chownSync(folder, account.uid, account.gid);
+  return folder;
+}
+
+/** Ports of loopback that are free now: a database server cannot be told to choose one. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  await Promise.all(servers.map((server) => once(server, 'listening')));
+  const ports = servers.map((server) => (server.address() as { port: number }).port);
+  await Promise.all(servers.map((server) => once(server.close(), 'close')));
+  return ports;
+}
+
+const environment = { PATH: process.env.PATH, LC_ALL: 'C' };
+
+/** Runs a command to its end as this account. */
+export function run(account: Account, command: string, args: readonly string[], cwd: string): string {
+  return execFileSync(command, args, { ...account, cwd, env: environment, encoding: 'utf8', stdio: 'pipe' });
+}
+
+/** A database server, its folder and its log. */
+export class Daemon {
+  #child: ChildProcess | undefined;
+  readonly log: string;
+
+  constructor(
+    readonly account: Account,
+    readonly folder: string,
+    name: string,
+  ) {
+    this.log = join(folder, `${name}.log`);
+  }
+
+  /** Starts a command that stays in the foreground. */
+  start(command: string, args: readonly string[]): void {
+    if (this.isRunning) throw new Error(`${command} is running already`);
+    const log = openSync(this.log, 'a');
+    this.#child = spawn(command, args, {
+      ...this.account,
+      cwd: this.folder,
+      env: environment,
+      stdio: ['ignore', log, log],
+      // A group of its own: a server's children (PostgreSQL's, the rsync of a Galera transfer) die with it.
+      detached: true,
+    });
+    daemons.add(this);
+  }
+
+  get isRunning(): boolean {
+    return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** Sends a signal to the server and to every process that it started; SIGKILL is a power cut. */
+  async signal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): Promise<void> {
+    const child = this.#child;
+    if (!child?.pid || !this.isRunning) return;
+    for (const pid of [child.pid, ...descendants(child.pid)]) {
+      try {
+        process.kill(pid, signal);
+      } catch {
+        // Gone meanwhile.
+      }
+    }
+    if (signal === 'SIGKILL') {
+      if (this.isRunning) await once(child, 'exit');
+      daemons.delete(this);
+    }
+  }
+
+  /** The end of the log, for the message of a failure. */
+  get lastWords(): string {
+    return readFileSync(this.log, 'utf8').split('\n').slice(-30).join('\n');
+  }
+}
+
+/** PostgreSQL gives each of its processes a session, so a signal to the group would reach one of them alone. */
+function descendants(pid: number): number[] {
+  const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' });
+  const children = stdout.split('\n').filter(Boolean).map(Number);
+  return children.flatMap((child) => [child, ...descendants(child)]);
+}
+
+const daemons = new Set<Daemon>();
+
+// Whatever becomes of the tests, no server outlives them.
+process.on('exit', () => {
+  for (const daemon of daemons) void daemon.signal('SIGKILL');
+});
+
+/** Ends every server of the folder and removes it. */
+export async function clean(servers: readonly Daemon[], folder: string): Promise<void> {
+  await Promise.all(servers.map((server) => server.signal('SIGKILL')));
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+}
+
+/** Resolves when `check` does; what it throws means "not yet". */
+export async function until<T>(what: string, check: () => Promise<T> | T, ms = 60_000): Promise<T> {
+  const end = Date.now() + ms;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (Date.now() > end) throw new Error(`${what} did not come within ${ms} ms`, { cause: error });
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+}

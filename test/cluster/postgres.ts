@@ -1,0 +1,127 @@
+import { appendFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { accountOf, Daemon, folderOf, freePorts, run, until } from './machine.js';
+
+/** The newest PostgreSQL that is installed; its programs are not on the PATH. */
+export function postgresPrograms(): string | undefined {
+  const root = '/usr/lib/postgresql';
+  try {
+    const versions = readdirSync(root)
+      .map(Number)
+      .sort((a, b) => b - a);
+    return versions[0] ? join(root, String(versions[0]), 'bin') : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** One PostgreSQL server on loopback. */
+export class Postgres {
+  constructor(
+    readonly daemon: Daemon,
+    readonly port: number,
+    readonly name: string,
+  ) {}
+
+  get url(): string {
+    return `postgres://postgres@127.0.0.1:${this.port}/postgres`;
+  }
+
+  get dataFolder(): string {
+    return join(this.daemon.folder, this.name);
+  }
+
+  initialize(): void {
+    this.#run('initdb', '-D', this.dataFolder, '-A', 'trust', '-U', 'postgres', '-E', 'UTF8', '--locale=C');
+    this.configure(`listen_addresses = '127.0.0.1'`, `unix_socket_directories = ''`, 'max_connections = 50');
+  }
+
+  /** Copies a primary that runs, and follows it from then on under this server's name. */
+  copy(primary: Postgres): void {
+    const from = `host=127.0.0.1 port=${primary.port} user=postgres application_name=${this.name}`;
+    this.#run('pg_basebackup', '-D', this.dataFolder, '-d', from, '-R', '-X', 'stream', '-c', 'fast');
+  }
+
+  configure(...settings: readonly string[]): void {
+    appendFileSync(join(this.dataFolder, 'postgresql.conf'), `${settings.join('\n')}\n`);
+  }
+
+  start(): void {
+    this.daemon.start(join(postgresPrograms()!, 'postgres'), [
+      '-D',
+      this.dataFolder,
+      '-p',
+      String(this.port),
+    ]);
+  }
+
+  /** Makes a standby the primary, one that waits for no other. */
+  async promote(): Promise<void> {
+    await this.query('SELECT pg_promote(true)');
+    await this.query("ALTER SYSTEM SET synchronous_standby_names = ''");
+    await this.query('SELECT pg_reload_conf()');
+  }
+
+  async query(sql: string): Promise<string[][]> {
+    const client = new pg.Client({ connectionString: this.url, connectionTimeoutMillis: 2_000 });
+    await client.connect();
+    try {
+      return (await client.query({ text: sql, rowMode: 'array' })).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  ready(): Promise<unknown> {
+    return until(`PostgreSQL on port ${this.port}`, () => {
+      if (!this.daemon.isRunning) throw new Error(this.daemon.lastWords);
+      return this.query('SELECT 1');
+    });
+  }
+
+  /** What is stored, as `id` to `name`. */
+  async plants(): Promise<Map<string, string>> {
+    return new Map((await this.query('SELECT id::text, name FROM plants')) as [string, string][]);
+  }
+
+  #run(program: string, ...args: readonly string[]): void {
+    run(this.daemon.account, join(postgresPrograms()!, program), args, this.daemon.folder);
+  }
+}
+
+/**
+ * A primary and a standby that run.
+ *
+ * @param synchronous the primary confirms a commit only when the standby has it too
+ */
+export async function primaryAndStandby({
+  synchronous,
+}: {
+  synchronous: boolean;
+}): Promise<[Postgres, Postgres]> {
+  const account = accountOf('postgres')!;
+  const folder = folderOf(account);
+  const [first, second] = await freePorts(2);
+  const primary = new Postgres(new Daemon(account, folder, 'primary'), first!, 'primary');
+  const standby = new Postgres(new Daemon(account, folder, 'standby'), second!, 'standby');
+  primary.initialize();
+  primary.start();
+  await primary.ready();
+  standby.copy(primary);
+  standby.start();
+  await standby.ready();
+  await until('the standby', async () => {
+    const [[state] = []] = await primary.query('SELECT state FROM pg_stat_replication');
+    if (state !== 'streaming') throw new Error(`the standby is ${state}`);
+  });
+  if (synchronous) {
+    await primary.query("ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 (standby)'");
+    await primary.query('SELECT pg_reload_conf()');
+    await until('synchronous replication', async () => {
+      const [[state] = []] = await primary.query('SELECT sync_state FROM pg_stat_replication');
+      if (state !== 'quorum') throw new Error(`the standby is ${state}`);
+    });
+  }
+  return [primary, standby];
+}

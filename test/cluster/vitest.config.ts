@@ -1,0 +1,18 @@
+import { defineConfig, mergeConfig } from 'vitest/config';
+import base from '../vitest.config.js';
+
+const config = mergeConfig(
+  base,
+  defineConfig({
+    test: {
+      globalSetup: 'test/cluster/install.ts',
+      // One cluster at a time: on a small machine two would time out each other.
+      fileParallelism: false,
+      testTimeout: 180_000,
+      hookTimeout: 120_000,
+    },
+  }),
+);
+// Merging would add to the list.
+config.test!.include = ['test/cluster/**/*.cluster.ts'];
+export default config;
