@@ -1,7 +1,35 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PGlite } from '@electric-sql/pglite';
+import Database from 'libsql';
+import pg from 'pg';
 import { groupCommit, type NewPlant } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
+import { type PostgresPool, postgresStorage } from 'plant-store/postgres';
+import { sqliteStorage } from 'plant-store/sqlite';
 import { type OpenedStorage, storageCases } from 'plant-store/testing';
-import { describe, it } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { PostgresServer } from '../support/postgres.js';
+
+let server: PostgresServer;
+let pool: pg.Pool;
+let pglite: PGlite;
+
+beforeAll(async () => {
+  server = await PostgresServer.start();
+  // The app's own settings, which the storage has to live with.
+  const types = { getTypeParser: (oid: number) => (oid === 20 ? Number : pg.types.getTypeParser(oid)) };
+  pool = new pg.Pool({ connectionString: server.url, types: types as never });
+  pglite = await PGlite.create();
+});
+
+afterAll(async () => {
+  await pool.end();
+  await pglite.close();
+  await server.close();
+});
 
 const storages: Record<string, () => OpenedStorage<unknown> | Promise<OpenedStorage<unknown>>> = {
   memory() {
@@ -16,7 +44,64 @@ const storages: Record<string, () => OpenedStorage<unknown> | Promise<OpenedStor
     );
     return { storage, caller: 'anyone', peek: (id) => plants.get(id) };
   },
+  async 'SQLite in a file'() {
+    const folder = mkdtempSync(join(tmpdir(), 'plants-'));
+    const database = new Database(join(folder, 'plants.db'));
+    database.exec('PRAGMA journal_mode=WAL');
+    const other = new Database(join(folder, 'plants.db'));
+    const storage = sqliteStorage(database, { table: 'a "quoted" table; --' });
+    await storage.createTable();
+    const peek = (id: bigint) => peekSqlite(other, '"a ""quoted"" table; --"', id);
+    return {
+      storage,
+      caller: 'anyone',
+      peek,
+      close() {
+        database.close();
+        other.close();
+        rmSync(folder, { recursive: true });
+      },
+    };
+  },
+  async 'SQLite in memory'() {
+    const database = new Database(':memory:');
+    const storage = sqliteStorage(database);
+    await storage.createTable();
+    return {
+      storage,
+      caller: 'anyone',
+      peek: (id) => peekSqlite(database, 'plants', id),
+      close: () => void database.close(),
+    };
+  },
+  PGlite: () => openPostgres(pglite),
+  PostgreSQL: () => openPostgres(pool),
 };
+
+function peekSqlite(database: Database.Database, table: string, id: bigint): NewPlant | undefined {
+  const select = database.prepare(`SELECT id, name, tag FROM ${table} WHERE id = ?`).safeIntegers(true);
+  const row = select.get(id) as { id: bigint; name: string; tag: string | null } | undefined;
+  return row && { id: row.id, name: row.name, ...(row.tag !== null && { tag: row.tag }) };
+}
+
+async function openPostgres(database: PostgresPool): Promise<OpenedStorage<unknown>> {
+  const schema = `garden "${randomUUID()}"`;
+  const quoted = `"${schema.replaceAll('"', '""')}"`;
+  await database.query(`CREATE SCHEMA ${quoted}`);
+  const storage = postgresStorage(database, { table: `${schema}.plants` });
+  await storage.createTable();
+  return {
+    storage,
+    caller: 'anyone',
+    async peek(id) {
+      const select = `SELECT to_json(p)::text AS plant, id::text FROM ${quoted}.plants p WHERE id = ${id}`;
+      const [row] = (await database.query(select)).rows;
+      if (!row) return undefined;
+      const { name, tag } = JSON.parse(row.plant);
+      return { id: BigInt(row.id), name, ...(tag !== null && { tag }) };
+    },
+  };
+}
 
 describe.each(Object.entries(storages))('%s', (_, open) => {
   for (const { id, name, run } of storageCases(open)) it(`${id}: ${name}`, run);

@@ -1,0 +1,141 @@
+import { groupCommit, type NewPlant, type PlantStorage, RolledBack } from '../../src/index.js';
+
+/** What is used of a handle of `libsql`, `better-sqlite3`, `node:sqlite` or `bun:sqlite`. */
+export interface SqliteDatabase {
+  prepare(sql: string): SqliteStatement;
+}
+
+/** What is used of its prepared statements. */
+export interface SqliteStatement {
+  // biome-ignore lint/suspicious/noExplicitAny: the drivers' own types ask for this or that; strings and null are sent
+  run(...values: any[]): { readonly changes: number | bigint };
+  // biome-ignore lint/suspicious/noExplicitAny: likewise
+  get(...values: any[]): unknown;
+}
+
+/** The options of `sqliteStorage`. */
+export interface SqliteOptions {
+  /** The table's name, as it is: it is quoted. Default: `plants`. */
+  readonly table?: string | undefined;
+}
+
+/** A storage, and how to make its table. */
+export interface SqliteStorage extends PlantStorage {
+  /** Makes the table unless there is one. Safe while other processes do the same, and can be called again. */
+  readonly createTable: () => Promise<void>;
+  readonly find: NonNullable<PlantStorage['find']>;
+}
+
+/** The table, in SQL, to be made by a migration or by `createTable`. */
+export const schema = schemaOf('"plants"');
+
+function schemaOf(table: string): string {
+  return `CREATE TABLE IF NOT EXISTS ${table} (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT)`;
+}
+
+/**
+ * Keeps plants in SQLite, on a handle of your own, which it neither configures nor closes. How durable a plant is, is
+ * for the handle to say: `journal_mode=WAL` with `synchronous=FULL` survives a power cut; `NORMAL` does not. Keep
+ * `busy_timeout` at 100 ms or less, since the driver blocks the event loop while it waits: a busy database is tried
+ * again without. The handle must be in no transaction of the app's, whose ROLLBACK would take our plants with it:
+ * if it is, `create` fails. All callers share one table.
+ *
+ * @throws {TypeError} for a table that cannot be a name
+ *
+ * @example
+ * ```ts
+ * import Database from 'libsql';
+ *
+ * const database = new Database('plants.db');
+ * database.exec('PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA busy_timeout=100');
+ * const storage = sqliteStorage(database);
+ * await storage.createTable();
+ * ```
+ */
+export function sqliteStorage(database: SqliteDatabase, options: SqliteOptions = {}): SqliteStorage {
+  const table = quote(options.table ?? 'plants');
+  // Prepared when first used, for the table may come later; and again if that failed.
+  const statements = new Map<string, SqliteStatement>();
+  const prepared = (sql: string) => {
+    const statement = statements.get(sql) ?? database.prepare(sql);
+    statements.set(sql, statement);
+    return statement;
+  };
+  // Ids are text on their way in and out: drivers round what is beyond 2^53, as they are or as they are set.
+  const insert = `INSERT INTO ${table} (id, name, tag) VALUES (CAST(? AS INTEGER), ?, ?) ON CONFLICT (id) DO NOTHING`;
+  const select = `SELECT CAST(id AS TEXT) AS id, name, tag FROM ${table} WHERE id = CAST(? AS INTEGER)`;
+
+  /** One transaction, for a lone plant too: BEGIN is what tells us that the handle is in another already. */
+  function createMany(plants: readonly NewPlant[]): ('created' | 'taken')[] {
+    begin();
+    let inserted = false;
+    try {
+      const outcomes = plants.map(({ id, name, tag }) => {
+        const { changes } = prepared(insert).run(String(id), name, tag ?? null);
+        return Number(changes) > 0 ? 'created' : 'taken';
+      });
+      inserted = true;
+      prepared('COMMIT').run();
+      return outcomes;
+    } catch (error) {
+      rollBack();
+      if (isBusy(error)) throw new RolledBack('together', error);
+      // What a COMMIT that failed otherwise has written may come back from the journal: nobody knows.
+      throw inserted ? error : new RolledBack('apart', error);
+    }
+  }
+
+  function begin(): void {
+    try {
+      prepared('BEGIN IMMEDIATE').run();
+    } catch (error) {
+      if (isBusy(error)) throw new RolledBack('together', error);
+      if (!/within a transaction/.test(String(error))) throw error;
+      const why = 'the SQLite handle is in a transaction of the app: give plant-store a handle of its own';
+      throw new Error(why, { cause: error });
+    }
+  }
+
+  function rollBack(): void {
+    try {
+      prepared('ROLLBACK').run();
+    } catch {
+      // SQLite has rolled back by itself, as it does when the disk is full.
+    }
+  }
+
+  return {
+    ...groupCommit(createMany),
+    async find(id) {
+      const row = prepared(select).get(String(id)) as
+        | { id: string; name: string; tag: string | null }
+        | null
+        | undefined;
+      return row ? { id: BigInt(row.id), name: row.name, tag: row.tag ?? undefined } : undefined;
+    },
+    async createTable() {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          database.prepare(schemaOf(table)).run();
+          return;
+        } catch (error) {
+          if (!isBusy(error) || attempt === 100) throw error;
+          await new Promise((resolve) => setTimeout(resolve, 100 * Math.random()));
+        }
+      }
+    },
+  };
+}
+
+/** Whether another connection was in the way: SQLITE_BUSY, in the words of each driver. */
+function isBusy(error: unknown): boolean {
+  const { code, errcode } = error as { code?: unknown; errcode?: unknown };
+  return /^SQLITE_BUSY/.test(String(code)) || (Number(errcode) & 0xff) === 5;
+}
+
+function quote(name: string): string {
+  if (typeof name !== 'string' || name === '' || name.includes('\0')) {
+    throw new TypeError('table must be a name');
+  }
+  return `"${name.replaceAll('"', '""')}"`;
+}

