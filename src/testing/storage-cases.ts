@@ -146,6 +146,7 @@ const cases: readonly Case[] = [
       const first = { id: 7n, name: 'first', tag: 'kept' };
       await trial.expectCreated(first);
       await trial.expectTaken({ id: 7n, name: 'second' });
+      await trial.expectStored(first);
       await trial.expectTaken(first);
       await trial.expectStored(first);
     },

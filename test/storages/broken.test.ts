@@ -1,0 +1,255 @@
+import { groupCommit, type NewPlant, PlantRefused, type PlantStorage } from 'plant-store';
+import { storageCases } from 'plant-store/testing';
+import { describe, expect, it } from 'vitest';
+
+type Plants = Map<bigint, NewPlant>;
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Storages that break one promise each, and the cases that must catch them. */
+const broken: [hazard: string, caughtBy: string[], create: (plants: Plants) => PlantStorage['create']][] = [
+  [
+    'looks first and inserts later',
+    ['race', 'many-at-once'],
+    (plants) => async (plant) => {
+      const taken = plants.has(plant.id);
+      await turn();
+      if (taken) return 'taken';
+      plants.set(plant.id, plant);
+      return 'created';
+    },
+  ],
+  [
+    'overwrites (an upsert)',
+    ['taken-changes-nothing', 'race'],
+    (plants) => async (plant) => {
+      const taken = plants.has(plant.id);
+      plants.set(plant.id, plant);
+      return taken ? 'taken' : 'created';
+    },
+  ],
+  [
+    'makes numbers of ids',
+    ['int64-edges', 'int64-neighbours'],
+    (plants) => async (plant) => {
+      const id = BigInt(Number(plant.id));
+      if (plants.has(id)) return 'taken';
+      plants.set(id, { ...plant, id });
+      return 'created';
+    },
+  ],
+  [
+    'cuts ids to 32 bits',
+    ['int64-edges'],
+    (plants) => async (plant) => {
+      const id = BigInt.asIntN(32, plant.id);
+      if (plants.has(id)) return 'taken';
+      plants.set(id, { ...plant, id });
+      return 'created';
+    },
+  ],
+  [
+    'swallows an error of the database and says created',
+    ['long-text', 'taken-changes-nothing'],
+    (plants) => async (plant) => {
+      try {
+        insert(plants, plant);
+      } catch {}
+      return 'created';
+    },
+  ],
+  [
+    'takes every error of the database for a taken id',
+    ['long-text'],
+    (plants) => async (plant) => {
+      try {
+        insert(plants, plant);
+        return 'created';
+      } catch {
+        return 'taken';
+      }
+    },
+  ],
+  [
+    'tells the wrong one of two racers that it is created',
+    ['race', 'many-at-once'],
+    (plants) => {
+      const arrived = new Map<bigint, number>();
+      return async (plant) => {
+        const place = (arrived.get(plant.id) ?? 0) + 1;
+        arrived.set(plant.id, place);
+        if (!plants.has(plant.id)) plants.set(plant.id, plant);
+        await turn();
+        const racers = arrived.get(plant.id);
+        return place === racers && (place > 1 || plants.get(plant.id) === plant) ? 'created' : 'taken';
+      };
+    },
+  ],
+  [
+    'says created before it has committed',
+    ['created-lands'],
+    (plants) => async (plant) => {
+      if (plants.has(plant.id)) return 'taken';
+      turn().then(() => plants.set(plant.id, plant));
+      return 'created';
+    },
+  ],
+  [
+    'says taken of a plant that is not committed yet',
+    ['taken-is-stored'],
+    (plants) => {
+      const reserved = new Set<bigint>();
+      return async (plant) => {
+        if (reserved.has(plant.id)) return 'taken';
+        reserved.add(plant.id);
+        await turn();
+        plants.set(plant.id, plant);
+        return 'created';
+      };
+    },
+  ],
+  [
+    'makes an absent tag an empty one',
+    ['tag-absent-or-empty'],
+    storing((plant) => ({ ...plant, tag: plant.tag ?? '' })),
+  ],
+  [
+    'makes an empty tag an absent one',
+    ['tag-absent-or-empty'],
+    storing(({ id, name, tag }) => (tag ? { id, name, tag } : { id, name })),
+  ],
+  ['trims text', ['unicode'], storing((plant) => ({ ...plant, name: plant.name.trim() }))],
+  ['normalizes text', ['unicode'], storing((plant) => ({ ...plant, name: plant.name.normalize('NFC') }))],
+  [
+    'knows no characters beyond the BMP',
+    ['unicode'],
+    storing((plant) => ({ ...plant, name: plant.name.replace(/[\u{10000}-\u{10ffff}]/gu, '?') })),
+  ],
+  ['cuts long text', ['long-text'], storing((plant) => ({ ...plant, name: plant.name.slice(0, 65_535) }))],
+  [
+    'lets a plant that it refuses take its batch along',
+    ['long-text'],
+    (plants) =>
+      groupCommit((batch) => {
+        if (batch.some(({ name }) => name.length > 1000)) throw new PlantRefused('too long');
+        return batch.map((plant) => {
+          if (plants.has(plant.id)) return 'taken';
+          plants.set(plant.id, plant);
+          return 'created';
+        });
+      }).create,
+  ],
+  [
+    'answers for a client that went away without storing',
+    ['abort'],
+    (plants) =>
+      async (plant, { signal }) => {
+        if (plants.has(plant.id)) return 'taken';
+        if (!signal.aborted) plants.set(plant.id, plant);
+        return 'created';
+      },
+  ],
+  [
+    'fails its neighbours when a client goes away',
+    ['abort'],
+    (plants) => {
+      let gone = false;
+      return async (plant, { signal }) => {
+        gone ||= signal.aborted;
+        await turn();
+        if (gone) throw new Error('the connection was closed');
+        if (plants.has(plant.id)) return 'taken';
+        plants.set(plant.id, plant);
+        return 'created';
+      };
+    },
+  ],
+];
+
+/** A database whose names have a limit. */
+function insert(plants: Plants, plant: NewPlant): void {
+  if (plant.name.length > 10_000) throw new Error('value too long');
+  if (plants.has(plant.id)) throw new Error('duplicate key');
+  plants.set(plant.id, plant);
+}
+
+function storing(kept: (plant: NewPlant) => NewPlant): (plants: Plants) => PlantStorage['create'] {
+  return (plants) => async (plant) => {
+    if (plants.has(plant.id)) return 'taken';
+    plants.set(plant.id, kept(plant));
+    return 'created';
+  };
+}
+
+/** The ids of the cases that a storage fails. */
+async function failedBy(make: (plants: Plants) => PlantStorage): Promise<string[]> {
+  const cases = storageCases(() => {
+    const plants: Plants = new Map();
+    return { storage: make(plants), caller: 'anyone', peek: (id) => plants.get(id) };
+  });
+  const failed: string[] = [];
+  for (const { id, run } of cases) await run().catch(() => failed.push(id));
+  return failed;
+}
+
+describe('a storage that', () => {
+  it.each(broken)('%s fails %j', async (_, caughtBy, create) => {
+    expect(await failedBy((plants) => ({ create: create(plants) }))).toEqual(
+      expect.arrayContaining(caughtBy),
+    );
+  });
+
+  it.each<[string, (plants: Plants) => PlantStorage['find']]>([
+    ['finds by a rounded id', (plants) => async (id) => plants.get(BigInt(Number(id)))],
+    [
+      'finds another plant where there is none',
+      (plants) => async (id) => plants.get(id) ?? [...plants.values()][0],
+    ],
+    [
+      'finds an absent tag as an empty one',
+      (plants) => async (id) => {
+        const plant = plants.get(id);
+        return plant && { ...plant, tag: plant.tag ?? '' };
+      },
+    ],
+  ])('%s fails ["find"] alone', async (_, find) => {
+    const failed = await failedBy((plants) => ({
+      create: storing((plant) => plant)(plants),
+      find: find(plants),
+    }));
+    expect(failed).toEqual(['find']);
+  });
+});
+
+describe('storageCases', () => {
+  it('has a broken storage here for each of its cases', () => {
+    const ids = storageCases(() => Promise.reject(new Error('not opened'))).map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(new Set([...broken.flatMap(([, caughtBy]) => caughtBy), 'find'])).toEqual(new Set(ids));
+  });
+
+  it('says which promise was broken, what was expected and what came', async () => {
+    const plants: Plants = new Map();
+    const create = storing((plant) => ({ ...plant, tag: plant.tag ?? '' }))(plants);
+    const cases = storageCases(() => ({
+      storage: { create },
+      caller: 'anyone',
+      peek: (id) => plants.get(id),
+    }));
+    await expect(cases.find(({ id }) => id === 'tag-absent-or-empty')?.run()).rejects.toThrow(
+      'what landed under id 1: expected { id: 1n, name: "without", tag: absent }, got { id: 1n, name: "without", tag: "" }',
+    );
+  });
+
+  it('closes what it opened, whether the case passes or fails, and lets the fault be seen', async () => {
+    let open = 0;
+    const create = async () => 'taken' as const;
+    const cases = storageCases(() => {
+      open++;
+      return { storage: { create }, caller: 'anyone', peek: () => undefined, close: () => void open-- };
+    });
+    for (const { run } of cases) await run().catch(() => {});
+    expect(open).toBe(0);
+    await expect(cases[0]?.run()).rejects.toThrow('expected created, got taken');
+  });
+});
