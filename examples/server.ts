@@ -12,6 +12,9 @@ import type { Duplex } from 'node:stream';
 import { acceptTokens, createPlantStore } from 'plant-store';
 import { toNode } from 'plant-store/node';
 import { openStorage } from './open-storage.js';
+import { referencePage } from './reference-page.js';
+
+const evaluationToken = 'for-evaluation-only';
 
 start().catch((error: Error) => {
   console.error(`plant-store: ${error.message}`);
@@ -23,14 +26,18 @@ async function start(): Promise<void> {
   const port = wholeNumber('PORT', 3000, 0, 65_535);
   const bodyLimit = wholeNumber('BODY_LIMIT', 1_048_576, 1, Number.MAX_SAFE_INTEGER);
   const timeoutMs = wholeNumber('TIMEOUT_MS', 30_000, 0, 2 ** 31 - 1);
-  const token = process.env.TOKEN || (isLoopback(host) && 'for-evaluation-only');
+  const token = process.env.TOKEN || (isLoopback(host) && evaluationToken);
   if (!token)
     throw new Error(`HOST ${host} is reachable from other machines: set TOKEN to a secret of your own`);
   if (!/^[\w.~+/-]+=*$/.test(token)) throw new Error('TOKEN must be one word of A-Z a-z 0-9 - . _ ~ + /');
 
   const { storage, close } = await openStorage(databaseUrl);
   const mount = toNode(createPlantStore(storage, acceptTokens(token), { bodyLimit, timeoutMs }));
-  const server = createServer(mount);
+  // A token of your own is a secret: the page, which anybody can open, shows the one for evaluation alone.
+  const reference = referencePage({ token: token === evaluationToken ? token : undefined });
+  const server = createServer((request, response) =>
+    reference(request, response, () => mount(request, response)),
+  );
   // The reader of the body sends the 100 once it wants it: a refused upload is never sent.
   server.on('checkContinue', mount);
   server.on('checkExpectation', (_request, response) => refuse(response, 417));
@@ -124,7 +131,7 @@ function announce({ address, port, family }: AddressInfo, token: string, databas
   token    ${token}
   plants   ${databaseUrl === 'memory:' ? 'in memory, gone when this stops' : databaseUrl.replace(/:[^:@/]*@/, ':…@')}
 
-Create a plant:
+Open ${url} in a browser, or create a plant here:
 
   curl -i ${url}/plants -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '{"id":1,"name":"Rosa canina","tag":"shrub"}'
 `);

@@ -34,13 +34,14 @@ export function openapi({ servers }: { servers?: OpenApiServer[] } = {}) {
       title: 'Plant Store',
       version: '1.0.0',
       license: { name: 'MIT', identifier: 'MIT' },
-      description: `Adds plants to a store.\n\n${errorTable()}`,
+      description: 'Adds plants to a store.',
     },
     ...(servers && { servers }),
     security: [{ bearerAuth: [] as string[] }],
     paths: {
       '/plants': {
         post: {
+          tags: ['plants'],
           operationId: 'createPlant',
           summary: 'Create a plant',
           description:
@@ -127,6 +128,7 @@ export function openapi({ servers }: { servers?: OpenApiServer[] } = {}) {
           ],
         },
         Error: {
+          description: `Why a request failed.\n\n${errorTable()}`,
           type: 'object' as const,
           required: ['error', 'message'],
           properties: {

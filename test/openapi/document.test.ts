@@ -121,7 +121,7 @@ describe('every way to fail', () => {
     expect(content['application/json'].examples).toMatchObject({
       [name]: { summary: expect.stringContaining(when), value: { error, message: when } },
     });
-    expect(document.info.description).toContain(`| ${error} | \`${name}\` | ${when} |`);
+    expect(document.components.schemas.Error.description).toContain(`| ${error} | \`${name}\` | ${when} |`);
   });
 
   it('and there are no more than these', () => {
