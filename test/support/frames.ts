@@ -1,0 +1,121 @@
+/** A client that speaks HTTP/2 frame by frame (RFC 9113 §4.1): Node's own ends a body properly even when it aborts. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+export const frameTypes = {
+  data: 0,
+  headers: 1,
+  resetStream: 3,
+  settings: 4,
+  ping: 6,
+  goAway: 7,
+  windowUpdate: 8,
+};
+export const endStream = 1;
+const endHeaders = 4;
+const acknowledge = 1;
+
+export interface Frame {
+  readonly type: number;
+  readonly flags: number;
+  readonly stream: number;
+  readonly payload: Buffer;
+}
+
+export class Frames {
+  /** Settles when the connection is closed. */
+  readonly closed: Promise<void>;
+  /** Every frame that came. */
+  readonly frames: Frame[] = [];
+  readonly #socket: Socket;
+  #looked = 0;
+  #received = Buffer.alloc(0);
+  #ended = false;
+  #wake: () => void = () => {};
+
+  static async open(port: number): Promise<Frames> {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    await once(socket, 'connect');
+    return new Frames(socket);
+  }
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on('data', (chunk: Buffer) => {
+      this.#received = Buffer.concat([this.#received, chunk]);
+      this.#parse();
+      this.#wake();
+    });
+    socket.on('error', () => {});
+    this.closed = new Promise((resolve) => {
+      socket.on('close', () => {
+        this.#ended = true;
+        this.#wake();
+        resolve();
+      });
+    });
+    socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+    this.write(frameTypes.settings, 0, 0);
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  write(type: number, flags: number, stream: number, payload: Uint8Array = Buffer.alloc(0)): void {
+    const head = Buffer.alloc(9);
+    head.writeUIntBE(payload.length, 0, 3);
+    head.writeUInt8(type, 3);
+    head.writeUInt8(flags, 4);
+    head.writeUInt32BE(stream, 5);
+    this.#socket.write(Buffer.concat([head, payload]));
+  }
+
+  headers(stream: number, fields: Record<string, string>, flags = 0): void {
+    // Each field as "literal without indexing, new name" (RFC 7541 §6.2.2), none longer than 126 bytes.
+    const block = Object.entries(fields).flatMap(([name, value]) => [
+      Buffer.of(0, name.length),
+      Buffer.from(name),
+      Buffer.of(value.length),
+      Buffer.from(value),
+    ]);
+    this.write(frameTypes.headers, flags | endHeaders, stream, Buffer.concat(block));
+  }
+
+  data(stream: number, payload: string | Uint8Array, flags = 0): void {
+    this.write(frameTypes.data, flags, stream, Buffer.from(payload as Uint8Array));
+  }
+
+  reset(stream: number, code: number): void {
+    const payload = Buffer.alloc(4);
+    payload.writeUInt32BE(code);
+    this.write(frameTypes.resetStream, 0, stream, payload);
+  }
+
+  /** The next frame of this type on this stream; what came before it is passed over. */
+  async next(type: number, stream: number): Promise<Frame> {
+    for (;;) {
+      while (this.#looked < this.frames.length) {
+        const frame = this.frames[this.#looked++]!;
+        if (frame.type === type && frame.stream === stream) return frame;
+      }
+      if (this.#ended) throw new Error(`the connection closed before a frame of type ${type} came`);
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  #parse(): void {
+    while (this.#received.length >= 9) {
+      const end = 9 + this.#received.readUIntBE(0, 3);
+      if (this.#received.length < end) return;
+      const type = this.#received.readUInt8(3);
+      const flags = this.#received.readUInt8(4);
+      const stream = this.#received.readUInt32BE(5);
+      this.frames.push({ type, flags, stream, payload: this.#received.subarray(9, end) });
+      this.#received = this.#received.subarray(end);
+      if (type === frameTypes.settings && flags !== acknowledge) this.write(type, acknowledge, 0);
+    }
+  }
+}
