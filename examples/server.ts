@@ -11,7 +11,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { acceptTokens, createPlantStore } from 'plant-store';
 import { toNode } from 'plant-store/node';
-import { openStorage } from './open-storage.js';
+import { openStorage, withoutPassword } from './open-storage.js';
 import { referencePage } from './reference-page.js';
 
 const evaluationToken = 'for-evaluation-only';
@@ -22,7 +22,7 @@ start().catch((error: Error) => {
 });
 
 async function start(): Promise<void> {
-  const { HOST: host = '127.0.0.1', DATABASE_URL: databaseUrl = 'memory:' } = process.env;
+  const { HOST: host = '127.0.0.1', DATABASE_URL: databaseUrl = 'file:plants.db' } = process.env;
   const port = wholeNumber('PORT', 3000, 0, 65_535);
   const bodyLimit = wholeNumber('BODY_LIMIT', 1_048_576, 1, Number.MAX_SAFE_INTEGER);
   const timeoutMs = wholeNumber('TIMEOUT_MS', 30_000, 0, 2 ** 31 - 1);
@@ -129,7 +129,7 @@ function announce({ address, port, family }: AddressInfo, token: string, databas
   const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
   console.log(`plant-store is listening on ${url}
   token    ${token}
-  plants   ${databaseUrl === 'memory:' ? 'in memory, gone when this stops' : databaseUrl.replace(/:[^:@/]*@/, ':…@')}
+  plants   ${databaseUrl === 'memory:' ? 'in memory, gone when this stops' : withoutPassword(databaseUrl)}
 
 Open ${url} in a browser, or create a plant here:
 
