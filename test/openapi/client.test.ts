@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import createClient, { type Client } from 'openapi-fetch';
+import openapiTS, { astToString } from 'openapi-typescript';
+import { acceptTokens, createPlantStore, type NewPlant } from 'plant-store';
+import { memoryStorage } from 'plant-store/memory';
+import { toNode } from 'plant-store/node';
+import { openapi } from 'plant-store/openapi';
+import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
+import type { paths } from './generated.js';
+
+type Schemas = import('./generated.js').components['schemas'];
+
+it('openapi-typescript makes these types of the document (npx vitest -u writes them anew)', async () => {
+  const types = astToString(await openapiTS(JSON.stringify(openapi())));
+  const head = '// Made by openapi-typescript from plant-store/openapi. Do not edit.\n';
+  await expect(head + types).toMatchFileSnapshot('generated.ts');
+});
+
+describe('a typed client made of the document, against a running server', () => {
+  const plants = new Map<bigint, NewPlant>();
+  let server: Server;
+  let client: Client<paths>;
+
+  beforeAll(async () => {
+    server = createServer(toNode(createPlantStore(memoryStorage(plants), acceptTokens('secret'))));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    client = createClient<paths>({ baseUrl, headers: { authorization: 'Bearer secret' } });
+  });
+  afterAll(() => server.close());
+
+  it('creates a plant', async () => {
+    const { data, error, response } = await client.POST('/plants', {
+      body: { id: 1, name: 'Rosa canina', tag: 'shrub' },
+    });
+    expectTypeOf(data).toEqualTypeOf<Schemas['Plant'] | undefined>();
+    expect({ data, error, status: response.status }).toEqual({
+      data: { name: 'Rosa canina', tag: 'shrub' },
+      error: undefined,
+      status: 200,
+    });
+    expect(plants.get(1n)).toEqual({ id: 1n, name: 'Rosa canina', tag: 'shrub' });
+  });
+
+  it('is told by number why it did not', async () => {
+    await client.POST('/plants', { body: { id: 2, name: 'Quercus robur' } });
+    const { data, error } = await client.POST('/plants', { body: { id: 2, name: 'Ilex' } });
+    expectTypeOf(error).toEqualTypeOf<Schemas['Error'] | undefined>();
+    expect({ data, error }).toEqual({
+      data: undefined,
+      error: { error: 40003, message: 'A plant with id 2 exists.' },
+    });
+  });
+
+  it('without a token gets an Error too', async () => {
+    const { error, response } = await client.POST('/plants', {
+      body: { id: 3, name: 'Ilex' },
+      headers: { authorization: null },
+    });
+    expect([response.status, error?.error]).toEqual([401, 40101]);
+  });
+
+  it('sends an id beyond 2^53 as JSON text', async () => {
+    const { response } = await client.POST('/plants', {
+      body: { id: 0, name: 'Acer' },
+      bodySerializer: ({ name }) => `{"id":9007199254740993,"name":${JSON.stringify(name)}}`,
+    });
+    expect(response.status).toBe(200);
+    expect(plants.get(9007199254740993n)).toEqual({ id: 9007199254740993n, name: 'Acer' });
+  });
+
+  it('cannot be written wrong', () => {
+    const never = () => [
+      // @ts-expect-error id is required
+      client.POST('/plants', { body: { name: 'Rosa' } }),
+      // @ts-expect-error name is required
+      client.POST('/plants', { body: { id: 1 } }),
+      // @ts-expect-error a tag is a string
+      client.POST('/plants', { body: { id: 1, name: 'Rosa', tag: 1 } }),
+      // @ts-expect-error a body is required
+      client.POST('/plants'),
+      // @ts-expect-error there is one operation
+      client.GET('/plants'),
+      // @ts-expect-error and one path
+      client.POST('/trees', { body: { id: 1, name: 'Rosa' } }),
+    ];
+    expect(never).toBeInstanceOf(Function);
+  });
+});
