@@ -61,6 +61,8 @@ async function collect(stream: AsyncIterable<Uint8Array>, limit: number): Promis
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of stream) {
+    // Of a string the length is not known in bytes, and a limit that cannot be counted is none.
+    if (!ArrayBuffer.isView(chunk)) throw new BodyError('body_unreadable', 'the body stream gave no bytes');
     length += chunk.byteLength;
     if (length > limit) throw new BodyError('body_too_large');
     chunks.push(chunk);

@@ -9,6 +9,7 @@ export class Deadline {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #expire: (() => void) | undefined;
   #controller: AbortController | undefined;
+  #client: Signal | undefined;
   #closed = false;
 
   /** @param timeoutMs milliseconds, 0 for no limit */
@@ -30,8 +31,9 @@ export class Deadline {
   ): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       let pending = true;
-      // Both handlers at once: after the deadline nobody else would catch a rejection.
-      work.then(
+      // Both handlers at once: after the deadline nobody else would catch a rejection. And `resolve`, because the
+      // `then` of somebody else's thenable may throw, or call back twice.
+      Promise.resolve(work).then(
         (value) => {
           pending = false;
           resolve(value);
@@ -54,10 +56,10 @@ export class Deadline {
   get signal(): Signal {
     if (!this.#controller) {
       this.#controller = new AbortController();
-      const client = this.#request.signal;
+      this.#client = this.#request.signal;
       if (this.expired) this.#controller.abort(this.expired);
-      else if (client?.aborted) this.#clientGone();
-      else if (!this.#closed) client?.addEventListener('abort', this.#clientGone);
+      else if (this.#client?.aborted) this.#clientGone();
+      else if (!this.#closed) this.#client?.addEventListener('abort', this.#clientGone);
     }
     return this.#controller.signal;
   }
@@ -66,7 +68,7 @@ export class Deadline {
   close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
-    if (this.#controller) this.#request.signal?.removeEventListener('abort', this.#clientGone);
+    this.#client?.removeEventListener('abort', this.#clientGone);
   }
 
   #start(): void {
@@ -77,5 +79,5 @@ export class Deadline {
     }, this.#timeoutMs);
   }
 
-  readonly #clientGone = (): void => this.#controller?.abort(this.#request.signal?.reason);
+  readonly #clientGone = (): void => this.#controller?.abort(this.#client?.reason);
 }

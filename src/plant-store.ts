@@ -5,7 +5,7 @@ import {
   tokenInvalid,
   type VerifyToken,
 } from './bearer.js';
-import { bodyRefusal, type Content, checkBodyHeaders, readBody, textOf } from './body.js';
+import { BodyError, bodyRefusal, type Content, checkBodyHeaders, readBody, textOf } from './body.js';
 import { Deadline } from './deadline.js';
 import {
   isBytes,
@@ -106,6 +106,9 @@ export function createPlantStore<Caller>(
   function plantOf(content: Content): NewPlant {
     if (typeof content === 'string' || isBytes(content)) return plantFromText(textOf(content, bodyLimit));
     try {
+      // A body of another kind is a fault of the host: of the client's plant it says nothing.
+      if (!('parsed' in content))
+        throw new BodyError('body_unreadable', 'the body is in no form of PlantBody');
       return plantFromParsed(content.parsed);
     } catch (error) {
       throw error instanceof Refusal ? error : bodyRefusal(error, bodyLimit);
@@ -143,9 +146,9 @@ export function createPlantStore<Caller>(
 
   /** Tells `onError`, whatever it does: it may throw, or be async and reject. */
   function report(error: unknown, request: PlantRequest): void {
-    // A storage or verifier that stops because the client is gone did what it was asked to do.
-    if (request?.signal?.aborted && isNamed(error, 'AbortError')) return;
     try {
+      // A storage or verifier that stops because the client is gone did what it was asked to do.
+      if (isNamed(error, 'AbortError') && request.signal?.aborted) return;
       const told = onError(error, request);
       if (isPromise(told)) told.then(undefined, () => {});
     } catch {}

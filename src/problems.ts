@@ -64,5 +64,9 @@ export class Refusal {
  * CommonJS, is another class of the same name.
  */
 export function isNamed<E extends Error>(error: unknown, name: E['name']): error is E {
-  return (error as Error | null | undefined)?.name === name;
+  try {
+    return (error as Error | null | undefined)?.name === name;
+  } catch {
+    return false; // Anything can be thrown, an object with a getter that throws for one.
+  }
 }

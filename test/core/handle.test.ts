@@ -1,0 +1,406 @@
+import {
+  BodyError,
+  createPlantStore,
+  type NewPlant,
+  type PlantHandler,
+  type PlantRequest,
+  type PlantStoreOptions,
+} from 'plant-store';
+import { memoryStorage } from 'plant-store/memory';
+import { describe, expect, test } from 'vitest';
+
+const rose = '{"id":1,"name":"Rosa canina"}';
+const good: PlantRequest = {
+  method: 'POST',
+  url: '/plants',
+  headers: { authorization: 'Bearer good', 'content-type': 'application/json' },
+  body: rose,
+};
+
+function open(options: PlantStoreOptions = {}) {
+  const plants = new Map<bigint, NewPlant>();
+  const errors: unknown[] = [];
+  const onError = (error: unknown) => {
+    errors.push(error);
+  };
+  const handle = createPlantStore(memoryStorage(plants), (token) => token === 'good', {
+    onError,
+    ...options,
+  });
+  return { handle, plants, errors };
+}
+
+const errorOf = async (answer: ReturnType<PlantHandler>) => JSON.parse((await answer).body).error;
+const boom = () => {
+  throw new Error('boom');
+};
+
+describe('handle never rejects', () => {
+  test.each<[string, number, unknown]>([
+    ['undefined', 50000, undefined],
+    ['null', 50000, null],
+    ['a string', 50000, 'POST /plants'],
+    ['an empty object', 50000, {}],
+    ['no headers', 50000, { ...good, headers: undefined }],
+    ['a url that is no string', 50000, { ...good, url: 1 }],
+    ['a getter of the method that throws', 50000, throwing('method')],
+    ['a getter of the headers that throws', 50000, throwing('headers')],
+    ['a getter of the body that throws', 50003, throwing('body')],
+    ['a header lookup that throws', 50000, { ...good, headers: { get: boom } }],
+    ['a header that is a number', 40101, { ...good, headers: { ...good.headers, authorization: 7 } }],
+    ['a dictionary that throws', 50000, { ...good, headers: new Proxy({}, { get: boom, ownKeys: boom }) }],
+    ['a request that throws wherever it is touched', 50000, new Proxy({}, { get: boom })],
+  ])('%s: %i', async (_what, error, request) => {
+    const { handle, plants, errors } = open();
+    expect(await errorOf(handle(request as PlantRequest))).toBe(error);
+    expect(errors).toHaveLength(error >= 50000 ? 1 : 0);
+    expect(plants.size).toBe(0);
+  });
+
+  function throwing(name: keyof PlantRequest): PlantRequest {
+    return Object.defineProperty({ ...good }, name, { get: boom });
+  }
+
+  test('a header lookup that throws is 50000', async () => {
+    const { handle, errors } = open();
+    expect(await errorOf(handle({ ...good, headers: { get: boom } }))).toBe(50000);
+    expect(errors).toEqual([new Error('boom')]);
+  });
+
+  test('a signal that throws when it is read is a fault of whoever reads it', async () => {
+    const errors: unknown[] = [];
+    const handle = createPlantStore(memoryStorage(), (_token, { signal }) => !signal.aborted, {
+      onError: (error) => {
+        errors.push(error);
+      },
+    });
+    expect(await errorOf(handle(throwing('signal')))).toBe(50002);
+    expect(errors).toEqual([new Error('boom')]);
+  });
+
+  test.each<[string, unknown]>([
+    ['undefined', undefined],
+    ['null', null],
+    ['a string', 'broken'],
+    [
+      'an object whose name throws',
+      {
+        get name() {
+          return boom();
+        },
+      },
+    ],
+    ['a revoked proxy', revoked()],
+  ])('whatever is thrown: %s', async (_what, thrown) => {
+    const told: unknown[] = [];
+    const onError = (error: unknown) => {
+      told.push(error);
+    };
+    for (const fail of [
+      () => {
+        throw thrown;
+      },
+      () => Promise.reject(thrown),
+    ]) {
+      const verifying = createPlantStore(memoryStorage(), fail, { onError });
+      expect(await errorOf(verifying(good))).toBe(50002);
+      const storing = createPlantStore({ create: fail }, () => true, { onError });
+      expect(await errorOf(storing(good))).toBe(50001);
+      const reading = createPlantStore(memoryStorage(), () => true, { onError });
+      expect(await errorOf(reading({ ...good, body: fail }))).toBe(50003);
+    }
+    expect(told).toHaveLength(6);
+    expect(told.every((error) => error === thrown)).toBe(true);
+  });
+
+  function revoked(): unknown {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    return proxy;
+  }
+
+  test.each<[string, PromiseLike<never>]>([
+    ['whose then throws', thenable(boom)],
+    ['whose then is a getter that throws', Object.defineProperty({}, 'then', { get: boom }) as never],
+    [
+      'that rejects twice',
+      thenable((_resolve, reject) => {
+        reject(new Error('boom'));
+        reject(new Error('again'));
+      }),
+    ],
+    [
+      'that rejects and then resolves',
+      thenable((resolve, reject) => {
+        reject(new Error('boom'));
+        resolve();
+      }),
+    ],
+  ])('a thenable %s', async (_what, broken) => {
+    const { handle, errors } = open();
+    expect(await errorOf(handle({ ...good, body: () => broken }))).toBe(50003);
+    const onError = () => {};
+    expect(await errorOf(createPlantStore(memoryStorage(), () => broken, { onError })(good))).toBe(50002);
+    const create = () => broken as Promise<never>;
+    expect(await errorOf(createPlantStore({ create }, () => true, { onError })(good))).toBe(50001);
+    expect(errors).toEqual([new Error('boom')]);
+  });
+
+  function thenable(run: (resolve: () => void, reject: (error: Error) => void) => void): PromiseLike<never> {
+    // biome-ignore lint/suspicious/noThenProperty: a thenable is what is tried here
+    return { then: run } as unknown as PromiseLike<never>;
+  }
+});
+
+describe('headers in every form', () => {
+  const json = 'application/json';
+  test.each<[string, PlantRequest['headers']]>([
+    ['a Headers object', new Headers({ authorization: 'Bearer good', 'content-type': json })],
+    [
+      'anything with get',
+      { get: (name: string) => ({ authorization: 'Bearer good', 'content-type': json })[name] ?? null },
+    ],
+    ['a dictionary in lower case', { authorization: 'Bearer good', 'content-type': json }],
+    ['a dictionary as AWS Lambda sends it', { Authorization: 'Bearer good', 'Content-Type': json }],
+    ['a dictionary in upper case', { AUTHORIZATION: 'Bearer good', 'CONTENT-TYPE': json }],
+    ['lists of one', { authorization: ['Bearer good'], 'content-type': [json] }],
+    ['a dictionary without a prototype', Object.assign(Object.create(null), good.headers)],
+    ['a header that is called get', { ...good.headers, get: 'a value' }],
+    [
+      'a header that is called __proto__',
+      JSON.parse(`{"__proto__":"x","authorization":"Bearer good","content-type":"${json}"}`),
+    ],
+    ['undefined values', { ...good.headers, Authorization: undefined, 'content-length': undefined }],
+    ['an empty Content-Encoding', { ...good.headers, 'content-encoding': '' }],
+    ['a length that the body has', { ...good.headers, 'content-length': String(rose.length) }],
+    ['a length that is no number, for it is only a hint', { ...good.headers, 'content-length': 'long' }],
+  ])('%s', async (_form, headers) => {
+    expect((await open().handle({ ...good, headers })).status).toBe(200);
+  });
+
+  test.each<[string, number, PlantRequest['headers']]>([
+    ['no headers at all', 40101, {}],
+    ['an empty list', 40101, { ...good.headers, authorization: [] }],
+    ['a list of two', 40102, { ...good.headers, authorization: ['Bearer good', 'Bearer good'] }],
+    [
+      'two, joined by Headers',
+      40102,
+      new Headers([
+        ['authorization', 'Bearer good'],
+        ['authorization', 'Bearer good'],
+      ]),
+    ],
+    ['an empty Content-Type', 40005, { ...good.headers, 'content-type': '' }],
+    ['a list of two types', 40005, { ...good.headers, 'content-type': [json, json] }],
+    ['a list with a coding', 40005, { ...good.headers, 'content-encoding': ['identity', 'br'] }],
+    ['a declared length over the limit', 40006, { ...good.headers, 'content-length': '1048577' }],
+    ['a declared length beyond any number', 40006, { ...good.headers, 'content-length': '9'.repeat(400) }],
+  ])('%s: %i', async (_what, error, headers) => {
+    expect(await errorOf(open().handle({ ...good, headers }))).toBe(error);
+  });
+});
+
+describe('bodies in every form', () => {
+  const bytes = new TextEncoder().encode(rose);
+  async function* stream(...chunks: (string | Uint8Array)[]) {
+    for (const chunk of chunks) yield typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk;
+  }
+  test.each<[string, () => PlantRequest['body']]>([
+    ['text', () => rose],
+    ['bytes', () => bytes],
+    ['a Buffer', () => Buffer.from(rose)],
+    ['a view into a larger buffer', () => Buffer.from(`xx${rose}xx`).subarray(2, -2)],
+    ['a stream of bytes', () => stream(rose.slice(0, 9), rose.slice(9))],
+    ['a stream with empty chunks', () => stream('', rose, '')],
+    ['a stream of single bytes', () => stream(...[...bytes].map((byte) => Uint8Array.of(byte)))],
+    ['a ReadableStream', () => new Blob([rose]).stream()],
+    ['a parsed value', () => ({ parsed: JSON.parse(rose) })],
+    ['a parsed value whose id is a bigint', () => ({ parsed: { id: 1n, name: 'Rosa canina' } })],
+    ['a function that gives text', () => () => rose],
+    ['a function that gives bytes', () => () => bytes],
+    ['a function that gives a parsed value', () => () => ({ parsed: JSON.parse(rose) })],
+    ['a function that promises text', () => async () => rose],
+    ['a function that promises bytes', () => async () => bytes],
+    ['a function that promises a parsed value', () => async () => ({ parsed: JSON.parse(rose) })],
+    ['text with a byte order mark', () => `\ufeff${rose}`],
+    ['bytes with a byte order mark', () => new TextEncoder().encode(`\ufeff${rose}`)],
+  ])('%s', async (_form, body) => {
+    const { handle, plants } = open();
+    const answer = await handle({ ...good, body: body() });
+    expect(answer).toEqual({
+      status: 200,
+      headers: { 'content-type': 'application/json' },
+      body: '{"name":"Rosa canina"}',
+    });
+    expect([...plants.values()]).toEqual([{ id: 1n, name: 'Rosa canina' }]);
+  });
+
+  test('a function is called once, with the limit, and only after the token was accepted', async () => {
+    const limits: number[] = [];
+    const body = (limit: number) => {
+      limits.push(limit);
+      return rose;
+    };
+    const { handle } = open({ bodyLimit: 77 });
+    expect((await handle({ ...good, headers: { authorization: 'Bearer bad' }, body })).status).toBe(401);
+    expect(limits).toEqual([]);
+    expect((await handle({ ...good, body })).status).toBe(200);
+    expect(limits).toEqual([77]);
+  });
+
+  const boundary = rose.padEnd(100);
+  test.each<[string, (size: number) => PlantRequest['body']]>([
+    ['text', (size) => rose.padEnd(size)],
+    ['text beyond ASCII', (size) => `{"id":1,"name":"${'é'.repeat((size - 19) / 2)}x"}`],
+    ['bytes', (size) => new TextEncoder().encode(rose.padEnd(size))],
+    ['a stream', (size) => stream(boundary.slice(0, 60), boundary.slice(60), ' '.repeat(size - 100))],
+    ['a function that gives text', (size) => () => rose.padEnd(size)],
+    ['a function that gives bytes', (size) => () => new TextEncoder().encode(rose.padEnd(size))],
+    [
+      'a function that counts',
+      (size) => (limit) => {
+        if (size > limit) throw new BodyError('body_too_large');
+        return rose;
+      },
+    ],
+  ])('the limit counts bytes: %s', async (_form, body) => {
+    const { handle, errors } = open({ bodyLimit: 101 });
+    expect((await handle({ ...good, body: body(101) })).status).toBe(200);
+    expect(await errorOf(handle({ ...good, body: body(103) }))).toBe(40006);
+    expect(errors).toEqual([]);
+  });
+
+  test('a stream over the limit is told to stop, and nothing more is read of it', async () => {
+    let given = 0;
+    let returned = false;
+    async function* endless() {
+      try {
+        for (;;) {
+          given++;
+          yield new Uint8Array(40);
+        }
+      } finally {
+        returned = true;
+      }
+    }
+    const { handle } = open({ bodyLimit: 100 });
+    expect(await errorOf(handle({ ...good, body: endless() }))).toBe(40006);
+    expect({ given, returned }).toEqual({ given: 3, returned: true });
+  });
+
+  const brokenStream = (error: unknown) =>
+    (async function* () {
+      yield bytes;
+      throw error;
+    })();
+  test.each<[string, number, unknown]>([
+    ['nothing', 40001, undefined],
+    ['null', 40001, null],
+    ['an empty stream', 40001, stream()],
+    ['a stream that fails after a whole plant', 50003, brokenStream(new Error('boom'))],
+    ['a stream that breaks off after a whole plant', 40007, brokenStream(new BodyError('body_incomplete'))],
+    [
+      'a stream of strings',
+      50003,
+      (async function* () {
+        yield rose;
+        yield '';
+      })(),
+    ],
+    ['a function that throws', 50003, boom],
+    [
+      'a function that says too large',
+      40006,
+      () => {
+        throw new BodyError('body_too_large');
+      },
+    ],
+    [
+      'a function that says incomplete',
+      40007,
+      async () => {
+        throw new BodyError('body_incomplete');
+      },
+    ],
+    [
+      'a function that says unreadable',
+      50003,
+      () => {
+        throw new BodyError('body_unreadable', 'move it');
+      },
+    ],
+    ['a function that gives nothing', 50003, () => undefined],
+    ['a function that promises null', 50003, async () => null],
+    ['a number', 50003, 7],
+    ['a plant, unmarked', 50003, { id: 1, name: 'x' }],
+    ['a parsed value of undefined', 40002, { parsed: undefined }],
+    ['a parsed list', 40002, { parsed: [] }],
+    ['a parsed string', 40002, { parsed: rose }],
+    ['a parsed id that is a string', 40002, { parsed: { id: '1', name: 'x' } }],
+    ['a parsed id with a fraction', 40002, { parsed: { id: 1.5, name: 'x' } }],
+    ['a parsed id that is NaN', 40002, { parsed: { id: Number.NaN, name: 'x' } }],
+    ['a parsed bigint beyond int64', 40002, { parsed: { id: 2n ** 63n, name: 'x' } }],
+    ['a parsed id that was rounded', 50003, { parsed: { id: 2 ** 53, name: 'x' } }],
+    ['a parsed negative id that was rounded', 50003, { parsed: { id: -(2 ** 53), name: 'x' } }],
+    ['a parsed id of Infinity', 50003, { parsed: { id: Number.POSITIVE_INFINITY, name: 'x' } }],
+    [
+      'a parsed value whose getter throws',
+      50003,
+      {
+        parsed: {
+          get id() {
+            return boom();
+          },
+        },
+      },
+    ],
+  ])('%s: %i', async (_what, error, body) => {
+    const { handle, plants, errors } = open();
+    expect(await errorOf(handle({ ...good, body: body as PlantRequest['body'] }))).toBe(error);
+    expect(errors).toHaveLength(error >= 50000 ? 1 : 0);
+    expect(plants.size).toBe(0);
+  });
+
+  test('onError is told which line to move, the client is not', async () => {
+    const { handle, errors } = open();
+    const body = () => {
+      throw new BodyError('body_unreadable', 'mount it above the parser');
+    };
+    expect((await handle({ ...good, body })).body).not.toContain('mount');
+    expect(errors).toEqual([new BodyError('body_unreadable', 'mount it above the parser')]);
+  });
+
+  test('a good body is read after one that was cut within a character', async () => {
+    const { handle } = open();
+    const cut = { ...good, body: Uint8Array.of(...bytes, 0xf0, 0x9f) };
+    expect(await errorOf(handle(cut))).toBe(40001);
+    expect((await handle(good)).status).toBe(200);
+    const other = new TextEncoder().encode('{"id":2,"name":"🌹"}');
+    expect((await handle({ ...good, body: other })).body).toBe('{"name":"🌹"}');
+  });
+});
+
+describe('the target', () => {
+  test.each<[string, string, number]>([
+    ['', '/plants', 200],
+    ['', '/plants?x', 200],
+    ['', 'https://plants.example/plants?x#y', 200],
+    ['', 'plants', 404],
+    ['', '', 404],
+    ['', 'https://plants.example', 404],
+    ['', 'https://plants.example?/plants', 404],
+    ['', '/api/plants', 404],
+    ['/api', '/api/plants', 200],
+    ['/api', 'http://localhost:3000/api/plants?x', 200],
+    ['/api', '/plants', 404],
+    ['/api/v1', '/api/v1/plants', 200],
+    ['/api/v1', '/api/v2/plants', 404],
+    ['/plants', '/plants/plants', 200],
+    ['/plants', '/plants', 404],
+  ])('with basePath "%s", %s is %i', async (basePath, url, status) => {
+    const answer = await open({ basePath }).handle({ ...good, url });
+    expect(answer.status).toBe(status);
+    if (status === 404)
+      expect(JSON.parse(answer.body).message).toBe(`This store answers POST ${basePath}/plants.`);
+  });
+});
