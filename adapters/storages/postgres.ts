@@ -19,12 +19,12 @@ interface PgPool {
 }
 
 interface PgClient extends PostgresPool {
-  on?(event: 'notice', listener: (notice: Notice) => void): unknown;
-  off?(event: 'notice', listener: (notice: Notice) => void): unknown;
+  on?(event: 'notice' | 'error', listener: (message: Message) => void): unknown;
+  off?(event: 'notice' | 'error', listener: (message: Message) => void): unknown;
   release?(error?: unknown): void;
 }
 
-interface Notice {
+interface Message {
   readonly message?: string | undefined;
   readonly routine?: string | undefined;
 }
@@ -104,10 +104,12 @@ ON CONFLICT (id) DO NOTHING RETURNING id::text AS id`;
 async function write(pool: PostgresPool, text: string, values: unknown[]): Promise<{ id: string }[]> {
   const client = await connect(pool);
   let failure: unknown;
-  const listener = (notice: Notice) => {
+  const onNotice = (notice: Message) => {
     failure ??= unreplicated(notice);
   };
-  client.on?.('notice', listener);
+  client.on?.('notice', onNotice);
+  // The query fails too; an error that nobody listens to would end the process.
+  client.on?.('error', ignore);
   try {
     const { rows } = await client.query(text, values);
     if (failure) throw failure;
@@ -116,11 +118,14 @@ async function write(pool: PostgresPool, text: string, values: unknown[]): Promi
     failure = rolledBack(error) ?? error;
     throw failure;
   } finally {
-    client.off?.('notice', listener);
+    client.off?.('notice', onNotice);
+    client.off?.('error', ignore);
     // With an error the pool throws the connection away; a plant at fault is no fault of the connection.
     client.release?.((failure as RolledBack | undefined)?.resend === 'apart' ? undefined : failure);
   }
 }
+
+function ignore(): void {}
 
 /** Of a `pg` Pool a connection of its own, to hear what the server says beside the result. */
 async function connect(pool: PostgresPool & Partial<PgPool>): Promise<PgClient> {
@@ -137,7 +142,7 @@ async function connect(pool: PostgresPool & Partial<PgPool>): Promise<PgClient> 
  * PostgreSQL commits all the same when its wait for a standby is cut short, and says so in a warning alone: told
  * `created`, the client would lose the plant at the next failover.
  */
-function unreplicated({ message, routine }: Notice): Error | undefined {
+function unreplicated({ message, routine }: Message): Error | undefined {
   const cutShort = routine === 'SyncRepWaitForLSN' || message?.includes('synchronous replication');
   return cutShort ? new Error(`not replicated: ${message}`) : undefined;
 }

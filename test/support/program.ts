@@ -15,9 +15,14 @@ export interface Program {
   readonly exit: Promise<number | null>;
 }
 
-/** Starts `examples/<name>.ts` as a person would, with settings on top of this environment. */
-export function startExample(name: string, env: Record<string, string> = {}): Program {
-  const child = spawn(process.execPath, ['--import', 'tsx', `examples/${name}.ts`], {
+/** Starts `examples/<name>.ts` as a person would, with settings on top of this environment, or under a tracer. */
+export function startExample(
+  name: string,
+  env: Record<string, string> = {},
+  tracer: readonly string[] = [],
+): Program {
+  const [command, ...args] = [...tracer, process.execPath, '--import', 'tsx', `examples/${name}.ts`];
+  const child = spawn(command!, args, {
     cwd: root,
     env: { ...process.env, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,0 +1,130 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { afterEach, describe, expect, it } from 'vitest';
+import { Creators, missingOf, randomFrom } from '../support/creators.js';
+import { PostgresServer } from '../support/postgres.js';
+import { type Program, startExample } from '../support/program.js';
+
+const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
+const random = randomFrom(seed);
+const rounds = 8;
+const creatorCount = 24;
+
+const cleanUps: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+async function serve(databaseUrl: string, env: Record<string, string> = {}): Promise<[Program, number]> {
+  const program = startExample('server', { DATABASE_URL: databaseUrl, ...env });
+  cleanUps.push(() => program.child.kill('SIGKILL'));
+  const [, port] = await program.printed(/listening on http:\/\/127\.0\.0\.1:(\d+)/);
+  return [program, Number(port)];
+}
+
+function sqliteFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'plants-'));
+  cleanUps.push(() => rmSync(folder, { recursive: true }));
+  return `file:${join(folder, 'plants.db')}`;
+}
+
+async function postgres(): Promise<PostgresServer> {
+  const server = await PostgresServer.start();
+  cleanUps.push(() => server.close());
+  return server;
+}
+
+/** Lets creators have their next 200, and then some time: what is being killed is at work. */
+async function underLoad(creators: Creators): Promise<void> {
+  const before = creators.acknowledged.size;
+  while (creators.acknowledged.size === before) {
+    expect(creators.others.at(-1)?.status, 'the server closes no connection by itself').not.toBe(0);
+    await sleep(1);
+  }
+  await sleep(random() * 150);
+}
+
+describe(`SIGKILL at a random moment (SEED=${seed})`, () => {
+  it.each([
+    ['SQLite', async () => sqliteFile()],
+    ['PostgreSQL', async () => (await postgres()).url],
+  ])(
+    `of the server on %s, ${rounds} times: every plant that was answered 200 is there`,
+    async (_, open) => {
+      const url = await open();
+      const acknowledged: number[] = [];
+      let nextId = 1;
+      for (let round = 0; round < rounds; round++) {
+        const [program, port] = await serve(url);
+        const creators = new Creators(port, nextId);
+        creators.start(creatorCount);
+        await underLoad(creators);
+        program.child.kill('SIGKILL');
+        await program.exit;
+        await creators.stop();
+        // All of those in flight were cut off, and none was told an untruth.
+        expect(creators.others.map(({ status }) => status)).toEqual(Array(creatorCount).fill(0));
+        acknowledged.push(...creators.acknowledged);
+        nextId = creators.nextId;
+      }
+      const [, port] = await serve(url);
+      expect(acknowledged.length).toBeGreaterThan(rounds * creatorCount);
+      expect(await missingOf(port, acknowledged)).toEqual([]);
+      // The check can fail: an id that nobody was promised is missing.
+      expect(await missingOf(port, [nextId + 1])).toEqual([nextId + 1]);
+    },
+    90_000,
+  );
+
+  it(`of PostgreSQL itself, ${rounds} times: nothing is lost, answers are Errors, memory is bounded, creation comes back`, async () => {
+    const database = await postgres();
+    const [program, port] = await serve(database.url, { TIMEOUT_MS: '1000' });
+    const creators = new Creators(port);
+    creators.start(creatorCount);
+    await underLoad(creators);
+    const memoryBefore = residentBytes(program.child.pid!);
+    for (let round = 0; round < rounds; round++) {
+      await database.kill();
+      // Long enough, once, for the server's own deadline to pass.
+      if (round === 0) {
+        const answered = creators.others.length;
+        while (creators.others.length < answered + 2 * creatorCount) await sleep(10);
+      }
+      await database.start();
+      await underLoad(creators);
+    }
+    await creators.stop();
+    expect(program.child.exitCode).toBe(null);
+    for (const { status, body } of creators.others) {
+      expect([status, JSON.parse(body)]).toEqual([
+        expect.toSatisfy((code) => code === 500 || code === 503),
+        {
+          error: expect.toSatisfy((error) => Math.trunc(error / 100) === status),
+          message: expect.any(String),
+        },
+      ]);
+    }
+    expect(await missingOf(port, creators.acknowledged)).toEqual([]);
+    if (memoryBefore) expect(residentBytes(program.child.pid!)! - memoryBefore).toBeLessThan(150 * 2 ** 20);
+  }, 90_000);
+});
+
+it('PostgreSQL itself is set to lose nothing', async () => {
+  const pool = new pg.Pool({ connectionString: (await postgres()).url });
+  const { rows } = await pool.query(
+    "SELECT current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS synchronous_commit, current_setting('full_page_writes') AS full_page_writes",
+  );
+  await pool.end();
+  expect(rows).toEqual([{ fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' }]);
+});
+
+/** What a process has in memory; `undefined` where there is no /proc. */
+function residentBytes(pid: number): number | undefined {
+  if (process.platform !== 'linux') return undefined;
+  const [, kibibytes] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kibibytes) * 1024;
+}

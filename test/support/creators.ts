@@ -1,0 +1,96 @@
+import { Agent, request } from 'node:http';
+
+/** An answer to a create; `status` 0 is a connection that broke. */
+export interface CreateAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Creates plants on a server that may die at any moment, and remembers what it was told. */
+export class Creators {
+  /** Ids that were answered 200. */
+  readonly acknowledged = new Set<number>();
+  /** What else was answered, by status, with its body. */
+  readonly others: CreateAnswer[] = [];
+  readonly #agent = new Agent({ keepAlive: true });
+  readonly #port: number;
+  #nextId: number;
+  #stopped = false;
+  #running: Promise<void>[] = [];
+
+  constructor(port: number, firstId = 1) {
+    this.#port = port;
+    this.#nextId = firstId;
+  }
+
+  get nextId(): number {
+    return this.#nextId;
+  }
+
+  /** Starts creators that send one plant after the other, each until its connection breaks. */
+  start(count: number): void {
+    this.#running = Array.from({ length: count }, async () => {
+      while (!this.#stopped) {
+        const id = this.#nextId++;
+        const answer = await this.create(id);
+        if (answer.status === 200) this.acknowledged.add(id);
+        else this.others.push(answer);
+        if (answer.status === 0) return;
+      }
+    });
+  }
+
+  /** Resolves once the creators have all had their last answer. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await Promise.all(this.#running);
+    this.#agent.destroy();
+  }
+
+  create(id: number): Promise<CreateAnswer> {
+    return new Promise((resolve) => {
+      const broken = () => resolve({ status: 0, body: '' });
+      const headers = { authorization: 'Bearer for-evaluation-only', 'content-type': 'application/json' };
+      const creating = request(
+        { host: '127.0.0.1', port: this.#port, path: '/plants', method: 'POST', headers, agent: this.#agent },
+        (response) => {
+          let body = '';
+          response.setEncoding('utf8').on('data', (text) => {
+            body += text;
+          });
+          response.on('end', () => resolve({ status: response.statusCode!, body }));
+          response.on('error', broken);
+        },
+      );
+      creating.on('error', broken);
+      creating.end(`{"id":${id},"name":"plant ${id}"}`);
+    });
+  }
+}
+
+/** Those of these ids that the server does not have: it creates them now. */
+export async function missingOf(port: number, ids: Iterable<number>): Promise<number[]> {
+  const creators = new Creators(port);
+  const missing: number[] = [];
+  const remaining = ids[Symbol.iterator]();
+  const check = async () => {
+    for (const id of { [Symbol.iterator]: () => remaining }) {
+      const { status, body } = await creators.create(id);
+      if (status !== 400 || JSON.parse(body).error !== 40003) missing.push(id);
+    }
+  };
+  await Promise.all(Array.from({ length: 32 }, check));
+  await creators.stop();
+  return missing;
+}
+
+/** Random numbers from 0 to 1 that come again with the same seed (mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), state | 1);
+    t = (t + Math.imul(t ^ (t >>> 7), t | 61)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
