@@ -1,0 +1,260 @@
+import {
+  acceptTokens,
+  createPlantStore,
+  type MaybePromise,
+  type NewPlant,
+  PlantRefused,
+  type PlantRequest,
+  type PlantStorage,
+  StorageBusy,
+  type StorageContext,
+  type VerifyContext,
+} from 'plant-store';
+import { memoryStorage } from 'plant-store/memory';
+import { describe, expect, test, vi } from 'vitest';
+
+const request = (token: string, body = '{"id":1,"name":"Rosa canina"}'): PlantRequest => ({
+  method: 'POST',
+  url: '/plants',
+  headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+  body,
+  raw: { host: 'own' },
+});
+
+describe('the verifier', () => {
+  test.each<[string, unknown]>([
+    ['an object', { tenant: 'a' }],
+    ['true', true],
+    ['zero', 0],
+    ['an empty string', ''],
+    ['NaN', Number.NaN],
+  ])('%s reaches the storage as it is, promised or not', async (_what, caller) => {
+    for (const answer of [caller, Promise.resolve(caller)]) {
+      const contexts: StorageContext<unknown>[] = [];
+      const storage: PlantStorage = {
+        async create(_plant, context) {
+          contexts.push(context);
+          return 'created';
+        },
+      };
+      const sent = request('x');
+      expect((await createPlantStore(storage, () => answer)(sent)).status).toBe(200);
+      expect(contexts).toHaveLength(1);
+      expect(contexts[0]?.caller).toBe(caller);
+      expect(contexts[0]?.request).toBe(sent);
+    }
+  });
+
+  test.each<[string, MaybePromise<false | null | undefined>]>([
+    ['false', false],
+    ['null', null],
+    ['undefined', undefined],
+    ['a promise of false', Promise.resolve(false)],
+    ['a promise of null', Promise.resolve(null)],
+    ['a promise of undefined', Promise.resolve(undefined)],
+  ])('%s turns the token down, and nobody is told', async (_what, answer) => {
+    const onError = vi.fn();
+    const create = vi.fn();
+    const response = await createPlantStore({ create }, () => answer as false, { onError })(request('x'));
+    expect(response.status).toBe(401);
+    expect(response.headers['www-authenticate']).toBe('Bearer realm="plants", error="invalid_token"');
+    expect(create).not.toHaveBeenCalled();
+    expect(onError).not.toHaveBeenCalled();
+  });
+
+  test('gets the token exactly, and the request', async () => {
+    const calls: [string, VerifyContext][] = [];
+    const handle = createPlantStore(memoryStorage(), (token, context) => {
+      calls.push([token, context]);
+      return true;
+    });
+    const sent = request('aZ09-._~+/==');
+    await handle(sent);
+    expect(calls).toEqual([['aZ09-._~+/==', expect.objectContaining({ request: sent })]]);
+    expect(calls[0]?.[1].request.raw).toEqual({ host: 'own' });
+  });
+});
+
+describe('acceptTokens', () => {
+  const verify = acceptTokens('first', 'second==');
+  const context = {} as VerifyContext;
+  test.each([
+    ['first', true],
+    ['second==', true],
+    ['second', false],
+    ['firs', false],
+    ['firstx', false],
+    ['firsT', false],
+    ['xirst', false],
+    ['firstfirst', false],
+    ['', false],
+  ])('"%s": %s', (token, accepted) => {
+    expect(verify(token, context)).toBe(accepted);
+  });
+
+  test('serves the handler', async () => {
+    const handle = createPlantStore(memoryStorage(), acceptTokens('secret'));
+    expect((await handle(request('secret'))).status).toBe(200);
+    expect((await handle(request('secret2'))).status).toBe(401);
+  });
+});
+
+describe('the storage', () => {
+  test('may answer without a promise, as JavaScript users do', async () => {
+    const create = (() => 'created') as unknown as PlantStorage['create'];
+    expect((await createPlantStore({ create }, () => true)(request('x'))).status).toBe(200);
+  });
+
+  test('may change the plant that it is given: the answer is what was asked for', async () => {
+    const storage: PlantStorage = {
+      async create(plant) {
+        Object.assign(plant, { name: 'changed', tag: 'changed' });
+        return 'created';
+      },
+    };
+    const answer = await createPlantStore(storage, () => true)(request('x'));
+    expect(answer.body).toBe('{"name":"Rosa canina"}');
+  });
+
+  test('is called as a method, so that a class may be one', async () => {
+    class Plants {
+      readonly kept: NewPlant[] = [];
+      async create(plant: NewPlant) {
+        this.kept.push(plant);
+        return 'created' as const;
+      }
+    }
+    const plants = new Plants();
+    expect((await createPlantStore(plants, () => true)(request('x'))).status).toBe(200);
+    expect(plants.kept).toHaveLength(1);
+  });
+
+  test('is never called by two for one id: of a hundred at once one is answered 200', async () => {
+    const handle = createPlantStore(memoryStorage(), () => true);
+    const answers = await Promise.all(Array.from({ length: 100 }, () => handle(request('x'))));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ body }) => body.includes('40003'))).toHaveLength(99);
+  });
+
+  test('its refusals are known by name, for a class of the CommonJS copy is another class', async () => {
+    for (const [error, expected] of [
+      [
+        Object.assign(new Error('too long'), { name: 'PlantRefused' }),
+        '{"error":40004,"message":"too long"}',
+      ],
+      [Object.assign(new Error('full'), { name: 'StorageBusy' }), /^{"error":50301,/],
+    ] as const) {
+      const create = () => Promise.reject(error);
+      const answer = await createPlantStore({ create }, () => true, { onError() {} })(request('x'));
+      expect(answer.body).toMatch(expected);
+    }
+  });
+});
+
+describe('acceptReplays', () => {
+  const first = '{"id":1,"name":"Rosa","tag":"rose"}';
+  test.each([
+    ['the same text', first, first, 200],
+    ['the same plant, spelt otherwise', first, '{"tag":"rose","x":1,"name":"R\\u006fsa","id":1.0}', 200],
+    ['another name', first, '{"id":1,"name":"rosa","tag":"rose"}', 400],
+    ['another tag', first, '{"id":1,"name":"Rosa","tag":"Rose"}', 400],
+    ['no tag', first, '{"id":1,"name":"Rosa"}', 400],
+    ['no tag, twice', '{"id":1,"name":"Rosa"}', '{"id":1,"name":"Rosa"}', 200],
+    ['an empty tag is not no tag', '{"id":1,"name":"Rosa"}', '{"id":1,"name":"Rosa","tag":""}', 400],
+  ])('%s', async (_what, before, again, status) => {
+    const handle = createPlantStore(memoryStorage(), () => true, { acceptReplays: true });
+    const original = await handle(request('x', before));
+    expect(original.status).toBe(200);
+    const answer = await handle(request('x', again));
+    expect(answer.status).toBe(status);
+    if (status === 200) expect(answer).toEqual(original);
+    else expect(JSON.parse(answer.body).error).toBe(40003);
+  });
+
+  test('unless it is set, a replay is id_taken and find is not called', async () => {
+    const find = vi.fn();
+    const handle = createPlantStore({ create: async () => 'taken', find }, () => true);
+    expect(JSON.parse((await handle(request('x'))).body).error).toBe(40003);
+    expect(find).not.toHaveBeenCalled();
+  });
+
+  test.each<[string, PlantStorage['find'], number]>([
+    ['a plant that is gone again', async () => undefined, 40003],
+    [
+      'a tag of null, as databases have it',
+      async () => ({ id: 1n, name: 'Rosa canina', tag: null as never }),
+      200,
+    ],
+    ['a find that fails', async () => Promise.reject(new Error('gone')), 50001],
+  ])('%s', async (_what, find, expected) => {
+    const onError = vi.fn();
+    const storage: PlantStorage = { create: async () => 'taken', find };
+    const answer = await createPlantStore(storage, () => true, { acceptReplays: true, onError })(
+      request('x'),
+    );
+    expect(answer.status === 200 ? 200 : JSON.parse(answer.body).error).toBe(expected);
+    expect(onError).toHaveBeenCalledTimes(expected >= 50000 ? 1 : 0);
+  });
+
+  test('find is given the exact id and the context of the create', async () => {
+    const find = vi.fn(async () => undefined);
+    const create = vi.fn(async () => 'taken' as const);
+    const handle = createPlantStore({ create, find }, () => 'caller', { acceptReplays: true });
+    await handle(request('x', '{"id":9007199254740993,"name":"x"}'));
+    expect(find.mock.calls).toEqual([[9007199254740993n, expect.objectContaining({ caller: 'caller' })]]);
+  });
+});
+
+describe('onError', () => {
+  const failing = (error: unknown) => ({ create: () => Promise.reject(error) });
+
+  test.each<[string, () => unknown]>([
+    [
+      'throws',
+      () => {
+        throw new Error('of onError');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('of onError'))],
+    ['never settles', () => new Promise(() => {})],
+    ['answers something', () => 'something'],
+    [
+      'answers a thenable that throws',
+      () =>
+        Object.defineProperty({}, 'then', {
+          get() {
+            throw new Error('of then');
+          },
+        }),
+    ],
+  ])('that %s changes no answer', async (_what, behave) => {
+    const onError = vi.fn(behave as () => void);
+    const cause = new Error('of the storage');
+    const sent = request('x');
+    const answer = await createPlantStore(failing(cause), () => true, { onError })(sent);
+    expect(JSON.parse(answer.body).error).toBe(50001);
+    expect(onError.mock.calls).toEqual([[cause, sent]]);
+  });
+
+  test.each<[string, number, unknown]>([
+    ['a failure', 1, new Error('x')],
+    ['StorageBusy', 1, new StorageBusy()],
+    ['PlantRefused', 0, new PlantRefused('x')],
+    ['an AbortError although the client is there', 1, new DOMException('x', 'AbortError')],
+  ])('of %s it hears %i times', async (_what, times, error) => {
+    const onError = vi.fn();
+    await createPlantStore(failing(error), () => true, { onError })(request('x'));
+    expect(onError.mock.calls.map(([told]) => told)).toEqual(times === 1 ? [error] : []);
+  });
+
+  test('is console.error unless set', async () => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+    try {
+      const cause = new Error('of the storage');
+      await createPlantStore(failing(cause), () => true)(request('x'));
+      expect(log.mock.calls).toEqual([[cause]]);
+    } finally {
+      log.mockRestore();
+    }
+  });
+});

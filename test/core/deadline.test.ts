@@ -1,0 +1,350 @@
+import {
+  createPlantStore,
+  type PlantRequest,
+  type PlantStorage,
+  type PlantStoreOptions,
+  type Signal,
+  type StorageContext,
+  type VerifyToken,
+} from 'plant-store';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+
+const rejections: unknown[] = [];
+const onRejection = (reason: unknown) => rejections.push(reason);
+beforeEach(() => {
+  vi.useFakeTimers();
+  rejections.length = 0;
+  process.on('unhandledRejection', onRejection);
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  // Node tells of an unhandled rejection once the microtasks are done.
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off('unhandledRejection', onRejection);
+  expect(rejections).toEqual([]);
+});
+
+const good: PlantRequest = {
+  method: 'POST',
+  url: '/plants',
+  headers: { authorization: 'Bearer good', 'content-type': 'application/json' },
+  body: '{"id":1,"name":"Rosa canina"}',
+};
+
+/** A promise and the means to settle it. */
+function pending<T>() {
+  let resolve!: (value: T) => void;
+  let reject!: (error: unknown) => void;
+  const promise = new Promise<T>((...functions) => {
+    [resolve, reject] = functions;
+  });
+  return { promise, resolve, reject };
+}
+
+function open({
+  create = async () => 'created',
+  find,
+  verifyToken = () => true,
+  ...options
+}: Partial<PlantStorage> & { verifyToken?: VerifyToken<unknown> } & PlantStoreOptions = {}) {
+  const onError = vi.fn();
+  const handle = createPlantStore({ create, find }, verifyToken, { timeoutMs: 1000, onError, ...options });
+  return { handle, onError };
+}
+
+/** The answer, and after how many milliseconds of the fake clock it came. */
+async function timed(answering: Promise<{ status: number; headers: Record<string, string>; body: string }>) {
+  const begun = Date.now();
+  let settled = false;
+  const done = answering.then((answer) => {
+    settled = true;
+    return { after: Date.now() - begun, error: JSON.parse(answer.body).error, headers: answer.headers };
+  });
+  for (let i = 0; i < 100 && !settled; i++) await vi.advanceTimersByTimeAsync(100);
+  return done;
+}
+
+describe('whoever stalls gives the number', () => {
+  const never = () => new Promise<never>(() => {});
+  async function* stalled() {
+    yield new TextEncoder().encode('{"id":1,');
+    await never();
+  }
+  test.each<[string, number, Parameters<typeof open>[0], Partial<PlantRequest>, RegExp | undefined]>([
+    ['the verifier', 50002, { verifyToken: never }, {}, /verifyToken did not answer within 1000 ms/],
+    ['the upload, as a function', 40007, {}, { body: never }, undefined],
+    ['the upload, as a stream', 40007, {}, { body: stalled() }, undefined],
+    ['the storage', 50302, { create: never }, {}, /storage.create did not answer within 1000 ms/],
+    [
+      'the lookup for a replay',
+      50302,
+      { create: async () => 'taken', find: never, acceptReplays: true },
+      {},
+      /storage.find did not answer within 1000 ms/,
+    ],
+  ])('%s: %i', async (_who, error, parts, request, told) => {
+    const { handle, onError } = open(parts);
+    expect(await timed(handle({ ...good, ...request }))).toMatchObject({ after: 1000, error });
+    expect(onError.mock.calls.map(([cause]) => [cause.name, cause.message])).toEqual(
+      told ? [['TimeoutError', expect.stringMatching(told)]] : [],
+    );
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test.each([
+    [false, undefined],
+    [true, '1'],
+  ])(
+    'only with acceptReplays may an unknown outcome be sent again: %s',
+    async (acceptReplays, retryAfter) => {
+      const { handle } = open({ create: never, find: never, acceptReplays });
+      const { error, headers } = await timed(handle(good));
+      expect([error, headers['retry-after']]).toEqual([50302, retryAfter]);
+    },
+  );
+
+  test('the deadline is one for all steps', async () => {
+    const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+    const { handle } = open({
+      verifyToken: async () => {
+        await wait(400);
+        return true;
+      },
+      create: async () => {
+        await wait(400);
+        return 'created';
+      },
+    });
+    const body = async () => {
+      await wait(400);
+      return good.body as string;
+    };
+    // Each alone is in time; the storage is the one that is at work when the time is up.
+    expect(await timed(handle({ ...good, body }))).toMatchObject({ after: 1000, error: 50302 });
+  });
+
+  test('0 is no deadline', async () => {
+    const { promise, resolve } = pending<'created'>();
+    const { handle } = open({ create: () => promise, timeoutMs: 0 });
+    const answering = handle(good);
+    await vi.advanceTimersByTimeAsync(2 ** 31);
+    expect(vi.getTimerCount()).toBe(0);
+    resolve('created');
+    expect((await answering).status).toBe(200);
+  });
+});
+
+describe('an outcome after the deadline is dropped', () => {
+  test.each<[string, (late: ReturnType<typeof pending<'created'>>) => void]>([
+    ['created', ({ resolve }) => resolve('created')],
+    ['a failure', ({ reject }) => reject(new Error('late'))],
+    ['nonsense', ({ resolve }) => resolve('late' as 'created')],
+    [
+      'an error whose name throws',
+      ({ reject }) =>
+        reject(
+          Object.defineProperty({}, 'name', {
+            get() {
+              throw new Error();
+            },
+          }),
+        ),
+    ],
+  ])('%s: nobody hears of it, nothing is left unhandled', async (_what, settle) => {
+    const late = pending<'created'>();
+    const { handle, onError } = open({ create: () => late.promise });
+    expect((await timed(handle(good))).error).toBe(50302);
+    settle(late);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(onError).toHaveBeenCalledTimes(1);
+  });
+
+  test('a verifier that comes late creates nothing', async () => {
+    const late = pending<boolean>();
+    const create = vi.fn();
+    const { handle, onError } = open({ verifyToken: () => late.promise, create });
+    expect((await timed(handle(good))).error).toBe(50002);
+    late.resolve(true);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(create).not.toHaveBeenCalled();
+    expect(onError).toHaveBeenCalledTimes(1);
+  });
+
+  test('an upload that comes late creates nothing', async () => {
+    const late = pending<string>();
+    const create = vi.fn();
+    const { handle, onError } = open({ create });
+    expect((await timed(handle({ ...good, body: () => late.promise }))).error).toBe(40007);
+    late.resolve(good.body as string);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(create).not.toHaveBeenCalled();
+    expect(onError).not.toHaveBeenCalled();
+  });
+});
+
+describe('the signal', () => {
+  test('fires at the deadline with the reason that onError hears, and its AbortError is not told again', async () => {
+    let reason: unknown;
+    const { handle, onError } = open({
+      create: (_plant, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => {
+            reason = signal.reason;
+            reject(new DOMException('stopped', 'AbortError'));
+          });
+        }),
+    });
+    expect((await timed(handle(good))).error).toBe(50302);
+    expect(reason).toMatchObject({ name: 'TimeoutError' });
+    expect(onError.mock.calls).toEqual([[reason, good]]);
+  });
+
+  test('that is first read after the deadline has fired already', async () => {
+    let context: StorageContext<unknown> | undefined;
+    const { handle } = open({
+      create: (_plant, given) => {
+        context = given;
+        return new Promise(() => {});
+      },
+    });
+    await timed(handle(good));
+    expect(context?.signal.reason).toMatchObject({ name: 'TimeoutError' });
+  });
+
+  test('survives {...context}, and is the same for the verifier and the storage', async () => {
+    const signals: Signal[] = [];
+    const { handle } = open({
+      verifyToken: (_token, context) => {
+        signals.push({ ...context }.signal, context.signal);
+        return true;
+      },
+      create: async (_plant, context) => {
+        signals.push({ ...context }.signal, context.signal);
+        return 'created';
+      },
+    });
+    await handle(good);
+    expect(signals).toHaveLength(4);
+    expect(new Set(signals).size).toBe(1);
+    expect(signals[0]).toBeInstanceOf(AbortSignal);
+  });
+
+  test('is made only if somebody reads it, and so is the one of the request', async () => {
+    const made = vi.spyOn(globalThis, 'AbortController');
+    try {
+      const read = vi.fn();
+      const request = Object.defineProperty({ ...good }, 'signal', { get: read });
+      expect((await open().handle(request)).status).toBe(200);
+      expect(made).not.toHaveBeenCalled();
+      expect(read).not.toHaveBeenCalled();
+    } finally {
+      made.mockRestore();
+    }
+  });
+
+  test('never fires once the request is answered, and no timer or listener is left', async () => {
+    const client = new AbortController();
+    const added = vi.spyOn(client.signal, 'addEventListener');
+    const removed = vi.spyOn(client.signal, 'removeEventListener');
+    const signals: Signal[] = [];
+    const { handle } = open({
+      verifyToken: async (_token, { signal }) => {
+        signals.push(signal);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        return true;
+      },
+    });
+    const answering = handle({ ...good, signal: client.signal });
+    await vi.advanceTimersByTimeAsync(10);
+    expect((await answering).status).toBe(200);
+    expect(vi.getTimerCount()).toBe(0);
+    expect(added.mock.calls.map(([, listener]) => listener)).toEqual(
+      removed.mock.calls.map(([, listener]) => listener),
+    );
+    expect(added).toHaveBeenCalledTimes(1);
+    client.abort();
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+  });
+
+  test('that is first read after the answer takes no listener', async () => {
+    const client = new AbortController();
+    const added = vi.spyOn(client.signal, 'addEventListener');
+    let context: StorageContext<unknown> | undefined;
+    const { handle } = open({
+      create: async (_plant, given) => {
+        context = given;
+        return 'created';
+      },
+    });
+    await handle({ ...good, signal: client.signal });
+    expect(context?.signal.aborted).toBe(false);
+    expect(added).not.toHaveBeenCalled();
+  });
+
+  test('no timer is left by work that is done at once', async () => {
+    const { handle } = open({ verifyToken: async () => true });
+    expect((await handle({ ...good, body: async () => good.body as string })).status).toBe(200);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('a client that goes away', () => {
+  test.each([
+    ['verifier', 50002],
+    ['storage', 50001],
+  ])(
+    'fires the signal of the %s with its reason; the AbortError that comes of it is no error',
+    async (who, error) => {
+      const client = new AbortController();
+      const reasons: unknown[] = [];
+      const stop = (signal: Signal) =>
+        new Promise<never>((_resolve, reject) => {
+          signal.addEventListener('abort', () => {
+            reasons.push(signal.reason);
+            reject(signal.reason);
+          });
+        });
+      const { handle, onError } = open({
+        verifyToken: (_token, { signal }) => (who === 'verifier' ? stop(signal) : true),
+        create: (_plant, { signal }) => stop(signal),
+      });
+      const answering = handle({ ...good, signal: client.signal });
+      await vi.advanceTimersByTimeAsync(10);
+      client.abort();
+      expect(JSON.parse((await answering).body).error).toBe(error);
+      expect(reasons).toEqual([client.signal.reason]);
+      expect(onError).not.toHaveBeenCalled();
+      expect(vi.getTimerCount()).toBe(0);
+    },
+  );
+
+  test('before anybody reads the signal: it has fired already', async () => {
+    const { handle } = open({
+      create: async (_plant, { signal }) => {
+        expect(signal.aborted).toBe(true);
+        return 'created';
+      },
+    });
+    expect((await handle({ ...good, signal: AbortSignal.abort() })).status).toBe(200);
+  });
+
+  test('hides no other failure', async () => {
+    const failure = new Error('the disk is gone');
+    const { handle, onError } = open({ create: () => Promise.reject(failure) });
+    const request = { ...good, signal: AbortSignal.abort() };
+    await handle(request);
+    expect(onError.mock.calls).toEqual([[failure, request]]);
+  });
+});
+
+test('a thousand requests at once have a thousand timers at most, and none after', async () => {
+  const { promise, resolve } = pending<'created'>();
+  const { handle } = open({ create: () => promise, verifyToken: () => Promise.resolve(true) });
+  const answers = Array.from({ length: 1000 }, () => handle(good));
+  await vi.advanceTimersByTimeAsync(1);
+  expect(vi.getTimerCount()).toBe(1000);
+  resolve('created');
+  await Promise.all(answers);
+  expect(vi.getTimerCount()).toBe(0);
+});

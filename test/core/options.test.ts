@@ -1,0 +1,105 @@
+import {
+  acceptTokens,
+  createPlantStore,
+  InsufficientScope,
+  type PlantStorage,
+  type PlantStoreOptions,
+} from 'plant-store';
+import { memoryStorage } from 'plant-store/memory';
+import { describe, expect, test } from 'vitest';
+
+const create = (options: unknown) => () =>
+  createPlantStore(memoryStorage(), () => true, options as PlantStoreOptions);
+
+describe('a bad option is a TypeError that names it, at once', () => {
+  const bad: Record<string, readonly unknown[]> = {
+    basePath: ['api', '/', '/api/', '//api', '/api//v1', '/api?x', '/api#x', 7, null, {}],
+    bodyLimit: [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '1024', 1024n, null, 2 ** 53],
+    timeoutMs: [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, '30', 2 ** 31, null],
+    acceptReplays: [0, 1, 'true', null, {}],
+    onError: [null, 'console', {}, true],
+  };
+  test.each(Object.entries(bad).flatMap(([name, values]) => values.map((value) => ({ name, value }))))(
+    '$name: $value',
+    ({ name, value }) => {
+      expect(create({ [name]: value })).toThrow(TypeError);
+      expect(create({ [name]: value })).toThrow(new RegExp(`^${name} must be `));
+    },
+  );
+
+  test.each(['bodylimit', 'timeout', 'toString', '__proto__x', 'storage'])(
+    'an option that there is not: %s',
+    (name) => {
+      expect(create({ [name]: 1 })).toThrow(TypeError);
+      expect(create({ [name]: 1 })).toThrow(
+        `${name} is not an option; there are basePath, bodyLimit, timeoutMs, acceptReplays, onError`,
+      );
+    },
+  );
+
+  test.each<[string, unknown, unknown]>([
+    ['storage', undefined, () => true],
+    ['storage', null, () => true],
+    ['storage', {}, () => true],
+    ['storage', { create: true }, () => true],
+    ['verifyToken', memoryStorage(), undefined],
+    ['verifyToken', memoryStorage(), 'token'],
+  ])('an argument: %s', (name, storage, verifyToken) => {
+    const make = () => createPlantStore(storage as PlantStorage, verifyToken as () => boolean);
+    expect(make).toThrow(TypeError);
+    expect(make).toThrow(name);
+  });
+
+  test('acceptReplays without storage.find', () => {
+    const storage: PlantStorage = { create: async () => 'created' };
+    const make = () => createPlantStore(storage, () => true, { acceptReplays: true });
+    expect(make).toThrow(TypeError);
+    expect(make).toThrow(/acceptReplays.*find/);
+  });
+});
+
+describe('a good option is taken', () => {
+  const good: Record<keyof PlantStoreOptions, readonly unknown[]> = {
+    basePath: [undefined, '', '/api', '/api/v1', '/~rosa/%C3%A9.x'],
+    bodyLimit: [undefined, 1, 2 ** 53 - 1],
+    timeoutMs: [undefined, 0, 1, 2 ** 31 - 1],
+    acceptReplays: [undefined, false, true],
+    onError: [undefined, () => {}, async () => {}],
+  };
+  test.each(Object.entries(good).flatMap(([name, values]) => values.map((value) => ({ name, value }))))(
+    '$name: $value',
+    ({ name, value }) => {
+      expect(create({ [name]: value })()).toBeTypeOf('function');
+    },
+  );
+
+  test('there need be none', () => {
+    expect(create(undefined)()).toBeTypeOf('function');
+    expect(create({})()).toBeTypeOf('function');
+  });
+});
+
+describe('the helpers check what they are given', () => {
+  test.each<[string, unknown[]]>([
+    ['no token', []],
+    ['an empty one', ['']],
+    ['a space', ['a b']],
+    ['a trailing space', ['a ']],
+    ['a quote', ['"a"']],
+    ['padding within', ['a=b']],
+    ['beyond ASCII', ['é']],
+    ['no string', [7]],
+    ['undefined, as from an environment without it', [undefined]],
+    ['a bad one behind a good one', ['good', 'b\nad']],
+  ])('acceptTokens: %s', (_what, tokens) => {
+    expect(() => acceptTokens(...(tokens as string[]))).toThrow(TypeError);
+    expect(() => acceptTokens(...(tokens as string[]))).toThrow('acceptTokens');
+  });
+
+  test.each(['', ' ', 'a  b', ' a', 'a ', 'a"b', 'a\\b', 'é', 'a\r\nb'])(
+    'InsufficientScope: "%s"',
+    (scope) => {
+      expect(() => new InsufficientScope(scope)).toThrow(TypeError);
+    },
+  );
+});
