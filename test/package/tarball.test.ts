@@ -1,0 +1,293 @@
+// The package as users get it: built, packed, unpacked into projects that have it, valibot and nothing else.
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import { publint } from 'publint';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
+import { entries } from '../../tsup.config.js';
+
+/** The most that `createPlantStore` and `toFetch` may weigh in a browser or a worker: bytes, minified and gzipped. */
+const bundleBudget = 7_000;
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const bin = (script: string) => join(root, 'node_modules', script);
+const node = (args: string[], cwd: string) => run(process.execPath, args, cwd);
+const subpaths = Object.keys(packageJson.exports).filter((name) => !name.endsWith('.json'));
+const specifierOf = (subpath: string) => `plant-store${subpath.slice(1)}`;
+const specifiers = subpaths.map(specifierOf);
+
+let temp: string;
+let tarball: string;
+let installed: string;
+
+/** Resolves with what a program printed, whatever its exit code. */
+async function run(file: string, args: string[], cwd: string): Promise<{ code: number; output: string }> {
+  try {
+    const { stdout, stderr } = await promisify(execFile)(file, args, { cwd, maxBuffer: 2 ** 25 });
+    return { code: 0, output: stdout + stderr };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+    return { code, output: stdout + stderr };
+  }
+}
+
+/** A new project of one kind that has the package installed. */
+async function project(type: 'module' | 'commonjs', files: Record<string, string>): Promise<string> {
+  const folder = await mkdtemp(join(temp, 'projects', `${type}-`));
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ type }));
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+  return folder;
+}
+
+beforeAll(async () => {
+  temp = await mkdtemp(join(tmpdir(), 'plant-store-'));
+  // Built in a copy, so that nothing in the repository changes under another test.
+  const source = join(temp, 'source');
+  await mkdir(source);
+  for (const name of await readdir(root)) {
+    if (!['node_modules', 'dist', 'test', '.git'].includes(name)) {
+      await cp(join(root, name), join(source, name), { recursive: true });
+    }
+  }
+  await symlink(join(root, 'node_modules'), join(source, 'node_modules'));
+  const built = await node([bin('tsup/dist/cli-default.js')], source);
+  expect(built).toEqual({ code: 0, output: '' });
+  const packed = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', temp], source);
+  expect(packed.code).toBe(0);
+  tarball = join(temp, `plant-store-${packageJson.version}.tgz`);
+  // A copy of valibot, so that no search for a module ends up in the repository.
+  installed = join(temp, 'projects/node_modules');
+  await cp(join(root, 'node_modules/valibot'), join(installed, 'valibot'), { recursive: true });
+  expect((await run('tar', ['xzf', tarball, '-C', temp], temp)).code).toBe(0);
+  await rename(join(temp, 'package'), join(installed, 'plant-store'));
+}, 120_000);
+
+afterAll(() => rm(temp, { recursive: true, force: true }));
+
+describe('the list of subpaths', () => {
+  it('is the same in exports and in the entries of the build', () => {
+    const built = Object.keys(entries).map((name) => (name === 'index' ? '.' : `./${name}`));
+    expect([...subpaths].sort()).toEqual(built.sort());
+  });
+
+  it.each(subpaths)('%s has code and types for import and require', (subpath) => {
+    const file = `./dist/${subpath === '.' ? 'index' : subpath.slice(2)}`;
+    expect((packageJson.exports as Record<string, unknown>)[subpath]).toEqual({
+      import: { types: `${file}.d.ts`, default: `${file}.js` },
+      require: { types: `${file}.d.cts`, default: `${file}.cjs` },
+    });
+  });
+});
+
+describe('the tarball', () => {
+  it('has what is built, the licence and the README, and nothing else', async () => {
+    const top = await readdir(join(installed, 'plant-store'));
+    expect(top.sort()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json']);
+    const files = await readdir(join(installed, 'plant-store/dist'));
+    expect(files.filter((name) => !/\.(js|cjs|d\.ts|d\.cts)$/.test(name))).toEqual(['openapi.json']);
+  });
+
+  it('tells nothing of the machine that built it', async () => {
+    for (const name of await readdir(join(installed, 'plant-store/dist'))) {
+      const text = await readFile(join(installed, 'plant-store/dist', name), 'utf8');
+      for (const path of [root, temp]) expect([name, text.includes(path)]).toEqual([name, false]);
+    }
+  });
+
+  it('needs valibot alone, and runs nothing when it is installed', async () => {
+    const { dependencies, peerDependencies, scripts } = packageJson as typeof packageJson & {
+      peerDependencies?: object;
+    };
+    expect(Object.keys(dependencies)).toEqual(['valibot']);
+    expect(peerDependencies).toBeUndefined();
+    expect(Object.keys(scripts).filter((name) => /^(pre|post)?install$/.test(name))).toEqual([]);
+  });
+
+  it('is clean to publint --strict', async () => {
+    const { messages } = await publint({ pkgDir: join(installed, 'plant-store'), strict: true, pack: false });
+    expect(messages).toEqual([]);
+  });
+
+  it('is clean to attw', async () => {
+    // Node 10 knows no `exports`; this package asks for Node 20.
+    const attw = bin('@arethetypeswrong/cli/dist/index.js');
+    const options = [
+      '--profile',
+      'node16',
+      '--no-definitely-typed',
+      '--no-emoji',
+      '--no-color',
+      '--format',
+      'ascii',
+    ];
+    const { code, output } = await node([attw, tarball, ...options], temp);
+    expect({ code, output: code ? output : '' }).toEqual({ code: 0, output: '' });
+    for (const name of specifiers) expect(output).toContain(`"${name}"`);
+  });
+});
+
+describe.each(['module', 'commonjs'] as const)('in a project of "type": "%s"', (type) => {
+  const natural = { module: 'import', commonjs: 'require' }[type];
+  const files = [
+    ['import', natural === 'import' ? 'all.js' : 'all.mjs'],
+    ['require', natural === 'require' ? 'all.js' : 'all.cjs'],
+  ] as const;
+
+  it.each(files)('%s of every subpath finds all that the sources export (%s)', async (how, file) => {
+    const load = how === 'import' ? 'await import(name)' : 'require(name)';
+    const folder = await project(type, {
+      [file]: `(async () => {
+        const found = {};
+        for (const name of ${JSON.stringify(specifiers)}) found[name] = Object.keys(${load}).sort();
+        console.log(JSON.stringify(found));
+      })();`,
+    });
+    const { code, output } = await node([file], folder);
+    expect({ code, output: code ? output : '' }).toEqual({ code: 0, output: '' });
+    const found = JSON.parse(output);
+    for (const subpath of subpaths) {
+      const source = entries[(subpath === '.' ? 'index' : subpath.slice(2)) as keyof typeof entries];
+      const names = Object.keys(await import(join(root, source))).sort();
+      expect(names).not.toEqual([]);
+      expect([subpath, found[specifierOf(subpath)]]).toEqual([subpath, names]);
+    }
+  });
+
+  it.each(files)('%s creates a plant, and knows the errors of the other copy (%s)', async (how, file) => {
+    const load =
+      how === 'import' ? (name: string) => `await import('${name}')` : (name: string) => `require('${name}')`;
+    // As in an app of ES modules whose storage comes from a package of CommonJS.
+    const other = how === 'import' ? `createRequire(__filename)` : '(name) => import(name)';
+    const folder = await project(type, {
+      [file]: `(async () => {
+        ${how === 'import' ? "const { createRequire } = await import('node:module'); const __filename = import.meta.url;" : ''}
+        const other = ${other};
+        const { acceptTokens, createPlantStore } = ${load('plant-store')};
+        const { memoryStorage } = ${load('plant-store/memory')};
+        const { PlantRefused } = await other('plant-store');
+        const storage = memoryStorage();
+        const refusing = { create: (plant, context) => {
+          if (plant.name === 'Hemlock') throw new PlantRefused('not here');
+          return storage.create(plant, context);
+        } };
+        const handle = createPlantStore(refusing, acceptTokens('secret'));
+        for (const name of ['Rosa', 'Hemlock']) {
+          const { status, body } = await handle({
+            method: 'POST', url: '/plants', body: '{"id":9007199254740993,"name":"' + name + '"}',
+            headers: { authorization: 'Bearer secret', 'content-type': 'application/json' },
+          });
+          console.log(status, body);
+        }
+      })();`,
+    });
+    expect(await node([file], folder)).toEqual({
+      code: 0,
+      output: '200 {"name":"Rosa"}\n400 {"error":40004,"message":"not here"}\n',
+    });
+  });
+
+  it('openapi.json is what openapi() returns', async () => {
+    const folder = await project(type, {
+      'json.cjs': `
+        const { deepStrictEqual } = require('node:assert');
+        deepStrictEqual(require('plant-store/openapi.json'), require('plant-store/openapi').openapi());`,
+    });
+    expect(await node(['json.cjs'], folder)).toEqual({ code: 0, output: '' });
+  });
+
+  it.each([
+    ['node16', 'node16'],
+    ['nodenext', 'nodenext'],
+    ['esnext', 'bundler'],
+  ])(
+    'types check under module %s, resolution %s, without skipLibCheck or any other types',
+    async (module, moduleResolution) => {
+      const folder = await project(type, {
+        'tsconfig.json': JSON.stringify({
+          compilerOptions: {
+            module,
+            moduleResolution,
+            target: 'es2022',
+            lib: ['ES2022'],
+            types: [],
+            strict: true,
+            exactOptionalPropertyTypes: true,
+            skipLibCheck: false,
+            noEmit: true,
+            resolveJsonModule: true,
+          },
+          files: ['use.ts'],
+        }),
+        'use.ts': `
+        ${specifiers.map((name, i) => `import * as m${i} from '${name}';`).join('\n')}
+        import { acceptTokens, createPlantStore, type PlantHandler } from 'plant-store';
+        import { memoryStorage } from 'plant-store/memory';
+        export const all: object[] = [${specifiers.map((_, i) => `m${i}`).join()}];
+        export const handle: PlantHandler = createPlantStore(memoryStorage(), acceptTokens('secret'));
+        // @ts-expect-error the types are there: a number is no storage
+        createPlantStore(1, acceptTokens('secret'));
+        // @ts-expect-error and an option that does not exist is none
+        createPlantStore(memoryStorage(), acceptTokens('secret'), { timeout: 1 });
+      `,
+      });
+      expect(await node([bin('typescript/bin/tsc'), '-p', '.'], folder)).toEqual({ code: 0, output: '' });
+    },
+  );
+});
+
+describe('a bundle of plant-store and plant-store/fetch', () => {
+  async function bundle(options: { minify: boolean }): Promise<string> {
+    const folder = await project('module', {
+      'app.js': `
+        import { createPlantStore } from 'plant-store';
+        import { toFetch } from 'plant-store/fetch';
+        export const mount = (storage, verifyToken) => toFetch(createPlantStore(storage, verifyToken));`,
+    });
+    const { outputFiles } = await build({
+      absWorkingDir: folder,
+      entryPoints: ['app.js'],
+      bundle: true,
+      format: 'esm',
+      // Neutral: an import of a Node module would fail here.
+      platform: 'neutral',
+      write: false,
+      ...options,
+    });
+    return outputFiles[0]?.text as string;
+  }
+
+  it('has no other adapter in it', async () => {
+    const text = await bundle({ minify: false });
+    expect(text).toContain('function toFetch(');
+    for (const subpath of subpaths.filter((name) => name !== '.' && name !== './fetch')) {
+      const source = entries[subpath.slice(2) as keyof typeof entries];
+      for (const name of Object.keys(await import(join(root, source)))) {
+        if (!(name in (await import(join(root, entries.fetch))))) {
+          expect([subpath, name, new RegExp(`(function|class|var|const) ${name}\\b`).test(text)]).toEqual([
+            subpath,
+            name,
+            false,
+          ]);
+        }
+      }
+    }
+  });
+
+  it('has no Node module and no eval in it', async () => {
+    expect(await bundle({ minify: false })).not.toMatch(
+      /["']node:|\brequire\(|\beval\(|\bFunction\(|\bprocess\.|\bBuffer\b/,
+    );
+  });
+
+  it(`weighs no more than ${bundleBudget} bytes, valibot included`, async () => {
+    const size = gzipSync(await bundle({ minify: true })).length;
+    console.log(`plant-store and plant-store/fetch with valibot: ${size} bytes, minified and gzipped`);
+    expect(size).toBeLessThanOrEqual(bundleBudget);
+  });
+});
