@@ -22,7 +22,10 @@ const text = v.pipe(
 
 /** The contract's NewPlant, as a schema; its id is a `bigint` already. */
 export const newPlantSchema = v.object({
-  id: v.pipe(v.bigint(), v.minValue(-(2n ** 63n)), v.maxValue(2n ** 63n - 1n)),
+  id: v.pipe(
+    v.bigint(),
+    v.check((id) => BigInt.asIntN(64, id) === id),
+  ),
   name: text,
   tag: v.optional(text),
 });
@@ -67,7 +70,7 @@ function checked(members: Members | undefined): NewPlant {
     const { id, name, tag } = result.output;
     return tag === undefined ? { id, name } : { id, name, tag };
   }
-  const wrong = new Set(result.issues?.map((issue) => v.getDotPath(issue) ?? ''));
+  const wrong = new Set(result.issues?.map((issue) => String(issue.path?.[0].key)));
   const faults = [...wrong].map((member) => `${member} must be ${expected[member]}`);
   const twice = members.repeated.map((member) => `${member} must be given once`);
   throw invalid(`${[...faults, ...twice].join('; ')}.`);
