@@ -142,11 +142,17 @@ export class MariaDb {
   }
 
   /** What is stored, as `id` to `name`, after all that the cluster committed before has arrived. */
-  async plants(): Promise<Map<string, string>> {
-    const rows = await this.query(
-      'SET STATEMENT wsrep_sync_wait = 1 FOR SELECT CAST(id AS CHAR), name FROM plants',
+  async plants(table: string): Promise<Map<string, string>> {
+    const sql = `SET STATEMENT wsrep_sync_wait = 1 FOR SELECT CAST(id AS CHAR), name FROM ${table}`;
+    return new Map((await this.query(sql)) as [string, string][]);
+  }
+
+  /** Kills the connections that insert at this moment, or only what they do. */
+  async killConnections(what: 'QUERY' | 'CONNECTION'): Promise<void> {
+    const inserting = await this.query(
+      "SELECT ID FROM information_schema.PROCESSLIST WHERE INFO LIKE 'INSERT%'",
     );
-    return new Map(rows as [string, string][]);
+    for (const [id] of inserting) await this.query(`KILL ${what} ${id}`).catch(() => {});
   }
 }
 

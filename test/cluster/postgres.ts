@@ -34,7 +34,7 @@ export class Postgres {
 
   initialize(): void {
     this.#run('initdb', '-D', this.dataFolder, '-A', 'trust', '-U', 'postgres', '-E', 'UTF8', '--locale=C');
-    this.configure(`listen_addresses = '127.0.0.1'`, `unix_socket_directories = ''`, 'max_connections = 50');
+    this.configure("listen_addresses = '127.0.0.1'", "unix_socket_directories = ''", 'max_connections = 50');
   }
 
   /** Copies a primary that runs, and follows it from then on under this server's name. */
@@ -83,6 +83,18 @@ export class Postgres {
   /** What is stored, as `id` to `name`. */
   async plants(): Promise<Map<string, string>> {
     return new Map((await this.query('SELECT id::text, name FROM plants')) as [string, string][]);
+  }
+
+  /** Ends the connections that insert at this moment as an administrator does (57P01), or only what they do (57014). */
+  async killConnections(how: 'pg_terminate_backend' | 'pg_cancel_backend'): Promise<void> {
+    await this.query(
+      `SELECT ${how}(pid) FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'INSERT%'`,
+    );
+  }
+
+  /** Cancels the commits that wait for a standby: they then count as done. */
+  async cutWaits(): Promise<void> {
+    await this.query("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
   }
 
   #run(program: string, ...args: readonly string[]): void {

@@ -1,0 +1,69 @@
+/** What one creator asked for and was told; `unknown` is every 5xx. */
+export interface Told {
+  readonly id: string;
+  /** No other creator uses this name. */
+  readonly name: string;
+  readonly outcome: 'created' | 'taken' | 'unknown';
+}
+
+/** What a database server holds: `id` to `name`. */
+export type Holdings = ReadonlyMap<string, string>;
+
+/**
+ * Where the servers that survived contradict what the creators were told.
+ *
+ * @returns one sentence a contradiction; empty when all promises were kept
+ */
+export function faultsIn(told: readonly Told[], servers: readonly Holdings[]): string[] {
+  return [
+    ...twoWinners(told),
+    ...servers.flatMap((held, i) => faultsOf(told, held, i)),
+    ...differences(servers),
+  ];
+}
+
+function twoWinners(told: readonly Told[]): string[] {
+  const winners = new Map<string, string>();
+  const faults: string[] = [];
+  for (const { id, name, outcome } of told) {
+    if (outcome !== 'created') continue;
+    const other = winners.get(id);
+    if (other !== undefined) faults.push(`two winners: ${id} was won by ${other} and by ${name}`);
+    winners.set(id, name);
+  }
+  return faults;
+}
+
+function faultsOf(told: readonly Told[], held: Holdings, server: number): string[] {
+  const faults: string[] = [];
+  const asked = new Set(told.map(({ id, name }) => `${id} ${name}`));
+  for (const { id, name, outcome } of told) {
+    const stored = held.get(id);
+    if (outcome === 'created' && stored === undefined)
+      faults.push(`lost: server ${server} lacks ${id} of ${name}`);
+    if (outcome === 'created' && stored !== undefined && stored !== name) {
+      faults.push(`overwritten: server ${server} has ${id} of ${name} as ${stored}`);
+    }
+    if (outcome === 'taken' && stored === undefined) {
+      faults.push(`taken by nobody: server ${server} lacks ${id}, which ${name} was told is taken`);
+    }
+    if (outcome === 'taken' && stored === name)
+      faults.push(`taken by itself: ${name} has ${id} and was told taken`);
+  }
+  for (const [id, name] of held) {
+    if (!asked.has(`${id} ${name}`)) faults.push(`invented: server ${server} has ${id} of ${name}`);
+  }
+  return faults;
+}
+
+/** Servers of one cluster hold the same, unknown outcomes too. */
+function differences([first, ...others]: readonly Holdings[]): string[] {
+  const faults: string[] = [];
+  for (const [i, other] of others.entries()) {
+    for (const id of new Set([...(first as Holdings).keys(), ...other.keys()])) {
+      const [a, b] = [(first as Holdings).get(id), other.get(id)];
+      if (a !== b) faults.push(`different: ${id} is ${a} on server 0 and ${b} on server ${i + 1}`);
+    }
+  }
+  return faults;
+}

@@ -1,0 +1,116 @@
+import pg from 'pg';
+import { postgresStorage } from 'plant-store/postgres';
+import { afterEach, describe, expect, inject, it } from 'vitest';
+import { faultsIn } from './checker.js';
+import { Doorway } from './doorway.js';
+import { Load, random, seed } from './load.js';
+import { clean } from './machine.js';
+import { type Postgres, primaryAndStandby } from './postgres.js';
+
+describe.skipIf(inject('obstacle'))(`postgresStorage on a primary and a standby (seed ${seed})`, () => {
+  const choose = random(seed);
+  let primary: Postgres;
+  let standby: Postgres;
+  let doorway: Doorway;
+  let load: Load;
+
+  afterEach(async () => {
+    load?.kill();
+    doorway?.close();
+    await clean([primary.daemon, standby.daemon], primary.daemon.folder);
+  });
+
+  async function start({ synchronous = true } = {}): Promise<void> {
+    [primary, standby] = await primaryAndStandby({ synchronous });
+    doorway = await Doorway.before(primary.port);
+    const pool = new pg.Pool({ connectionString: primary.url });
+    await postgresStorage(pool).createTable();
+    await pool.end();
+    const url = `postgres://postgres@127.0.0.1:${doorway.port}/postgres`;
+    // Two stores in each app, so that batches of one app meet too.
+    load = new Load({ table: 'plants', urls: [url, url] });
+    // A fault comes when all are at work.
+    await load.tells('created', 300 + Math.floor(choose() * 700));
+  }
+
+  /** The primary is dead for good before another takes its place: otherwise there would be two. */
+  async function failOver(): Promise<void> {
+    await primary.daemon.signal('SIGKILL');
+    if (!standby.daemon.isRunning) {
+      standby.start();
+      await standby.ready();
+    }
+    await standby.promote();
+    doorway.leadTo(standby.port);
+  }
+
+  async function faults(...servers: Postgres[]): Promise<string[]> {
+    const told = await load.stop();
+    console.log(load.summary);
+    return faultsIn(told, await Promise.all(servers.map((server) => server.plants())));
+  }
+
+  it('keeps its promises while nothing fails', async () => {
+    await start();
+    await load.tells('created', 3_000);
+    await load.tells('taken', 100);
+    expect(await faults(primary)).toEqual([]);
+    expect(load.counts.unknown).toBe(0);
+  });
+
+  it('keeps its promises while connections and statements are killed', async () => {
+    await start();
+    while (load.counts.unknown < 30) {
+      await primary.killConnections(choose() < 0.5 ? 'pg_terminate_backend' : 'pg_cancel_backend');
+      await load.tells('created', 5);
+    }
+    expect(await faults(primary)).toEqual([]);
+  });
+
+  it('keeps its promises when the primary is killed and the standby promoted', async () => {
+    await start();
+    await failOver();
+    await load.tells('created', 1_000);
+    expect(await faults(standby)).toEqual([]);
+    expect(load.counts.unknown).toBeGreaterThan(0);
+  });
+
+  it('keeps its promises when the primary crashes and comes back', async () => {
+    await start();
+    await primary.daemon.signal('SIGKILL');
+    primary.start();
+    await load.tells('created', 1_000);
+    expect(await faults(primary)).toEqual([]);
+  });
+
+  it('keeps its promises when the standby is frozen, and resumed', async () => {
+    await start();
+    await standby.daemon.signal('SIGSTOP');
+    await load.tells('unknown', 48);
+    const before = load.counts.created;
+    await load.tells('unknown', 48);
+    expect(load.counts.created).toBe(before);
+    await standby.daemon.signal('SIGCONT');
+    await load.tells('created', 1_000);
+    expect(await faults(primary)).toEqual([]);
+  });
+
+  it('says neither created nor taken of what is on a primary alone, whose wait was cut short and who dies', async () => {
+    await start();
+    await standby.daemon.signal('SIGKILL');
+    while (load.counts.unknown < 200) await primary.cutWaits();
+    await failOver();
+    await load.tells('created', 1_000);
+    expect([...load.failures.keys()].join()).toContain('synchronous replication');
+    expect(await faults(standby)).toEqual([]);
+  });
+
+  it('is seen by the checker to lose plants with a standby that nobody waits for', async () => {
+    await start({ synchronous: false });
+    await standby.daemon.signal('SIGKILL');
+    await load.tells('created', 1_000);
+    await failOver();
+    await load.tells('created', 100);
+    expect(await faults(standby)).toContainEqual(expect.stringMatching(/^lost: /));
+  });
+});
