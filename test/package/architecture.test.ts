@@ -1,0 +1,116 @@
+// src/ runs wherever JavaScript does, adapters/ holds all that plugs in, and an arrow only ever points from there to src/.
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { describe, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The TypeScript files in a folder, relative to the root. */
+function filesIn(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(folder, name));
+}
+
+/** What a file imports, types included: a package by its name, a file by its path from the root. */
+function importsOf(file: string, text: string): string[] {
+  return ts
+    .preProcessFile(text)
+    .importedFiles.map(({ fileName }) =>
+      fileName.startsWith('.') ? join(dirname(file), fileName).replace(/\.js$/, '.ts') : fileName,
+    );
+}
+
+/** The global names that a file uses of those given. */
+function globalsOf(text: string, names: readonly string[]): string[] {
+  const found = new Set<string>();
+  const visit = (node: ts.Node) => {
+    if (ts.isIdentifier(node) && names.includes(node.text)) {
+      const { parent } = node;
+      const member = ts.isPropertyAccessExpression(parent) && parent.name === node;
+      if (!member && !ts.isTypeReferenceNode(parent)) found.add(node.text);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile('file.ts', text, ts.ScriptTarget.ES2022, true));
+  return [...found];
+}
+
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+const core = filesIn('src');
+const adapters = filesIn('adapters');
+
+/** An adapter that is another one under the host's name, or on top of it. */
+const shared: Record<string, string> = {
+  'adapters/hosts/express.ts': 'adapters/hosts/node.ts',
+  'adapters/hosts/koa.ts': 'adapters/hosts/node.ts',
+  'adapters/hosts/fastify.ts': 'adapters/hosts/node.ts',
+};
+
+test('the checks below see what they look for', () => {
+  const text = `
+    import type { A } from 'pg'; export * from '../hosts/koa.js'; const b = await import('node:fs');
+    // import 'commented'
+    eval('1'); new Function(''); const process = a.Buffer;`;
+  expect(importsOf('adapters/storages/x.ts', text)).toEqual(['pg', 'adapters/hosts/koa.ts', 'node:fs']);
+  expect(globalsOf(text, ['eval', 'Function', 'Buffer', 'process'])).toEqual(['eval', 'Function', 'process']);
+  expect(core.length).toBeGreaterThan(10);
+  expect(adapters.length).toBeGreaterThan(5);
+});
+
+describe('src', () => {
+  test.each(core)('%s imports src and valibot alone', (file) => {
+    const foreign = importsOf(file, read(file)).filter(
+      (name) => name !== 'valibot' && !name.startsWith('src/'),
+    );
+    expect(foreign).toEqual([]);
+  });
+
+  test.each(core)('%s runs no text as code, and knows no global of one runtime', (file) => {
+    expect(
+      globalsOf(read(file), ['eval', 'Function', 'process', 'Buffer', 'require', 'Bun', 'Deno']),
+    ).toEqual([]);
+  });
+
+  test('the handler knows nothing of what is built on top of it', () => {
+    const top = ['src/group-commit.ts', 'src/openapi.ts', 'src/testing'];
+    for (const file of core.filter((name) => name !== 'src/index.ts' && !name.startsWith('src/testing'))) {
+      const upward = importsOf(file, read(file)).filter((name) => top.some((part) => name.startsWith(part)));
+      expect([file, upward]).toEqual([file, []]);
+    }
+  });
+
+  test('no file imports itself by way of others', () => {
+    const imports = new Map(core.map((file) => [file, runTimeImportsOf(file)]));
+    const cycles: string[] = [];
+    const follow = (file: string, path: readonly string[]) => {
+      if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(' > '));
+      else for (const next of imports.get(file) ?? []) follow(next, [...path, file]);
+    };
+    for (const file of core) follow(file, []);
+    expect(cycles).toEqual([]);
+  });
+
+  /** Without imports of types, which are gone when the code runs. */
+  function runTimeImportsOf(file: string): string[] {
+    const { outputText } = ts.transpileModule(read(file), {
+      compilerOptions: {
+        target: ts.ScriptTarget.ES2022,
+        module: ts.ModuleKind.ESNext,
+        verbatimModuleSyntax: true,
+      },
+    });
+    return importsOf(file, outputText).filter((name) => name.startsWith('src/'));
+  }
+});
+
+describe('adapters', () => {
+  test.each(adapters)('%s imports src alone, no host, no driver, no other adapter', (file) => {
+    const foreign = importsOf(file, read(file)).filter(
+      (name) => !name.startsWith('src/') && name !== shared[file],
+    );
+    expect(foreign).toEqual([]);
+  });
+});
