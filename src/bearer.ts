@@ -34,7 +34,10 @@ export type VerifyToken<Caller> = (
  *
  * @example
  * ```ts
- * if (!user.scopes.includes('plants:write')) throw new InsufficientScope('plants:write');
+ * const verifyToken: VerifyToken<{ name: string }> = (token) => {
+ *   if (token === 'reader') throw new InsufficientScope('plants:write');
+ *   return token === 'gardener' && { name: 'Ada' };
+ * };
  * ```
  */
 export class InsufficientScope extends Error {

@@ -9,7 +9,13 @@ export type Content = string | Uint8Array | { readonly parsed: unknown };
  *
  * @example
  * ```ts
- * if (received > limit) throw new BodyError('body_too_large');
+ * import { readFile, stat } from 'node:fs/promises';
+ *
+ * const spool = 'body.json';
+ * const body: ReadBody = async (limit) => {
+ *   if ((await stat(spool)).size > limit) throw new BodyError('body_too_large');
+ *   return readFile(spool);
+ * };
  * ```
  */
 export class BodyError extends Error {

@@ -35,7 +35,16 @@ export interface GroupCommitOptions {
  *
  * @example
  * ```ts
- * if (error.code === '40P01') throw new RolledBack('together', error);
+ * function resending<Caller>(createMany: CreateMany<Caller>): CreateMany<Caller> {
+ *   return async (plants, contexts) => {
+ *     try {
+ *       return await createMany(plants, contexts);
+ *     } catch (error) {
+ *       const deadlock = (error as { code?: string }).code === '40P01';
+ *       throw deadlock ? new RolledBack('together', error) : error;
+ *     }
+ *   };
+ * }
  * ```
  */
 export class RolledBack extends Error {
@@ -76,9 +85,18 @@ const maxText = 2 ** 20;
  *
  * @example
  * ```ts
+ * import pg from 'pg';
+ *
+ * const pool = new pg.Pool();
+ * const insert = `INSERT INTO plants (id, name, tag) SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])
+ *   ON CONFLICT DO NOTHING RETURNING id::text`;
  * const storage = groupCommit(async (plants) => {
- *   const stored = await insertAll(plants); // one transaction; the ids that were free
- *   return plants.map(({ id }) => (stored.has(id) ? 'created' : 'taken'));
+ *   const ids = plants.map(({ id }) => String(id));
+ *   const names = plants.map(({ name }) => name);
+ *   const tags = plants.map(({ tag }) => tag ?? null);
+ *   const { rows } = await pool.query<{ id: string }>(insert, [ids, names, tags]);
+ *   const created = new Set(rows.map((row) => row.id));
+ *   return ids.map((id) => (created.has(id) ? 'created' : 'taken'));
  * });
  * ```
  */

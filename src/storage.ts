@@ -15,6 +15,9 @@ export interface StorageContext<Caller> extends VerifyContext {
  *
  * @example
  * ```ts
+ * import pg from 'pg';
+ *
+ * const pool = new pg.Pool();
  * const storage: PlantStorage = {
  *   async create({ id, name, tag }) {
  *     const result = await pool.query(
@@ -50,7 +53,13 @@ export interface PlantStorage<Caller = unknown> {
  *
  * @example
  * ```ts
- * if (plant.name.length > 200) throw new PlantRefused('name is longer than 200 characters');
+ * const plants = memoryStorage();
+ * const storage: PlantStorage = {
+ *   async create(plant, context) {
+ *     if (plant.name.length > 200) throw new PlantRefused('name is longer than 200 characters');
+ *     return plants.create(plant, context);
+ *   },
+ * };
  * ```
  */
 export class PlantRefused extends Error {
@@ -62,7 +71,15 @@ export class PlantRefused extends Error {
  *
  * @example
  * ```ts
- * if (queue.length >= 10_000) throw new StorageBusy();
+ * const plants = memoryStorage();
+ * let held = 0;
+ * const storage: PlantStorage = {
+ *   async create(plant, context) {
+ *     if (held >= 10_000) throw new StorageBusy();
+ *     held++;
+ *     return plants.create(plant, context).finally(() => held--);
+ *   },
+ * };
  * ```
  */
 export class StorageBusy extends Error {

@@ -80,12 +80,20 @@ export function toNode(
   };
 }
 
-/** Whether a middleware hands the request on to the app: another path, or another method. */
+/**
+ * Whether a middleware hands the request on to the app: another path, or another method.
+ *
+ * @internal shared with the other hosts on Node
+ */
 export function isNotOurs({ status }: PlantResponse): boolean {
   return status === 404 || status === 405;
 }
 
-/** A Node request as the handler takes it. */
+/**
+ * A Node request as the handler takes it.
+ *
+ * @internal shared with the other hosts on Node
+ */
 export function fromNode(
   request: NodeRequest,
   response: NodeResponse,
@@ -180,7 +188,9 @@ function readStream(request: NodeRequest, response: NodeResponse, limit: number)
     const onData = (chunk: Uint8Array | string) => {
       // Somebody called setEncoding.
       const bytes =
-        typeof chunk === 'string' ? Buffer.from(chunk, (request.readableEncoding ?? 'utf8') as BufferEncoding) : chunk;
+        typeof chunk === 'string'
+          ? Buffer.from(chunk, (request.readableEncoding ?? 'utf8') as BufferEncoding)
+          : chunk;
       length += bytes.length;
       if (length > limit) stop('body_too_large');
       else chunks.push(bytes);
@@ -227,6 +237,8 @@ const drainStallMs = 500;
 /**
  * Reads the rest of an upload that was refused, so that a client which writes before it reads gets its answer; not
  * more than 64 MiB, nor for longer than 500 ms without progress. Node alone would read on for ever.
+ *
+ * @internal shared with the other hosts on Node
  */
 export function drain(request: NodeRequest, response: NodeResponse): void {
   if (request.readableEnded) return;

@@ -15,7 +15,7 @@ export interface PostgresPool {
 /** What a `pg` Pool has beyond that. */
 interface PgPool {
   readonly totalCount: number;
-  connect(): Promise<PgClient>;
+  connect(callback: (error: unknown, client: PgClient) => void): void;
 }
 
 interface PgClient extends PostgresPool {
@@ -59,6 +59,8 @@ function schemaOf(table: string): string {
  *
  * @example
  * ```ts
+ * import pg from 'pg';
+ *
  * const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, query_timeout: 10_000 });
  * pool.on('error', console.error);
  * const storage = postgresStorage(pool, { table: 'garden.plants' });
@@ -108,8 +110,6 @@ async function write(pool: PostgresPool, text: string, values: unknown[]): Promi
     failure ??= unreplicated(notice);
   };
   client.on?.('notice', onNotice);
-  // The query fails too; an error that nobody listens to would end the process.
-  client.on?.('error', ignore);
   try {
     const { rows } = await client.query(text, values);
     if (failure) throw failure;
@@ -128,14 +128,17 @@ async function write(pool: PostgresPool, text: string, values: unknown[]): Promi
 function ignore(): void {}
 
 /** Of a `pg` Pool a connection of its own, to hear what the server says beside the result. */
-async function connect(pool: PostgresPool & Partial<PgPool>): Promise<PgClient> {
+function connect(pool: PostgresPool & Partial<PgPool>): PgClient | Promise<PgClient> {
   if (pool.totalCount === undefined || !pool.connect) return pool;
-  try {
-    return await pool.connect();
-  } catch (error) {
-    // Nothing was sent yet, whatever it is.
-    throw new RolledBack('together', error);
-  }
+  return new Promise((resolve, reject) => {
+    pool.connect?.((error, client) => {
+      // Nothing was sent yet, whatever it is.
+      if (error) return reject(new RolledBack('together', error));
+      // At once, for a server's farewell may come with its greeting: an error that nobody hears ends the process.
+      client.on?.('error', ignore);
+      resolve(client);
+    });
+  });
 }
 
 /**

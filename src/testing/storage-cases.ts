@@ -28,6 +28,12 @@ export interface StorageCase {
  *
  * @example
  * ```ts
+ * import { test } from 'node:test';
+ *
+ * const open = () => {
+ *   const plants = new Map<bigint, NewPlant>();
+ *   return { storage: memoryStorage(plants), caller: undefined, peek: (id: bigint) => plants.get(id) };
+ * };
  * for (const { id, name, run } of storageCases(open)) test(`${id}: ${name}`, run);
  * ```
  */
