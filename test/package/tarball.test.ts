@@ -241,6 +241,67 @@ describe.each(['module', 'commonjs'] as const)('in a project of "type": "%s"', (
   );
 });
 
+describe('the declarations fit the platform that they find', () => {
+  const bare = `
+    import type { Signal } from 'plant-store';
+    export const signal: Signal = { aborted: false };`;
+  const abort = `
+    import type { PlantRequest, Signal, StorageContext } from 'plant-store';
+    export const own: Signal = new AbortController().signal;
+    export const theirs = (context: StorageContext<1>): AbortSignal => context.signal;
+    export const abort = (request: PlantRequest): boolean | undefined => request.signal?.aborted;
+    // @ts-expect-error where there is an AbortSignal, nothing less will do
+    export const less: Signal = { aborted: false };`;
+  const fetches = `
+    import { acceptTokens, createPlantStore } from 'plant-store';
+    import { toFetch } from 'plant-store/fetch';
+    import { memoryStorage } from 'plant-store/memory';
+    const answer = toFetch(createPlantStore(memoryStorage(), acceptTokens('x')));
+    export const fetcher: (request: Request) => Promise<Response> = answer;
+    export const stopping = createPlantStore(memoryStorage(), async (_token: string, { signal }) => (await fetch('x', { signal })).ok);`;
+  const node_ = `
+    import { createServer } from 'node:http';
+    import { createServer as createHttp2 } from 'node:http2';
+    import { acceptTokens, createPlantStore } from 'plant-store';
+    import { memoryStorage } from 'plant-store/memory';
+    import { toNode } from 'plant-store/node';
+    const listener = toNode(createPlantStore(memoryStorage(), acceptTokens('x')));
+    createHttp2(listener);
+    createServer(listener).on('checkContinue', listener);`;
+
+  it.each([
+    ['none: ES2022 alone', ['ES2022'], [], { bare }],
+    ['a browser', ['ES2022', 'DOM'], [], { abort, fetches }],
+    ['a worker', ['ES2022', 'WebWorker'], [], { abort, fetches }],
+    ['Node', ['ES2022'], ['node'], { abort, fetches, node_ }],
+    ['Node, with the DOM beside it', ['ES2022', 'DOM'], ['node'], { abort, fetches, node_ }],
+  ])(
+    '%s',
+    async (_platform, lib, types, uses) => {
+      const files = Object.entries({ ...uses }).map(([name, text]) => [`${name}.ts`, text] as const);
+      const folder = await project('module', {
+        ...Object.fromEntries(files),
+        'all.ts': specifiers.map((name, i) => `export * as m${i} from '${name}';`).join('\n'),
+        'tsconfig.json': JSON.stringify({
+          compilerOptions: {
+            module: 'nodenext',
+            target: 'es2022',
+            lib,
+            types,
+            typeRoots: [bin('@types')],
+            strict: true,
+            exactOptionalPropertyTypes: true,
+            skipLibCheck: false,
+            noEmit: true,
+          },
+        }),
+      });
+      expect(await node([bin('typescript/bin/tsc'), '-p', '.'], folder)).toEqual({ code: 0, output: '' });
+    },
+    120_000,
+  );
+});
+
 describe('a bundle of plant-store and plant-store/fetch', () => {
   async function bundle(options: { minify: boolean }): Promise<string> {
     const folder = await project('module', {
