@@ -1,0 +1,316 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import type { StorageContext } from 'plant-store';
+import { type PostgresPool, type PostgresStorage, postgresStorage, schema } from 'plant-store/postgres';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { PostgresServer } from '../support/postgres.js';
+
+const request = { method: 'POST', url: '/plants', headers: {} };
+const context: StorageContext<unknown> = { request, caller: 'anyone', signal: new AbortController().signal };
+
+let server: PostgresServer;
+/** The app's pool, a connection beside it that plays the rest of the world, and one that looks on. */
+let pool: pg.Pool;
+let world: pg.Client;
+let observer: pg.Client;
+let table: string;
+let storage: PostgresStorage;
+
+beforeAll(async () => {
+  // A standby that never comes: who asks for more than a local commit waits for ever.
+  server = await PostgresServer.start({
+    max_connections: '60',
+    synchronous_commit: 'local',
+    synchronous_standby_names: 'nobody',
+  });
+});
+
+afterAll(() => server.close());
+
+beforeEach(async () => {
+  pool = new pg.Pool({ connectionString: server.url });
+  pool.on('error', () => {});
+  world = new pg.Client(server.url);
+  observer = new pg.Client(server.url);
+  await Promise.all([world.connect(), observer.connect()]);
+  table = `plants-${randomUUID()}`;
+  storage = postgresStorage(pool, { table });
+  await storage.createTable();
+});
+
+afterEach(async () => {
+  // Every connection that was taken was given back, or thrown away.
+  expect(pool.idleCount).toBe(pool.totalCount);
+  await Promise.all([pool.end(), world.end(), observer.end()]);
+});
+
+const plant = (id: number, name = `plant ${id}`) => ({ id: BigInt(id), name });
+
+/** The server's URL for connections that have a setting of their own. */
+function withSetting(setting: string): string {
+  return `${server.url}&options=${encodeURIComponent(`-c ${setting}`)}`;
+}
+
+async function rows(): Promise<unknown[]> {
+  return (await world.query(`SELECT id::text, name, tag FROM "${table}" ORDER BY id`)).rows;
+}
+
+/** Resolves once a statement on the table is waiting, for the reason given; with its process. */
+async function waiting(reason: string): Promise<number> {
+  for (;;) {
+    const { rows } = await observer.query(
+      "SELECT pid FROM pg_stat_activity WHERE wait_event = $1 AND query LIKE 'INSERT INTO%' || $2 || '%'",
+      [reason, table],
+    );
+    if (rows[0]) return rows[0].pid;
+  }
+}
+
+/** A handle whose first query fails, and the number of queries. */
+function failingOnce(error: unknown) {
+  const query = vi.fn(async (_text: string, [ids]: string[][] = []) => ({
+    rows: ids!.map((id) => ({ id })),
+  }));
+  query.mockRejectedValueOnce(error);
+  return { handle: { query } satisfies PostgresPool, query };
+}
+
+const failure = (code: string) => Object.assign(new Error(`failed with ${code}`), { code });
+
+describe('after an error', () => {
+  it.each([
+    ['40001', 'serialization failure'],
+    ['40P01', 'deadlock'],
+    ['25006', 'a read-only standby, found after a failover'],
+    ['57P03', 'starting up'],
+    ['53300', 'too many connections'],
+    ['ECONNREFUSED', 'nobody there'],
+  ])('%s (%s) all plants are sent again: nothing of them was stored', async (code) => {
+    const { handle, query } = failingOnce(failure(code));
+    const { create } = postgresStorage(handle);
+    expect(await Promise.all([create(plant(1), context), create(plant(2), context)])).toEqual([
+      'created',
+      'created',
+    ]);
+    expect(query.mock.calls.map(([, values]) => values?.[0])).toEqual([
+      ['1', '2'],
+      ['1', '2'],
+    ]);
+  });
+
+  it.each([
+    ['22001', 'too long'],
+    ['23514', 'a check'],
+    ['23505', 'another unique column'],
+    ['54000', 'too large for an index'],
+    ['P0001', 'raised by a trigger'],
+  ])('%s (%s) the plants are sent apart, and a single one fails', async (code) => {
+    const { handle, query } = failingOnce(failure(code));
+    const { create } = postgresStorage(handle);
+    expect(await Promise.all([create(plant(1), context), create(plant(2), context)])).toEqual([
+      'created',
+      'created',
+    ]);
+    expect(query.mock.calls.map(([, values]) => values?.[0])).toEqual([['1', '2'], ['1'], ['2']]);
+    query.mockRejectedValueOnce(failure(code));
+    await expect(create(plant(3), context)).rejects.toMatchObject({ code });
+  });
+
+  it.each([
+    ['57P01', 'the server shuts down'],
+    ['57014', 'cancelled, or statement_timeout'],
+    ['40003', 'completion unknown'],
+    ['08006', 'connection failure'],
+    ['ECONNRESET', 'connection lost'],
+    ['ETIMEDOUT', 'connection lost'],
+    ['XX000', 'an internal error'],
+    ['undefined', 'query_timeout of the driver'],
+  ])('%s (%s) the plants may be stored: create fails, and nothing is sent again', async (code) => {
+    const { handle, query } = failingOnce(failure(code));
+    const { create } = postgresStorage(handle);
+    const outcomes = await Promise.allSettled([create(plant(1), context), create(plant(2), context)]);
+    for (const outcome of outcomes) expect(outcome).toMatchObject({ status: 'rejected', reason: { code } });
+    expect(query).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('a rival that has not committed yet', () => {
+  it.each([
+    ['COMMIT', 'taken', 'theirs'],
+    ['ROLLBACK', 'created', 'ours'],
+  ])('is waited for: %s makes it %s', async (end, outcome, name) => {
+    await world.query('BEGIN');
+    await world.query(`INSERT INTO "${table}" VALUES (1, 'theirs')`);
+    const creating = storage.create(plant(1, 'ours'), context);
+    await waiting('transactionid');
+    await world.query(end);
+    expect(await creating).toBe(outcome);
+    expect(await rows()).toEqual([{ id: '1', name, tag: null }]);
+  });
+});
+
+describe('an instance beside this one', () => {
+  it('racing for the same ids at the same time gets each id once between them, and no deadlock', async () => {
+    const others = [1, 2, 3].map(() => new pg.Pool({ connectionString: server.url }));
+    const storages = [storage, ...others.map((other) => postgresStorage(other, { table }))];
+    for (let round = 0; round < 10; round++) {
+      const ids = Array.from({ length: 100 }, (_, i) => round * 100 + i);
+      const outcomes = await Promise.all(
+        storages.map(({ create }) =>
+          // Each in an order of its own.
+          Promise.all([...ids].sort(() => Math.random() - 0.5).map((id) => create(plant(id), context))),
+        ),
+      );
+      expect(outcomes.flat().filter((outcome) => outcome === 'created')).toHaveLength(100);
+    }
+    expect(await rows()).toHaveLength(1000);
+    await Promise.all(others.map((other) => other.end()));
+  });
+
+  it('in a database set to SERIALIZABLE gets each id once all the same', async () => {
+    const connectionString = withSetting('default_transaction_isolation=serializable');
+    const pools = [1, 2, 3, 4].map(() => new pg.Pool({ connectionString }));
+    const outcomes = await Promise.all(
+      pools.flatMap((other) => {
+        const { create } = postgresStorage(other, { table });
+        return Array.from({ length: 200 }, (_, id) => create(plant(id), context));
+      }),
+    );
+    expect(outcomes.filter((outcome) => outcome === 'created')).toHaveLength(200);
+    await Promise.all(pools.map((other) => other.end()));
+  });
+});
+
+describe('a lost connection', () => {
+  it('leaves the plants it had in doubt, and the next ones are stored', async () => {
+    await world.query(`BEGIN; LOCK TABLE "${table}"`);
+    const creating = [storage.create(plant(1), context), storage.create(plant(2), context)];
+    const outcomes = Promise.allSettled(creating);
+    const pid = await waiting('relation');
+    const next = storage.create(plant(3), context);
+    await observer.query('SELECT pg_terminate_backend($1)', [pid]);
+    for (const outcome of await outcomes) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { code: '57P01' } });
+    }
+    await world.query('COMMIT');
+    expect(await next).toBe('created');
+  });
+
+  it('to a database that became read-only is not used again', async () => {
+    await storage.create(plant(1), context);
+    const role = `gardener-${randomUUID()}`;
+    await world.query(
+      `CREATE ROLE "${role}" LOGIN SUPERUSER; ALTER ROLE "${role}" SET default_transaction_read_only = on`,
+    );
+    const readers = new pg.Pool({ connectionString: server.url.replace('postgres@', `${role}@`) });
+    let refused = 0;
+    readers.on('remove', () => {
+      if (++refused === 1) world.query(`ALTER ROLE "${role}" RESET default_transaction_read_only`);
+    });
+    expect(await postgresStorage(readers, { table }).create(plant(2), context)).toBe('created');
+    expect(refused).toBeGreaterThan(0);
+    await readers.end();
+  });
+});
+
+describe('a plant that waits for a standby', () => {
+  it.each([
+    ['Pool', () => new pg.Pool(patient())],
+    ['Client', () => new pg.Client(patient())],
+  ])('is in doubt when that wait is cancelled, though PostgreSQL only warns (%s)', async (_, make) => {
+    const handle = make();
+    if (handle instanceof pg.Client) await handle.connect();
+    const outcome = postgresStorage(handle, { table })
+      .create(plant(1), context)
+      .catch((error) => error);
+    const pid = await waiting('SyncRep');
+    await observer.query('SELECT pg_cancel_backend($1)', [pid]);
+    expect(await outcome).toMatchObject({ message: expect.stringMatching(/^not replicated: /) });
+    // Which is why it is in doubt: this server has it.
+    expect(await rows()).toHaveLength(1);
+    await handle.end();
+  });
+
+  const patient = () => ({ connectionString: withSetting('synchronous_commit=on') });
+});
+
+describe("a table of the app's own", () => {
+  it('that refuses one plant refuses that one alone, on the same connection', async () => {
+    await world.query(`ALTER TABLE "${table}" ADD CHECK (length(name) < 9)`);
+    const connected = vi.fn();
+    pool.on('connect', connected);
+    const names = ['Rosa', 'too long a name', 'Viola', 'Malus', 'also too long'];
+    const outcomes = await Promise.allSettled(
+      names.map((name, i) => storage.create(plant(i, name), context)),
+    );
+    expect(
+      outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : outcome.reason.code)),
+    ).toEqual(['created', '23514', 'created', 'created', '23514']);
+    expect(await rows()).toHaveLength(3);
+    expect(connected.mock.calls.length).toBeLessThanOrEqual(1);
+  });
+
+  it('that refuses a name that is there already does not call the id taken', async () => {
+    await world.query(`CREATE UNIQUE INDEX ON "${table}" (name)`);
+    expect(await storage.create(plant(1, 'Rosa'), context)).toBe('created');
+    await expect(storage.create(plant(2, 'Rosa'), context)).rejects.toMatchObject({ code: '23505' });
+  });
+
+  it('whose trigger warns is no reason for doubt', async () => {
+    await world.query(`
+      CREATE FUNCTION "warn ${table}"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'thorns'; RETURN new; END $$;
+      CREATE TRIGGER warn BEFORE INSERT ON "${table}" FOR EACH ROW EXECUTE FUNCTION "warn ${table}"()`);
+    expect(await storage.create(plant(1), context)).toBe('created');
+  });
+});
+
+describe('createTable', () => {
+  it('is safe when 16 instances start at once', async () => {
+    const pools = Array.from({ length: 16 }, () => new pg.Pool({ connectionString: server.url, max: 1 }));
+    await Promise.all(pools.map((other) => other.query('SELECT 1')));
+    for (let round = 0; round < 5; round++) {
+      const name = `start-${randomUUID()}`;
+      await Promise.all(pools.map((other) => postgresStorage(other, { table: name }).createTable()));
+      expect(await postgresStorage(pool, { table: name }).create(plant(1), context)).toBe('created');
+    }
+    await Promise.all(pools.map((other) => other.end()));
+  });
+
+  it('can fail and be called again: no failure is kept', async () => {
+    const garden = `garden-${randomUUID()}`;
+    const storage = postgresStorage(pool, { table: `${garden}.plants` });
+    await expect(storage.createTable()).rejects.toMatchObject({ code: '3F000' });
+    await expect(storage.create(plant(1), context)).rejects.toMatchObject({ code: '42P01' });
+    await world.query(`CREATE SCHEMA "${garden}"`);
+    await storage.createTable();
+    await storage.createTable();
+    expect(await storage.create(plant(1), context)).toBe('created');
+  });
+
+  it('makes what the exported schema makes, and nothing unless it is called', async () => {
+    const columns = `SELECT column_name, data_type, is_nullable FROM information_schema.columns WHERE table_schema = 'public' AND table_name = $1 ORDER BY ordinal_position`;
+    postgresStorage(pool, { table: 'plants' });
+    expect((await world.query(columns, ['plants'])).rows).toEqual([]);
+    await world.query(schema);
+    expect((await world.query(columns, ['plants'])).rows).toEqual((await world.query(columns, [table])).rows);
+  });
+
+  it.each(['select', 'two words', '"; DROP TABLE x; --', "'", 'É', 'public.of a schema'])(
+    'quotes the table %j',
+    async (name) => {
+      const odd = postgresStorage(pool, { table: name });
+      await odd.createTable();
+      expect(await odd.create(plant(1), context)).toBe('created');
+      expect(await odd.find(1n, context)).toEqual(plant(1));
+      const { rows } = await world.query('SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = $2', [
+        'public',
+        name.replace('public.', ''),
+      ]);
+      expect(rows).toHaveLength(1);
+    },
+  );
+
+  it.each([[''], ['a.'], ['.b'], ['a.b.c'], ['a\0b'], [5]])('refuses the table %j at once', (name) => {
+    expect(() => postgresStorage(pool, { table: name as string })).toThrow(TypeError);
+  });
+});

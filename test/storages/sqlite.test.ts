@@ -1,0 +1,227 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'libsql';
+import type { StorageContext } from 'plant-store';
+import { type SqliteDatabase, schema, sqliteStorage } from 'plant-store/sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+const request = { method: 'POST', url: '/plants', headers: {} };
+const context: StorageContext<unknown> = { request, caller: 'anyone', signal: new AbortController().signal };
+
+let folder: string;
+const handles: Database.Database[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'plants-'));
+});
+
+afterEach(() => {
+  for (const handle of handles.splice(0)) handle.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** Another handle of the same database, as another process has it. */
+function open(): Database.Database {
+  const handle = new Database(join(folder, 'plants.db'));
+  handles.push(handle);
+  return handle;
+}
+
+function rows(handle = open()): unknown[] {
+  return handle.prepare('SELECT CAST(id AS TEXT) AS id, name, tag FROM plants ORDER BY id').all();
+}
+
+/** A handle, and the first error that it throws. */
+function watched(database: Database.Database): { database: SqliteDatabase; failed: Promise<unknown> } {
+  let tell: (error: unknown) => void;
+  const failed = new Promise<unknown>((resolve) => {
+    tell = resolve;
+  });
+  const telling = <T>(step: () => T): T => {
+    try {
+      return step();
+    } catch (error) {
+      tell(error);
+      throw error;
+    }
+  };
+  const prepare = (sql: string) => {
+    const statement = telling(() => database.prepare(sql));
+    return {
+      run: (...values: unknown[]) => telling(() => statement.run(...values)),
+      get: (...values: unknown[]) => telling(() => statement.get(...values)),
+    };
+  };
+  return { database: { prepare }, failed };
+}
+
+const busy = expect.objectContaining({ code: 'SQLITE_BUSY' });
+
+describe('a handle that is in a transaction of the app', () => {
+  it.each([1, 5])(
+    'fails the create of %i plants, loudly, and takes no part in that transaction',
+    async (count) => {
+      const database = open();
+      const { create, createTable } = sqliteStorage(database);
+      await createTable();
+      database.exec('BEGIN');
+      database.prepare('INSERT INTO plants VALUES (99, ?, NULL)').run("the app's own");
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: count }, (_, i) => create({ id: BigInt(i), name: 'ours' }, context)),
+      );
+      for (const outcome of outcomes) {
+        expect(outcome).toMatchObject({
+          status: 'rejected',
+          reason: { message: /in a transaction of the app/ },
+        });
+      }
+      expect(database.inTransaction).toBe(true);
+      database.exec('COMMIT');
+      expect(rows()).toEqual([{ id: '99', name: "the app's own", tag: null }]);
+      expect(await create({ id: 1n, name: 'ours' }, context)).toBe('created');
+    },
+  );
+});
+
+describe('another connection that writes', () => {
+  it('is waited for, without blocking the event loop', async () => {
+    const { database, failed } = watched(open());
+    const storage = sqliteStorage(database);
+    await storage.createTable();
+    const other = open();
+    other.exec('BEGIN IMMEDIATE');
+    const creating = storage.create({ id: 1n, name: 'Rosa' }, context);
+    expect(await failed).toEqual(busy);
+    other.exec('COMMIT');
+    expect(await creating).toBe('created');
+  });
+
+  it('is waited for when it reads and stands in the way of COMMIT (rollback journal)', async () => {
+    const { database, failed } = watched(open());
+    const storage = sqliteStorage(database);
+    await storage.createTable();
+    const reader = open();
+    reader.exec('BEGIN');
+    expect(rows(reader)).toEqual([]);
+    const creating = storage.create({ id: 2n, name: 'second' }, context);
+    expect(await failed).toEqual(busy);
+    expect(rows(reader)).toEqual([]);
+    reader.exec('COMMIT');
+    expect(await creating).toBe('created');
+    expect(rows()).toHaveLength(1);
+  });
+
+  it('with ids of its own is seen: taken, with its plant left as it is', async () => {
+    const storage = sqliteStorage(open());
+    await storage.createTable();
+    open().exec("INSERT INTO plants VALUES (9007199254740993, 'theirs', 'tag')");
+    expect(await storage.create({ id: 9007199254740993n, name: 'ours' }, context)).toBe('taken');
+    expect(await storage.create({ id: 9007199254740992n, name: 'ours' }, context)).toBe('created');
+    expect(await storage.find(9007199254740993n, context)).toEqual({
+      id: 9007199254740993n,
+      name: 'theirs',
+      tag: 'tag',
+    });
+  });
+});
+
+describe("a table of the app's own", () => {
+  it('that refuses one plant refuses that one alone', async () => {
+    const database = open();
+    database.exec(
+      "CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE CHECK (length(name) < 9), tag TEXT DEFAULT 'x')",
+    );
+    const { create } = sqliteStorage(database);
+    const names = ['Rosa', 'too long a name', 'Viola', 'Rosa', 'Malus'];
+    const outcomes = await Promise.allSettled(
+      names.map((name, i) => create({ id: BigInt(i), name }, context)),
+    );
+    expect(
+      outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : outcome.reason.code)),
+    ).toEqual([
+      'created',
+      'SQLITE_CONSTRAINT_CHECK',
+      'created',
+      // Not taken: its id is free.
+      'SQLITE_CONSTRAINT_UNIQUE',
+      'created',
+    ]);
+    expect(rows()).toEqual([0, 2, 4].map((i) => ({ id: String(i), name: names[i], tag: null })));
+  });
+
+  it('whose trigger rolls everything back leaves the neighbours whole', async () => {
+    const database = open();
+    database.exec(`${schema};
+      CREATE TRIGGER no_nettles BEFORE INSERT ON plants WHEN new.name = 'Urtica'
+      BEGIN SELECT RAISE(ROLLBACK, 'no nettles'); END`);
+    const { create } = sqliteStorage(database);
+    const outcomes = await Promise.allSettled(
+      ['Rosa', 'Urtica', 'Viola'].map((name, i) => create({ id: BigInt(i), name }, context)),
+    );
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(rows()).toHaveLength(2);
+  });
+});
+
+describe('createTable', () => {
+  it('can come late, fail and be called again: no failure is kept', async () => {
+    const database = open();
+    const storage = sqliteStorage(database, { table: 'plants' });
+    await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(/no such table/);
+    database.exec('PRAGMA query_only=ON');
+    await expect(storage.createTable()).rejects.toThrow(/readonly/);
+    database.exec('PRAGMA query_only=OFF');
+    await storage.createTable();
+    await storage.createTable();
+    expect(await storage.create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
+  });
+
+  it('waits for another connection that writes', async () => {
+    const { database, failed } = watched(open());
+    const other = open();
+    other.exec('BEGIN EXCLUSIVE');
+    const making = sqliteStorage(database).createTable();
+    expect(await failed).toEqual(busy);
+    other.exec('COMMIT');
+    await making;
+    expect(rows()).toEqual([]);
+  });
+
+  it('makes nothing unless it is called', () => {
+    const database = open();
+    sqliteStorage(database);
+    expect(database.prepare('SELECT name FROM sqlite_schema').all()).toEqual([]);
+  });
+
+  it.each(['plants', 'select', 'two words', '"; DROP TABLE x; --', "'", 'é', 'a.b'])(
+    'quotes the table %j',
+    async (table) => {
+      const database = open();
+      await sqliteStorage(database, { table }).createTable();
+      expect(database.prepare('SELECT name FROM sqlite_schema').all()).toEqual([{ name: table }]);
+    },
+  );
+
+  it.each([[''], ['a\0b'], [5]])('refuses the table %j at once', (table) => {
+    expect(() => sqliteStorage(open(), { table: table as string })).toThrow(TypeError);
+  });
+});
+
+it('sets no pragma on a handle that it was given', async () => {
+  const database = open();
+  const pragmas = [
+    'journal_mode',
+    'synchronous',
+    'busy_timeout',
+    'foreign_keys',
+    'cache_size',
+    'locking_mode',
+  ];
+  const settings = () => pragmas.map((pragma) => database.prepare(`PRAGMA ${pragma}`).all());
+  const before = settings();
+  const storage = sqliteStorage(database);
+  await storage.createTable();
+  await storage.create({ id: 1n, name: 'Rosa' }, context);
+  expect(settings()).toEqual(before);
+});
