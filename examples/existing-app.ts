@@ -1,0 +1,28 @@
+// An app that was there before: CORS, a body parser, routes and an error handler of its own.
+import express, { type ErrorRequestHandler } from 'express';
+import { acceptTokens, createPlantStore } from 'plant-store';
+import { toExpress } from 'plant-store/express';
+import { memoryStorage } from 'plant-store/memory';
+
+const app = express();
+app.use((request, response, next) => {
+  response.set({
+    'access-control-allow-origin': '*',
+    'access-control-allow-headers': 'authorization, content-type',
+  });
+  if (request.method === 'OPTIONS') response.sendStatus(204);
+  else next();
+});
+// Keeps the bytes, so that plant-store below reads large ids exactly.
+app.use(express.json({ verify: (request, _response, bytes) => Object.assign(request, { rawBody: bytes }) }));
+
+app.use('/api', toExpress(createPlantStore(memoryStorage(), acceptTokens('secret'))));
+
+app.get('/api/plants', (_request, response) => void response.json(['the list that was there before']));
+app.post('/api/echo', (request, response) => void response.json(request.body));
+const onError: ErrorRequestHandler = (error, _request, response, _next) => {
+  response.status(error.status ?? 500).json({ ours: error.message });
+};
+app.use(onError);
+
+const server = app.listen(process.env.PORT ?? 3000, () => console.log(server.address()));
