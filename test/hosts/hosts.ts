@@ -114,6 +114,8 @@ export const hosts: readonly Host[] = [
         context.status = theApp.status;
         context.body = theApp.text;
       });
+      // It logs every client that goes away.
+      app.silent = true;
       return createHttp(app.callback());
     };
     return [
