@@ -41,9 +41,6 @@ const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-/** "name" with each letter spelt \u006e: a member's name has no longer spelling. */
-const longestKey = 'name'.length * 6;
-
 /**
  * Reads the top level of the text of a JSON object: where the last `id` key ends, and which of the members came
  * again. Not recursive, so depth costs no stack, and linear.
@@ -60,7 +57,6 @@ function scanTopLevel(text: string): { afterId: number; repeated: readonly strin
         i = endOfString(text, start);
         if (!keyIsNext) break;
         keyIsNext = false;
-        if (i - start > longestKey) break;
         const raw = text.slice(start, i);
         const key = raw.includes('\\') ? JSON.parse(`"${raw}"`) : raw;
         if (key !== 'id' && key !== 'name' && key !== 'tag') break;

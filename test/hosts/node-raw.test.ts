@@ -8,6 +8,7 @@ import {
   type PlantStorage,
   type PlantStoreOptions,
   type Signal,
+  type VerifyToken,
 } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
@@ -35,14 +36,15 @@ async function start({
   options = {},
   plants = new Map<bigint, NewPlant>(),
   storage = memoryStorage(plants),
+  verifyToken = (given) => given === 'good',
 }: {
   serve?: (listener: ReturnType<typeof toNode>) => Server;
   options?: PlantStoreOptions;
   plants?: Map<bigint, NewPlant>;
   storage?: PlantStorage;
+  verifyToken?: VerifyToken<boolean>;
 } = {}) {
   const errors: unknown[] = [];
-  const verifyToken = (given: string) => given === 'good';
   const onError = (error: unknown) => {
     errors.push(error);
   };
@@ -280,6 +282,70 @@ describe.each([
     await closed;
     expect(signals.map((signal) => signal.aborted)).toEqual([false, false]);
   });
+});
+
+describe('a client that leaves while the verifier is at work: nothing is stored, nobody is told', () => {
+  const http1 = async (port: number, body: string) => {
+    const wire = await Wire.open(port);
+    await wire.write(raw([token, json, `Content-Length: ${rose.length}`], body));
+    return wire;
+  };
+  const http2 = async (port: number, body: string) => {
+    const frames = await Frames.open(port);
+    frames.headers(1, fields);
+    frames.data(1, body, body === rose ? endStream : 0);
+    return frames;
+  };
+  const plain = (listener: ReturnType<typeof toNode>) => createServer(listener) as Server;
+  const framed = (listener: ReturnType<typeof toNode>) => http2Server(listener) as Server;
+  const resetWith = (code: number) => async (port: number, body: string) => {
+    const frames = await http2(port, body);
+    return () => frames.reset(1, code);
+  };
+  const ways = [
+    [
+      'node:http, closed',
+      plain,
+      async (...to: [number, string]) => http1(...to).then((wire) => () => wire.destroy()),
+    ],
+    [
+      'node:http, reset',
+      plain,
+      async (...to: [number, string]) => http1(...to).then((wire) => () => wire.reset()),
+    ],
+    ['node:http2, CANCEL', framed, resetWith(constants.NGHTTP2_CANCEL)],
+    ['node:http2, NO_ERROR', framed, resetWith(constants.NGHTTP2_NO_ERROR)],
+    ['node:http2, INTERNAL_ERROR', framed, resetWith(constants.NGHTTP2_INTERNAL_ERROR)],
+    [
+      'node:http2, connection closed',
+      framed,
+      async (...to: [number, string]) => http2(...to).then((frames) => () => frames.destroy()),
+    ],
+  ] as const;
+  const parts = [
+    ['half a body', rose.slice(0, 12)],
+    ['a whole one', rose],
+  ] as const;
+
+  test.each(ways.flatMap((way) => parts.map((part) => [...way, ...part] as const)))(
+    '$0, $3',
+    async (_how, serve, begin, _part, body) => {
+      let decide!: (accepted: boolean) => void;
+      const decision = new Promise<boolean>((resolve) => {
+        decide = resolve;
+      });
+      const { port, plants, errors, calls } = await start({ serve, verifyToken: () => decision });
+      const leave = await begin(port, body);
+      const { request, response } = await calls.next();
+      const gone = once(request.signal!, 'abort');
+      leave();
+      await gone;
+      decide(true);
+      expect(errorOf({ text: (await response).body })).toBe(40007);
+      expect(plants.size).toBe(0);
+      expect(errors).toEqual([]);
+    },
+  );
 });
 
 describe('headers and targets that only a raw socket can send', () => {
