@@ -1,9 +1,8 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Program, startExample } from '../support/program.js';
+import { listen } from '../support/sockets.js';
 
 type Key = Awaited<ReturnType<typeof generateKeyPair>>['privateKey'];
 type Claims = Record<string, unknown>;
@@ -13,7 +12,7 @@ const minutes = (count: number) => Math.floor(Date.now() / 1000) + count * 60;
 let key: Key;
 let otherKey: Key;
 let jwks: string;
-let issuer: Server;
+let issuer: Awaited<ReturnType<typeof listen>>;
 let issuerUrl: string;
 let answer: { status: number; body: string };
 let fetched: number;
@@ -30,20 +29,20 @@ beforeAll(async () => {
 beforeEach(async () => {
   answer = { status: 200, body: jwks };
   fetched = 0;
-  issuer = createServer((_request, response) => {
-    fetched++;
-    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body);
-  }).listen(0, '127.0.0.1');
-  await once(issuer, 'listening');
-  issuerUrl = `http://127.0.0.1:${(issuer.address() as AddressInfo).port}`;
+  issuer = await listen(
+    createServer((_request, response) => {
+      fetched++;
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body);
+    }),
+  );
+  issuerUrl = `http://127.0.0.1:${issuer.port}`;
   program = startExample('jwt', { ISSUER: issuerUrl, AUDIENCE: 'plants' });
   url = (await program.printed(/listening on (http:\S+)/))[1] as string;
 });
 
 afterEach(() => {
   program.child.kill();
-  issuer.closeAllConnections();
-  issuer.close();
+  return issuer.close();
 });
 
 const good = (): Claims => ({
@@ -123,8 +122,7 @@ describe("a JWT, against the issuer's keys", () => {
 describe('an issuer that fails is a 500, never a 401', () => {
   it('when nothing listens there', async () => {
     const token = await sign(good());
-    issuer.close();
-    await once(issuer, 'close');
+    await issuer.close();
     expect(await create(token)).toEqual(outage);
   });
 
@@ -142,9 +140,7 @@ describe('an issuer that fails is a 500, never a 401', () => {
 
   it('but keys that are there already go on serving', async () => {
     expect(await create(await sign(good()), 1)).toMatchObject({ status: 200 });
-    issuer.closeAllConnections();
-    issuer.close();
-    await once(issuer, 'close');
+    await issuer.close();
     expect(await create(await sign(good()), 2)).toMatchObject({ status: 200 });
   });
 });

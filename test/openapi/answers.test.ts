@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import fc from 'fast-check';
 import { createPlantStore } from 'plant-store';
 import { toNode } from 'plant-store/node';
@@ -10,35 +8,30 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newPlantSchema, plantFromText } from '../../src/plant.js';
 import { type Problem, problems, Refusal } from '../../src/problems.js';
 import { type Answer, contractCases, contractSetup, requestOf } from '../cases/contract.js';
+import { type Client, clientOf } from '../support/client.js';
+import { listen } from '../support/sockets.js';
 import { undocumented, validators } from './documented.js';
 
 const document = openapi();
 
 describe('every answer of the contract table, over a socket, is as the document says', () => {
-  let server: Server;
-  let url: string;
+  let server: Awaited<ReturnType<typeof listen>>;
+  let client: Client;
 
   beforeAll(async () => {
     const { storage, verifyToken, options } = contractSetup();
-    server = createServer(toNode(createPlantStore(storage, verifyToken, options))).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    server = await listen(createServer(toNode(createPlantStore(storage, verifyToken, options))));
+    client = clientOf(`http://127.0.0.1:${server.port}`);
   });
   afterAll(() => server.close());
 
   it.each(contractCases)('$id: $title', async (contractCase) => {
     const { before, request, expected } = contractCase;
-    for (const step of before ? [before, request] : [request]) {
-      const { method, path, headers, body = null } = requestOf(contractCase, step);
-      const response = await fetch(url + path, { method, headers, body });
-      const answer: Answer = {
-        status: response.status,
-        headers: response.headers,
-        text: await response.text(),
-      };
-      expect(undocumented(document, answer, method === 'HEAD')).toEqual([]);
-      if (step === request) expect(answer.status).toBe(expected.status);
-    }
+    if (before)
+      expect(undocumented(document, await client.send(requestOf(contractCase, before)))).toEqual([]);
+    const answer = await client.send(requestOf(contractCase, request));
+    expect(undocumented(document, answer, request.method === 'HEAD')).toEqual([]);
+    expect(answer.status).toBe(expected.status);
   });
 
   // The table cannot bring about each of them: a deadline, for one.

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import createClient, { type Client } from 'openapi-fetch';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { acceptTokens, createPlantStore, type NewPlant } from 'plant-store';
@@ -8,9 +6,10 @@ import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
 import { openapi } from 'plant-store/openapi';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
-import type { paths } from './generated.js';
+import { listen } from '../support/sockets.js';
+import type { components, paths } from './generated.js';
 
-type Schemas = import('./generated.js').components['schemas'];
+type Schemas = components['schemas'];
 
 it('openapi-typescript makes these types of the document (npx vitest -u writes them anew)', async () => {
   const types = astToString(await openapiTS(JSON.stringify(openapi())));
@@ -20,14 +19,14 @@ it('openapi-typescript makes these types of the document (npx vitest -u writes t
 
 describe('a typed client made of the document, against a running server', () => {
   const plants = new Map<bigint, NewPlant>();
-  let server: Server;
+  let server: Awaited<ReturnType<typeof listen>>;
   let client: Client<paths>;
 
   beforeAll(async () => {
-    server = createServer(toNode(createPlantStore(memoryStorage(plants), acceptTokens('secret'))));
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    server = await listen(
+      createServer(toNode(createPlantStore(memoryStorage(plants), acceptTokens('secret')))),
+    );
+    const baseUrl = `http://127.0.0.1:${server.port}`;
     client = createClient<paths>({ baseUrl, headers: { authorization: 'Bearer secret' } });
   });
   afterAll(() => server.close());
