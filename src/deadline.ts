@@ -72,7 +72,6 @@ export class Deadline {
   }
 
   #start(): void {
-    if (this.#timer) return;
     this.#timer = setTimeout(() => {
       this.#expire?.();
       this.#controller?.abort(this.expired);

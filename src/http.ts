@@ -80,7 +80,7 @@ export function header(headers: PlantHeaders, name: string): string | readonly s
 export function pathOf(url: string): string {
   const end = url.search(/[?#]/);
   const target = end < 0 ? url : url.slice(0, end);
-  return target.startsWith('/') ? target : target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '');
+  return target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '');
 }
 
 /** Whether a value has to be awaited: any thenable, as JavaScript's own `await` has it. */

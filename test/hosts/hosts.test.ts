@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { hosts } from './hosts.js';
+import { hosts, secureHosts } from './hosts.js';
 import { contractOn } from './suite.js';
 
-describe.each(hosts)('the contract table on $name', contractOn);
+describe.each([...hosts, ...secureHosts])('the contract table on $name', contractOn);

@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { createServer as createHttp, type RequestListener } from 'node:http';
-import { createServer as createHttp2 } from 'node:http2';
+import { createServer as createHttp2, createSecureServer } from 'node:http2';
 import { createServer as createHttps } from 'node:https';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
@@ -202,6 +202,19 @@ export const hosts: readonly Host[] = [
       },
     }),
   ),
+];
+
+/** HTTP/2 as browsers speak it, and for a client that does not. */
+export const secureHosts: readonly Host[] = [
+  {
+    name: 'node:http2 with TLS',
+    start: (handle) => listen(createSecureServer(certificate, toNode(handle)), 'h2:'),
+  },
+  {
+    name: 'node:http2 with TLS, asked by HTTP/1.1',
+    start: (handle) =>
+      listen(createSecureServer({ ...certificate, allowHTTP1: true }, toNode(handle)), 'https:'),
+  },
 ];
 
 export const honoHosts: readonly Host[] = [

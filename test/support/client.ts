@@ -1,4 +1,4 @@
-/** Clients that show an answer as it came: over HTTP/1, TLS or HTTP/2 without it. */
+/** Clients that show an answer as it came: over HTTP/1 or HTTP/2, each with or without TLS. */
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:http2';
 import { request as httpsRequest } from 'node:https';
@@ -9,14 +9,15 @@ export interface Client {
   close: () => void;
 }
 
-/** A client of a mount, such as `http://127.0.0.1:3000/api`; `h2c:` is HTTP/2 with prior knowledge. */
+/** A client of a mount, such as `http://127.0.0.1:3000/api`; `h2:` is HTTP/2 over TLS, `h2c:` without it. */
 export function clientOf(base: string): Client {
   const { protocol, origin, host, pathname } = new URL(base);
   const mount = pathname === '/' ? '' : pathname;
-  if (protocol !== 'h2c:') {
+  if (!protocol.startsWith('h2')) {
     return { send: (request) => sendHttp1(origin, { ...request, path: mount + request.path }), close() {} };
   }
-  const session = connect(`http://${host}`);
+  const scheme = protocol === 'h2:' ? 'https' : 'http';
+  const session = connect(`${scheme}://${host}`, { rejectUnauthorized: false });
   return {
     send: ({ method, path, headers, body }) =>
       new Promise((resolve, reject) => {
