@@ -74,23 +74,19 @@ export function openapi({ servers }: { servers?: OpenApiServer[] } = {}) {
             '401': {
               ...errorResponse(401, 'no token, or a bad one'),
               headers: {
-                'WWW-Authenticate': {
-                  description: 'The challenge of RFC 6750 §3; it has an `error` attribute when a token came.',
-                  required: true,
-                  schema: { type: 'string' as const },
-                  example: 'Bearer realm="plants", error="invalid_token"',
-                },
+                'WWW-Authenticate': header(
+                  'The challenge of RFC 6750 §3; it has an `error` attribute when a token came.',
+                  'Bearer realm="plants", error="invalid_token"',
+                ),
               },
             },
             '403': {
               ...errorResponse(403, 'a good token that may not create plants'),
               headers: {
-                'WWW-Authenticate': {
-                  description: 'The challenge of RFC 6750 §3, with the `scope` that is needed.',
-                  required: true,
-                  schema: { type: 'string' as const },
-                  example: 'Bearer realm="plants", error="insufficient_scope", scope="plants:write"',
-                },
+                'WWW-Authenticate': header(
+                  'The challenge of RFC 6750 §3, with the `scope` that is needed.',
+                  'Bearer realm="plants", error="insufficient_scope", scope="plants:write"',
+                ),
               },
             },
             '500': errorResponse(500, 'the server failed'),
@@ -147,12 +143,7 @@ export function openapi({ servers }: { servers?: OpenApiServer[] } = {}) {
         MethodNotAllowed: {
           ...errorResponse(405, 'another method'),
           headers: {
-            Allow: {
-              description: 'The methods that the path answers (RFC 9110 §10.2.1).',
-              required: true,
-              schema: { type: 'string' as const },
-              example: 'POST',
-            },
+            Allow: header('The methods that the path answers (RFC 9110 §10.2.1).', 'POST'),
           },
         },
       },
@@ -172,6 +163,11 @@ function errorResponse(status: number, description: string) {
     description,
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' }, examples } },
   };
+}
+
+/** A header that always comes. */
+function header(description: string, example: string) {
+  return { description, required: true, schema: { type: 'string' as const }, example };
 }
 
 const entries = Object.entries(problems);
