@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { PlantStorage } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
+import { mysqlStorage } from 'plant-store/mysql';
 import { postgresStorage } from 'plant-store/postgres';
 import { sqliteStorage } from 'plant-store/sqlite';
 
@@ -15,6 +16,7 @@ const openers: Record<string, (url: string) => Promise<OpenStorage>> = {
   'file:': openSqlite,
   'postgres:': openPostgres,
   'postgresql:': openPostgres,
+  'mysql:': openMysql,
 };
 
 /** Opens what a `DATABASE_URL` names, its table made. Rejects with one line for a person. */
@@ -59,6 +61,19 @@ async function openPostgres(url: string): Promise<OpenStorage> {
   // Without a listener, an idle connection that is lost ends the process.
   pool.on('error', (error) => console.error(`plant-store: lost a connection: ${oneLine(error)}`));
   const storage = postgresStorage(pool);
+  try {
+    await storage.createTable();
+  } catch (error) {
+    await pool.end();
+    throw error;
+  }
+  return { storage, close: () => pool.end() };
+}
+
+async function openMysql(url: string): Promise<OpenStorage> {
+  const { createPool } = await import('mysql2/promise');
+  const pool = createPool({ uri: url, connectTimeout: 5_000 });
+  const storage = mysqlStorage(pool);
   try {
     await storage.createTable();
   } catch (error) {

@@ -29,18 +29,24 @@ export interface MysqlPool {
 }
 
 /** The options of `mysqlStorage`. */
-export interface MysqlStorageOptions extends GroupCommitOptions {
-  /** The table's name, quoted for you. Default: `plants`. */
+export interface MysqlOptions extends GroupCommitOptions {
+  /** The table, with its database in front or not: `plants`, `garden.plants`. Each part is quoted. Default: `plants`. */
   readonly table?: string | undefined;
 }
 
-/** A storage in a MySQL table. */
+/** A storage, and how to make its table. */
 export interface MysqlStorage extends PlantStorage {
-  readonly find: NonNullable<PlantStorage['find']>;
-  /** The `CREATE TABLE IF NOT EXISTS` of this storage's table. */
-  readonly schema: string;
-  /** Runs `schema`. Nothing else here ever defines a table. */
+  /** Makes the table unless there is one. Safe while other instances do the same, and can be called again. */
   readonly createTable: () => Promise<void>;
+  readonly find: NonNullable<PlantStorage['find']>;
+}
+
+/** The table, in SQL, to be made by a migration or by `createTable`. */
+export const schema = schemaOf('`plants`');
+
+function schemaOf(table: string): string {
+  const text = 'LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin';
+  return `CREATE TABLE IF NOT EXISTS ${table} (id BIGINT PRIMARY KEY, name ${text} NOT NULL, tag ${text}) ENGINE = InnoDB`;
 }
 
 /**
@@ -58,28 +64,21 @@ export interface MysqlStorage extends PlantStorage {
  * const handle = createPlantStore(storage, acceptTokens('secret'));
  * ```
  */
-export function mysqlStorage(pool: MysqlPool, options: MysqlStorageOptions = {}): MysqlStorage {
-  const { table = 'plants', ...groupOptions } = options;
-  if (typeof table !== 'string' || table === '') throw new TypeError('table must be the name of a table');
+export function mysqlStorage(pool: MysqlPool, options: MysqlOptions = {}): MysqlStorage {
+  const { table: name = 'plants', ...groupOptions } = options;
   const { timeoutMs = 10_000 } = groupOptions;
-  const quoted = `\`${table.replaceAll('`', '``')}\``;
+  const table = quote(name);
   const insert = (plants: readonly NewPlant[]) =>
     statement(
-      `INSERT INTO ${quoted} (id, name, tag) VALUES ${list('(?, ?, ?)', plants.length)}`,
+      `INSERT INTO ${table} (id, name, tag) VALUES ${list('(?, ?, ?)', plants.length)}`,
       plants.flatMap(({ id, name, tag }) => [String(id), name, tag ?? null]),
     );
   // A BIGINT beside a text is compared as a double, to which 2^53 and 2^53+1 are one: so ids are cast both ways.
   const select = (columns: string, ids: readonly bigint[]) =>
     statement(
-      `SELECT ${columns} FROM ${quoted} WHERE id IN (${list('CAST(? AS SIGNED)', ids.length)})`,
+      `SELECT ${columns} FROM ${table} WHERE id IN (${list('CAST(? AS SIGNED)', ids.length)})`,
       ids.map(String),
     );
-  const schema = `CREATE TABLE IF NOT EXISTS ${quoted} (
-  id BIGINT PRIMARY KEY,
-  name LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
-  tag LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin
-) ENGINE = InnoDB`;
-
   /**
    * Plain INSERTs, each of them all or nothing: IGNORE truncates what does not fit, and on Galera tells two instances
    * that they won the same id; ON DUPLICATE KEY cannot tell old from new.
@@ -107,21 +106,24 @@ export function mysqlStorage(pool: MysqlPool, options: MysqlStorageOptions = {})
     return plants.map(({ id }) => (taken.has(String(id)) ? 'taken' : 'created'));
   }
 
+  const read = (statement: MysqlStatement) =>
+    use(pool, timeoutMs, (connection) => execute(connection, statement)).catch((error) => {
+      throw error instanceof RolledBack ? error.cause : error;
+    });
+
   return {
-    schema,
-    createTable: () =>
-      use(pool, timeoutMs, (connection) => execute(connection, statement(schema, []))).then(() => {}),
     ...groupCommit(
       (plants) => use(pool, timeoutMs, (connection) => insertFree(connection, plants)),
       groupOptions,
     ),
     async find(id) {
-      const [row] = await use(pool, timeoutMs, (connection) =>
-        execute(connection, select('name, tag', [id])),
-      );
+      const [row] = await read(select('name, tag', [id]));
       if (!row) return undefined;
       const [name, tag] = row as [string, string | null];
-      return tag === null ? { id, name } : { id, name, tag };
+      return { id, name, tag: tag ?? undefined };
+    },
+    async createTable() {
+      await read(statement(schemaOf(table), []));
     },
   };
 }
@@ -207,3 +209,11 @@ async function execute(connection: MysqlConnection, statement: MysqlStatement): 
 }
 
 const inTransaction = 1;
+
+function quote(name: string): string {
+  const parts = typeof name === 'string' ? name.split('.') : [];
+  if (parts.length < 1 || parts.length > 2 || parts.some((part) => part === '' || part.includes('\0'))) {
+    throw new TypeError('table must be a name, or a database and a name with a dot between');
+  }
+  return parts.map((part) => `\`${part.replaceAll('`', '``')}\``).join('.');
+}

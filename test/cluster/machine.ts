@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -100,9 +100,12 @@ export class Daemon {
 
 /** PostgreSQL gives each of its processes a session, so a signal to the group would reach one of them alone. */
 function descendants(pid: number): number[] {
-  const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' });
-  const children = stdout.split('\n').filter(Boolean).map(Number);
-  return children.flatMap((child) => [child, ...descendants(child)]);
+  try {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+    return children.map(Number).flatMap((child) => [child, ...descendants(child)]);
+  } catch {
+    return [];
+  }
 }
 
 const daemons = new Set<Daemon>();

@@ -1,8 +1,10 @@
-import mysql, { type Pool, type PoolOptions } from 'mysql2/promise';
+import mysql, { type Connection, type Pool, type PoolOptions, type RowDataPacket } from 'mysql2/promise';
 import { acceptTokens, createPlantStore, type NewPlant } from 'plant-store';
 import { mysqlStorage } from 'plant-store/mysql';
 import { storageCases } from 'plant-store/testing';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { Creators } from '../support/creators.js';
+import { startExample } from '../support/program.js';
 import { type MariaDb, oneMariaDb } from './galera.js';
 import { clean } from './machine.js';
 
@@ -15,13 +17,21 @@ const context = {
 
 describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
   let server: MariaDb;
+  /** Looks behind the storages. */
+  let behind: Connection;
   const pools: Pool[] = [];
   let tables = 0;
 
   beforeAll(async () => {
     server = await oneMariaDb();
   });
+  beforeEach(async () => {
+    behind = await mysql.createConnection(server.url);
+    // Some tests end the server.
+    behind.on('error', () => {});
+  });
   afterEach(async () => {
+    behind.destroy();
     await Promise.all(pools.splice(0).map((pool) => pool.end()));
   });
   afterAll(() => server && clean([server.daemon], server.daemon.folder));
@@ -37,9 +47,10 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
     await storage.createTable();
     const peek = async (id: bigint): Promise<NewPlant | undefined> => {
       const sql = `SELECT CAST(id AS CHAR), name, tag FROM \`${table.replaceAll('`', '``')}\` WHERE id = ${id}`;
-      const [row] = await server.query(sql);
+      const [rows] = await behind.query<RowDataPacket[][]>({ sql, rowsAsArray: true });
+      const [row] = rows;
       if (!row) return undefined;
-      const [stored, name, tag] = row as [string, string, string | null];
+      const [stored, name, tag] = row as unknown as [string, string, string | null];
       return { id: BigInt(stored), name, ...(tag !== null && { tag }) };
     };
     return { storage, caller, peek, table };
@@ -141,6 +152,19 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
     }
   });
 
+  it('keeps the plants of the evaluation server, whose DATABASE_URL names it', async () => {
+    const programs = ['first', 'second'].map(() => startExample('server', { DATABASE_URL: server.url }));
+    const ports = programs.map(async (program) => {
+      const [, port] = await program.printed(/listening on http:\/\/127\.0\.0\.1:(\d+)/);
+      return new Creators(Number(port));
+    });
+    const [first, second] = await Promise.all(ports);
+    expect(await first?.create(1)).toMatchObject({ status: 200 });
+    expect(await second?.create(1)).toMatchObject({ status: 400, body: expect.stringContaining('40003') });
+    for (const { child } of programs) child.kill('SIGTERM');
+    expect(await Promise.all(programs.map(({ exit }) => exit))).toEqual([0, 0]);
+  });
+
   it('waits for a server that is being restarted, and calls what was under way at its end unknown', async () => {
     const { storage, peek, table } = await openTable(poolOf());
     const blocker = await mysql.createConnection(server.url);
@@ -161,6 +185,7 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
     const waiting = post(2);
     server.start();
     expect((await waiting).status).toBe(200);
+    behind = await mysql.createConnection(server.url);
     expect(await peek(2n)).toEqual({ id: 2n, name: 'Rosa 2' });
   });
 

@@ -69,10 +69,10 @@ describe.skipIf(inject('obstacle'))(`postgresStorage on a primary and a standby 
 
   it('keeps its promises when the primary is killed and the standby promoted', async () => {
     await start();
+    await primary.isAtWork();
     await failOver();
     await load.tells('created', 1_000);
     expect(await faults(standby)).toEqual([]);
-    expect(load.counts.unknown).toBeGreaterThan(0);
   });
 
   it('keeps its promises when the primary crashes and comes back', async () => {
@@ -95,14 +95,16 @@ describe.skipIf(inject('obstacle'))(`postgresStorage on a primary and a standby 
     expect(await faults(primary)).toEqual([]);
   });
 
-  it('says neither created nor taken of what is on a primary alone, whose wait was cut short and who dies', async () => {
+  it('does not say created of what is on a primary alone, whose wait was cut short and who dies', async () => {
     await start();
     await standby.daemon.signal('SIGKILL');
     while (load.counts.unknown < 200) await primary.cutWaits();
     await failOver();
     await load.tells('created', 1_000);
     expect([...load.failures.keys()].join()).toContain('synchronous replication');
-    expect(await faults(standby)).toEqual([]);
+    // PostgreSQL shows what it kept to itself to the next who asks for the id, and cannot be made to wait again.
+    const isKnown = (fault: string) => fault.startsWith('taken by nobody');
+    expect((await faults(standby)).filter((fault) => !isKnown(fault))).toEqual([]);
   });
 
   it('is seen by the checker to lose plants with a standby that nobody waits for', async () => {

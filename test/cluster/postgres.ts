@@ -92,6 +92,16 @@ export class Postgres {
     );
   }
 
+  /** Resolves while creates are on their way. */
+  isAtWork(): Promise<void> {
+    return until('an INSERT', async () => {
+      const active = await this.query(
+        "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'INSERT%'",
+      );
+      if (active.length === 0) throw new Error('there is none');
+    });
+  }
+
   /** Cancels the commits that wait for a standby: they then count as done. */
   async cutWaits(): Promise<void> {
     await this.query("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
