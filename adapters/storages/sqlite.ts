@@ -2,15 +2,15 @@ import { groupCommit, type NewPlant, type PlantStorage, RolledBack } from '../..
 
 /** What is used of a handle of `libsql`, `better-sqlite3`, `node:sqlite` or `bun:sqlite`. */
 export interface SqliteDatabase {
-  prepare(sql: string): SqliteStatement;
+  exec(sql: string): unknown;
+  // biome-ignore lint/suspicious/noExplicitAny: the drivers' own types ask for this or that; a string is sent
+  prepare(sql: string): { all(...values: any[]): unknown[] };
 }
 
-/** What is used of its prepared statements. */
-export interface SqliteStatement {
-  // biome-ignore lint/suspicious/noExplicitAny: the drivers' own types ask for this or that; strings and null are sent
-  run(...values: any[]): { readonly changes: number | bigint };
-  // biome-ignore lint/suspicious/noExplicitAny: likewise
-  get(...values: any[]): unknown;
+interface Row {
+  readonly id: string;
+  readonly name: string;
+  readonly tag: string | null;
 }
 
 /** The options of `sqliteStorage`. */
@@ -54,29 +54,34 @@ function schemaOf(table: string): string {
  */
 export function sqliteStorage(database: SqliteDatabase, options: SqliteOptions = {}): SqliteStorage {
   const table = quote(options.table ?? 'plants');
-  // Prepared when first used, for the table may come later; and again if that failed.
-  const statements = new Map<string, SqliteStatement>();
-  const prepared = (sql: string) => {
-    const statement = statements.get(sql) ?? database.prepare(sql);
-    statements.set(sql, statement);
-    return statement;
-  };
-  // Ids are text on their way in and out: drivers round what is beyond 2^53, as they are or as they are set.
-  const insert = `INSERT INTO ${table} (id, name, tag) VALUES (CAST(? AS INTEGER), ?, ?) ON CONFLICT (id) DO NOTHING`;
+  // A batch is one statement and one text: a call into SQLite costs more than an insert. Ids are text on their way in
+  // and out: drivers round what is beyond 2^53, and run() makes node:sqlite throw at such an id, after it was inserted.
+  const insert = `INSERT INTO ${table} (id, name, tag)
+SELECT CAST(json_extract(value, '$[0]') AS INTEGER), json_extract(value, '$[1]'), json_extract(value, '$[2]')
+FROM json_each(?) WHERE true ON CONFLICT (id) DO NOTHING RETURNING CAST(id AS TEXT) AS id`;
   const select = `SELECT CAST(id AS TEXT) AS id, name, tag FROM ${table} WHERE id = CAST(? AS INTEGER)`;
 
-  /** One transaction, for a lone plant too: BEGIN is what tells us that the handle is in another already. */
+  /** Statements that have served once: libsql leaves one that failed unfit for use, and the table may come later. */
+  const prepared = new Map<string, ReturnType<SqliteDatabase['prepare']>>();
+
+  function all(sql: string, value: string): Row[] {
+    const statement = prepared.get(sql) ?? database.prepare(sql);
+    prepared.delete(sql);
+    const rows = statement.all(value) as Row[];
+    prepared.set(sql, statement);
+    return rows;
+  }
+
+  /** In a transaction, though it is one statement: BEGIN is what tells that the handle is in another already. */
   function createMany(plants: readonly NewPlant[]): ('created' | 'taken')[] {
     begin();
     let inserted = false;
     try {
-      const outcomes = plants.map(({ id, name, tag }) => {
-        const { changes } = prepared(insert).run(String(id), name, tag ?? null);
-        return Number(changes) > 0 ? 'created' : 'taken';
-      });
+      const text = JSON.stringify(plants.map(({ id, name, tag }) => [String(id), name, tag]));
+      const created = new Set(all(insert, text).map(({ id }) => id));
       inserted = true;
-      prepared('COMMIT').run();
-      return outcomes;
+      database.exec('COMMIT');
+      return plants.map(({ id }) => (created.has(String(id)) ? 'created' : 'taken'));
     } catch (error) {
       rollBack();
       if (isBusy(error)) throw new RolledBack('together', error);
@@ -87,7 +92,7 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteOptions =
 
   function begin(): void {
     try {
-      prepared('BEGIN IMMEDIATE').run();
+      database.exec('BEGIN IMMEDIATE');
     } catch (error) {
       if (isBusy(error)) throw new RolledBack('together', error);
       if (!/within a transaction/.test(String(error))) throw error;
@@ -98,7 +103,7 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteOptions =
 
   function rollBack(): void {
     try {
-      prepared('ROLLBACK').run();
+      database.exec('ROLLBACK');
     } catch {
       // SQLite has rolled back by itself, as it does when the disk is full.
     }
@@ -107,16 +112,13 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteOptions =
   return {
     ...groupCommit(createMany),
     async find(id) {
-      const row = prepared(select).get(String(id)) as
-        | { id: string; name: string; tag: string | null }
-        | null
-        | undefined;
-      return row ? { id: BigInt(row.id), name: row.name, tag: row.tag ?? undefined } : undefined;
+      const [row] = all(select, String(id));
+      return row && { id: BigInt(row.id), name: row.name, tag: row.tag ?? undefined };
     },
     async createTable() {
       for (let attempt = 1; ; attempt++) {
         try {
-          database.prepare(schemaOf(table)).run();
+          database.exec(schemaOf(table));
           return;
         } catch (error) {
           if (!isBusy(error) || attempt === 100) throw error;

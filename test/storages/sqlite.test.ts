@@ -46,14 +46,16 @@ function watched(database: Database.Database): { database: SqliteDatabase; faile
       throw error;
     }
   };
-  const prepare = (sql: string) => {
-    const statement = telling(() => database.prepare(sql));
-    return {
-      run: (...values: unknown[]) => telling(() => statement.run(...values)),
-      get: (...values: unknown[]) => telling(() => statement.get(...values)),
-    };
+  return {
+    database: {
+      exec: (sql) => telling(() => database.exec(sql)),
+      prepare(sql) {
+        const statement = telling(() => database.prepare(sql));
+        return { all: (...values: unknown[]) => telling(() => statement.all(...values)) };
+      },
+    },
+    failed,
   };
-  return { database: { prepare }, failed };
 }
 
 const busy = expect.objectContaining({ code: 'SQLITE_BUSY' });
