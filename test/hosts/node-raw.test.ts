@@ -1,6 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
-import { connect, constants, createServer as http2Server, type OutgoingHttpHeaders } from 'node:http2';
+import {
+  connect,
+  constants,
+  type Http2ServerRequest,
+  createServer as http2Server,
+  type OutgoingHttpHeaders,
+} from 'node:http2';
 import type { Server } from 'node:net';
 import {
   createPlantStore,
@@ -134,6 +140,33 @@ describe('bodies on the wire', () => {
     },
   );
 
+  test.each([
+    ['node:http', undefined],
+    ['node:http', new Error('of the app')],
+    ['node:http2', undefined],
+    ['node:http2', new Error('of the app')],
+  ])(
+    'an app on %s that destroys the request within the body, with %s: the call settles',
+    async (name, error) => {
+      const { port, plants, errors, calls } = await start({
+        serve: (listener) => (name === 'node:http' ? createServer(listener) : http2Server(listener)),
+      });
+      if (name === 'node:http') {
+        const wire = await Wire.open(port);
+        await wire.write(raw([token, json, 'Content-Length: 99'], rose));
+      } else {
+        const frames = await Frames.open(port);
+        frames.headers(1, fields);
+        frames.data(1, rose);
+      }
+      const { request, response } = await calls.next();
+      (request.raw as IncomingMessage).destroy(error);
+      expect(errorOf({ text: (await response).body })).toBe(40007);
+      expect(plants.size).toBe(0);
+      expect(errors).toEqual([]);
+    },
+  );
+
   test('an upload that stalls is body_incomplete at the deadline, and the connection is cut', async () => {
     const { open, plants, errors } = await start({ options: { timeoutMs: 50 } });
     const wire = await open();
@@ -261,6 +294,29 @@ describe.each([
     const { response } = await calls.next();
     expect(errorOf({ text: (await response).body })).toBe(50001);
     expect(errors).toEqual([]);
+  });
+
+  test('that is first read after the client left has fired already', async () => {
+    let decide!: (accepted: boolean) => void;
+    const decision = new Promise<boolean>((resolve) => {
+      decide = resolve;
+    });
+    let aborted: boolean | undefined;
+    const verifyToken: VerifyToken<boolean> = async (_token, context) => {
+      await decision;
+      aborted = context.signal.aborted;
+      return true;
+    };
+    const { port, calls } = await start({ serve, verifyToken });
+    const { leave } = await post(port);
+    const { request, response } = await calls.next();
+    // Not by `once`, which would listen to its error too.
+    const closed = new Promise((resolve) => (request.raw as IncomingMessage).on('close', resolve));
+    leave();
+    await closed;
+    decide(true);
+    await response;
+    expect(aborted).toBe(true);
   });
 
   test('does not fire once the request is answered, although the connection closes', async () => {
@@ -498,12 +554,15 @@ describe('HTTP/2', () => {
   });
 
   test('a refused upload is answered whole, then reset with NO_ERROR; the next stream is served', async () => {
-    const { frames } = await startHttp2();
+    const { frames, calls } = await startHttp2();
     frames.headers(1, refusedFields);
     frames.data(1, Buffer.alloc(16_384));
+    const { request } = await calls.next();
+    const closed = once((request.raw as Http2ServerRequest).stream, 'close');
     expect(errorOf({ text: await dataOf(frames, 1) })).toBe(40102);
     const { payload } = await frames.next(frameTypes.resetStream, 1);
     expect(payload.readUInt32BE()).toBe(constants.NGHTTP2_NO_ERROR);
+    await closed;
     frames.headers(3, fields);
     frames.data(3, rose, endStream);
     expect(await dataOf(frames, 3)).toBe(roseCreated.text);
@@ -516,11 +575,15 @@ describe('HTTP/2', () => {
     expect((await calls.next()).request.raw).toHaveProperty('readableDidRead', false);
   });
 
-  test('an upload over the limit is refused while the client still writes', async () => {
-    const { frames, plants } = await startHttp2({ bodyLimit: 100 });
+  test('an upload over the limit is refused while the client still writes, and its stream is let go', async () => {
+    const { frames, plants, calls } = await startHttp2({ bodyLimit: 100 });
     frames.headers(1, fields);
-    frames.data(1, rose.padEnd(101));
+    const { request } = await calls.next();
+    const closed = once((request.raw as Http2ServerRequest).stream, 'close');
+    for (let i = 0; i < 3; i++) frames.data(1, rose.padEnd(101));
     expect(errorOf({ text: await dataOf(frames, 1) })).toBe(40006);
+    // Although it was paused with something in it that nobody takes.
+    await closed;
     expect(plants.size).toBe(0);
   });
 
