@@ -42,12 +42,12 @@ interface ByteStream {
 export function toFetch(
   handle: PlantHandler,
 ): (request: FetchRequest, ...rest: unknown[]) => Promise<FetchResponse> {
-  return async (request) => {
+  return async (request, server) => {
     const { status, headers, body } = await handle({
       method: request.method,
       url: request.url,
       headers: request.headers,
-      body: (limit) => readBody(request, limit),
+      body: (limit) => readBody(request, server, limit),
       // Some hosts build a whole request for it.
       get signal() {
         return request.signal;
@@ -58,10 +58,10 @@ export function toFetch(
   };
 }
 
-async function readBody(request: FetchRequest, limit: number): Promise<Uint8Array> {
+async function readBody(request: FetchRequest, server: unknown, limit: number): Promise<Uint8Array> {
   if (request.bodyUsed) throw new BodyError('body_unreadable', lostBody);
   try {
-    if (isFasterWhole(request)) return new Uint8Array(await request.arrayBuffer());
+    if (isFasterWhole(request, server)) return new Uint8Array(await request.arrayBuffer());
     return await readStream(request.body as ByteStream | null, limit);
   } catch (error) {
     if (error instanceof BodyError) throw error;
@@ -71,19 +71,25 @@ async function readBody(request: FetchRequest, limit: number): Promise<Uint8Arra
 }
 
 const lostBody =
-  'the request body was read before plant-store: hand plant-store the request first, or a clone() of it taken before anything read it';
+  'the request body was read before plant-store: hand it the request first, or a clone() taken before that';
 
 /**
- * Whether the body is declared, and the request no `Request` of the platform: hosts on Node hand out a light one, make a
- * real one only when its stream is asked for, and have a parser that holds the client to the length it declared.
+ * Whether to read the body in one go, which Bun, Deno and Hono on Node do a fifth faster or more. Only straight from a
+ * server, whose parser holds the client to the length it declared; in a `Request` that was constructed it may be a lie.
  */
-function isFasterWhole(request: FetchRequest): boolean {
+function isFasterWhole(request: FetchRequest, server: unknown): boolean {
   return (
-    Object.getPrototypeOf(request) !== Request.prototype && request.headers.get('content-length') !== null
+    request.headers.get('content-length') !== null &&
+    // Hono's light request is made without its constructor, and makes a real one only when asked for the stream.
+    (!Object.hasOwn(Object.getPrototypeOf(request), 'constructor') || isBun(server) || isDeno(server))
   );
 }
 
-/** Counts while it reads: the length that a `Request` declares may be made up. */
+const isBun = (server: unknown) =>
+  typeof (server as { requestIP?: unknown } | null)?.requestIP === 'function';
+const isDeno = (info: unknown) => !!(info as { remoteAddr?: unknown } | null | undefined)?.remoteAddr;
+
+/** Counts while it reads. */
 async function readStream(stream: ByteStream | null, limit: number): Promise<Uint8Array> {
   if (!stream) return new Uint8Array();
   const reader = stream.getReader();
