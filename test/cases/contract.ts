@@ -602,7 +602,7 @@ const tokens: ContractCase[] = [
     'scope',
     'a good token without the scope',
     withToken('Bearer scopeless'),
-    scopeInsufficient(/plants:write plants:read/, {
+    scopeInsufficient(undefined, {
       headers: {
         'www-authenticate':
           'Bearer realm="plants", error="insufficient_scope", scope="plants:write plants:read"',
@@ -613,7 +613,7 @@ const tokens: ContractCase[] = [
     'scope-promised',
     'a promise that rejects with InsufficientScope',
     withToken('Bearer promised-scopeless'),
-    scopeInsufficient(/plants:write/, {
+    scopeInsufficient(undefined, {
       headers: {
         'www-authenticate': 'Bearer realm="plants", error="insufficient_scope", scope="plants:write"',
       },
@@ -624,12 +624,7 @@ const tokens: ContractCase[] = [
 ];
 
 const media: ContractCase[] = [
-  one(
-    'type-none',
-    'no Content-Type',
-    withType(null),
-    mediaTypeUnsupported(/application\/json.*no Content-Type/),
-  ),
+  one('type-none', 'no Content-Type', withType(null), mediaTypeUnsupported(/application\/json/)),
   one(
     'type-text',
     'the message names what came and what is expected',
