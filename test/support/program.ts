@@ -21,7 +21,12 @@ export function startExample(
   env: Record<string, string> = {},
   tracer: readonly string[] = [],
 ): Program {
-  const [command, ...args] = [...tracer, process.execPath, '--import', 'tsx', `examples/${name}.ts`];
+  return startProgram([...tracer, process.execPath, '--import', 'tsx', `examples/${name}.ts`], env);
+}
+
+/** Starts a program, on a free port if it asks for `PORT`. */
+export function startProgram(commandLine: readonly string[], env: Record<string, string> = {}): Program {
+  const [command, ...args] = commandLine;
   const child = spawn(command!, args, {
     cwd: root,
     env: { ...process.env, PORT: '0', ...env },
@@ -47,7 +52,9 @@ export function startExample(
         };
         child.stdout.on('data', look);
         child.stderr.on('data', look);
-        exit.then(() => reject(new Error(`${name} ended before it printed ${pattern}:\n${output}`)));
+        exit.then(() =>
+          reject(new Error(`${commandLine.at(-1)} ended before it printed ${pattern}:\n${output}`)),
+        );
         look();
       }),
   };

@@ -1,0 +1,6 @@
+// @ts-expect-error: fetched for this test alone
+import { Elysia } from 'elysia';
+import { fetch } from './contract-app.js';
+
+const app = new Elysia().mount(fetch).listen(0);
+console.log({ port: app.server.port });

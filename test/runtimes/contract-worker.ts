@@ -1,0 +1,3 @@
+import { fetch } from './contract-app.js';
+
+export default { fetch };

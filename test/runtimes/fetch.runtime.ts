@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { contractCases, faultsOf } from '../cases/contract.js';
+import { type Client, clientOf } from '../support/client.js';
+import type { Program } from '../support/program.js';
+import { bundle, startOn } from './runtimes.js';
+
+/** Each is a server on another runtime, and the example of it; a new one is one row and one file. */
+const runtimes: readonly { name: string; start: () => Promise<Program>; example?: () => Promise<Program> }[] =
+  [
+    {
+      name: 'Bun.serve',
+      start: () => startOn('bun', 'test/runtimes/contract-bun.ts'),
+      example: () => startOn('bun', 'examples/bun.ts'),
+    },
+    { name: 'Elysia on Bun', start: () => startOn('bun', 'test/runtimes/contract-elysia.ts') },
+    {
+      name: 'Deno.serve',
+      start: () => startOn('deno', 'test/runtimes/contract-deno.ts'),
+      example: () => startOn('deno', 'examples/deno.ts'),
+    },
+    {
+      name: 'Workers (workerd)',
+      start: () => startWorker('test/runtimes/contract-worker.ts'),
+      example: () => startWorker('examples/worker.ts'),
+    },
+  ];
+
+async function startWorker(file: string): Promise<Program> {
+  // Miniflare 4 does not run on Node 20.
+  return startOn('node22', 'test/runtimes/miniflare.ts', await bundle(file));
+}
+
+/** Where a program listens: each prints its port. */
+async function urlOf(program: Program): Promise<string> {
+  return `http://127.0.0.1:${(await program.printed(/port: (\d+)/))[1]}`;
+}
+
+describe.each(runtimes)('on $name', ({ start, example }) => {
+  let program: Program;
+  let url: string;
+  let client: Client;
+
+  beforeAll(async () => {
+    program = await start();
+    url = await urlOf(program);
+    client = clientOf(url);
+  });
+  afterAll(() => program.child.kill('SIGKILL'));
+
+  const inside = async (id: string) => {
+    const answer = await fetch(`${url}/inside?id=${id}`);
+    return (await answer.json()) as { errors: number; plants: { id: string; name: string; tag?: string }[] };
+  };
+
+  test.each(contractCases)('$id: $title', async (contractCase) => {
+    const { id, expected, before, request } = contractCase;
+    const { errors } = await inside(id);
+    expect(await faultsOf(contractCase, client.send)).toEqual([]);
+    const after = await inside(id);
+    expect(after.errors - errors).toBe(expected.status >= 500 ? 1 : 0);
+    if (request.headers?.authorization) return;
+    expect(after.plants).toHaveLength((before ? 1 : 0) + (expected.status === 200 ? 1 : 0));
+    const { stores } = expected;
+    if (stores) expect(after.plants.at(-1)).toEqual({ ...stores, id: String(stores.id) });
+  });
+
+  test.runIf(example)('the example creates plants, exact ones', async () => {
+    const started = await example!();
+    const plants = `${await urlOf(started)}/plants`;
+    const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
+    const create = (body: string) => fetch(plants, { method: 'POST', headers, body });
+    const first = await create('{"id":9007199254740993,"name":"Rosa canina","tag":"shrub"}');
+    expect([first.status, await first.json()]).toEqual([200, { name: 'Rosa canina', tag: 'shrub' }]);
+    const neighbour = await create('{"id":9007199254740992,"name":"Ilex"}');
+    expect([neighbour.status, await neighbour.json()]).toEqual([200, { name: 'Ilex' }]);
+    const taken = await create('{"id":9007199254740993,"name":"Ilex"}');
+    expect(await taken.json()).toMatchObject({ error: 40003 });
+    started.child.kill('SIGKILL');
+  });
+
+  test('hazard: an upload that never ends is answered while the client still writes', async () => {
+    const chunk = new Uint8Array(2 ** 16).fill(0x20);
+    const body = new ReadableStream({ pull: (controller) => controller.enqueue(chunk) });
+    const headers = { authorization: `Bearer good.endless`, 'content-type': 'application/json' };
+    const answer = await fetch(`${url}/plants`, {
+      method: 'POST',
+      headers,
+      body,
+      duplex: 'half',
+    } as RequestInit);
+    expect(await answer.json()).toMatchObject({ error: 40006 });
+  });
+});

@@ -1,0 +1,41 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The temporary folder that has the runtimes in its `node_modules`. */
+    runtimes: string;
+  }
+}
+
+const platform = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+
+/** What the tests run on, by the name it has in `node_modules`. */
+const packages = [
+  ...['22', '24', '26'].map((version) => `node${version}@npm:node-${platform}@${version}`),
+  'bun@1',
+  'deno@2',
+  'miniflare@4',
+  'elysia@1',
+];
+
+/** Builds the package and fetches the runtimes from npm, into a folder that goes when the tests end. */
+export default function setup(project: TestProject): () => void {
+  const folder = mkdtempSync(join(tmpdir(), 'plant-store-runtimes-'));
+  const run = (...args: string[]) => execFileSync('npm', args, { stdio: ['ignore', 'ignore', 'inherit'] });
+  run('run', 'build');
+  // Optional, for it compiles itself where it can fetch no binary; its test says so where it is not there.
+  const optionalDependencies = { 'better-sqlite3': '12' };
+  writeFileSync(
+    join(folder, 'package.json'),
+    JSON.stringify({ private: true, type: 'module', optionalDependencies }),
+  );
+  const quiet = ['--no-audit', '--no-fund', '--loglevel=error', '--prefer-offline', '--no-save'];
+  // These fetch their binary, or put it where it belongs, in a script.
+  run('install', '--prefix', folder, ...quiet, '--ignore-scripts=false', ...packages);
+  project.provide('runtimes', folder);
+  return () => rmSync(folder, { recursive: true });
+}

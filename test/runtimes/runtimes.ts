@@ -1,0 +1,60 @@
+/** The runtimes, and how a TypeScript file of this repository becomes a program on each of them. */
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { inject } from 'vitest';
+import { entries } from '../../tsup.config.js';
+import { type Program, startProgram } from '../support/program.js';
+
+const folder = inject('runtimes');
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** A program in `node_modules` of the folder. */
+export const tool = (path: string): string => join(folder, 'node_modules', path);
+
+export const nodeVersions = ['22', '24', '26'] as const;
+export type RuntimeName = `node${(typeof nodeVersions)[number]}` | 'bun' | 'deno';
+
+const commands: Record<RuntimeName, readonly string[]> = {
+  node22: [tool('node22/bin/node')],
+  node24: [tool('node24/bin/node')],
+  node26: [tool('node26/bin/node')],
+  bun: [tool('.bin/bun')],
+  deno: [tool('.bin/deno'), 'run', '--allow-all', '--quiet'],
+};
+
+/**
+ * Bundles a file, the built package in place of `plant-store`, to where the packages that were fetched are found.
+ *
+ * @param file its path from the root of the repository
+ */
+export async function bundle(file: string): Promise<string> {
+  const outfile = join(folder, file.replaceAll('/', '-').replace(/\.ts$/, '.mjs'));
+  await build({
+    entryPoints: [join(root, file)],
+    outfile,
+    bundle: true,
+    format: 'esm',
+    platform: 'neutral',
+    mainFields: ['module', 'main'],
+    external: ['node:*', 'bun:*', 'better-sqlite3', 'elysia', 'miniflare'],
+    alias: Object.fromEntries(
+      Object.keys(entries).map((name) => [
+        name === 'index' ? 'plant-store' : `plant-store/${name}`,
+        join(root, 'dist', `${name}.js`),
+      ]),
+    ),
+    logLevel: 'error',
+  });
+  return outfile;
+}
+
+/** Bundles a file and starts it. */
+export async function startOn(runtime: RuntimeName, file: string, ...args: string[]): Promise<Program> {
+  return startProgram([...commands[runtime], await bundle(file), ...args]);
+}
+
+/** Runs a command line of a runtime to its end. */
+export function run(runtime: RuntimeName, ...args: string[]): Program {
+  return startProgram([...commands[runtime], ...args]);
+}
