@@ -52,8 +52,7 @@ function schemaOf(table: string): string {
 /**
  * Keeps plants in PostgreSQL or what speaks like it, on a pool of your own, which it neither configures nor closes.
  * Many instances may share one database. Plants are as durable as `fsync` and `synchronous_commit` make them there.
- * Give the pool an `error` listener, a `query_timeout` and a `connectionTimeoutMillis`: a connection that hangs is
- * not given back else. All callers share one table.
+ * Give the pool an `error` listener, for idle connections that are lost. All callers share one table.
  *
  * @throws {TypeError} that names a bad option
  *
@@ -61,7 +60,7 @@ function schemaOf(table: string): string {
  * ```ts
  * import pg from 'pg';
  *
- * const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, query_timeout: 10_000 });
+ * const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
  * pool.on('error', console.error);
  * const storage = postgresStorage(pool, { table: 'garden.plants' });
  * await storage.createTable();
@@ -69,6 +68,7 @@ function schemaOf(table: string): string {
  */
 export function postgresStorage(pool: PostgresPool, options: PostgresOptions = {}): PostgresStorage {
   const { table: name = 'plants', ...groupOptions } = options;
+  const { timeoutMs = 10_000 } = groupOptions;
   const table = quote(name);
   // Ids are text on their way in and out: an app may have set any parser for int8. Sorted, so that two instances
   // never wait for each other's rows; ON CONFLICT waits for a rival's commit before it says that an id is taken.
@@ -81,7 +81,8 @@ ON CONFLICT (id) DO NOTHING RETURNING id::text AS id`;
     const names = plants.map((plant) => plant.name);
     const tags = plants.map(({ tag }) => tag ?? null);
     const created = new Set<unknown>();
-    for (const { id } of await write(pool, insert, [ids, names, tags])) created.add(id);
+    const rows = await write(pool, timeoutMs, insert, [ids, names, tags]);
+    for (const { id } of rows) created.add(id);
     return ids.map((id) => (created.has(id) ? 'created' : 'taken'));
   }
 
@@ -102,14 +103,29 @@ ON CONFLICT (id) DO NOTHING RETURNING id::text AS id`;
   };
 }
 
-/** Runs a statement that writes; rejects also when it went through, but not to the standby that it waited for. */
-async function write(pool: PostgresPool, text: string, values: unknown[]): Promise<{ id: string }[]> {
+/**
+ * Runs a statement that writes, for so long at most: a frozen server would keep a pool's connections for ever. Rejects
+ * also when it went through, but not to the standby that it waited for.
+ */
+async function write(
+  pool: PostgresPool,
+  timeoutMs: number,
+  text: string,
+  values: unknown[],
+): Promise<{ id: string }[]> {
   const client = await connect(pool);
   let failure: unknown;
   const onNotice = (notice: Message) => {
     failure ??= unreplicated(notice);
   };
   client.on?.('notice', onNotice);
+  let release = (error?: unknown) => {
+    release = ignore;
+    client.off?.('notice', onNotice);
+    client.off?.('error', ignore);
+    client.release?.(error);
+  };
+  const timer = setTimeout(() => release(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
   try {
     const { rows } = await client.query(text, values);
     if (failure) throw failure;
@@ -118,10 +134,9 @@ async function write(pool: PostgresPool, text: string, values: unknown[]): Promi
     failure = rolledBack(error) ?? error;
     throw failure;
   } finally {
-    client.off?.('notice', onNotice);
-    client.off?.('error', ignore);
+    clearTimeout(timer);
     // With an error the pool throws the connection away; a plant at fault is no fault of the connection.
-    client.release?.((failure as RolledBack | undefined)?.resend === 'apart' ? undefined : failure);
+    release((failure as RolledBack | undefined)?.resend === 'apart' ? undefined : failure);
   }
 }
 

@@ -1,4 +1,10 @@
-import { groupCommit, type NewPlant, type PlantStorage, RolledBack } from '../../src/index.js';
+import {
+  type GroupCommitOptions,
+  groupCommit,
+  type NewPlant,
+  type PlantStorage,
+  RolledBack,
+} from '../../src/index.js';
 
 /** What is used of a handle of `libsql`, `better-sqlite3`, `node:sqlite` or `bun:sqlite`. */
 export interface SqliteDatabase {
@@ -14,7 +20,7 @@ interface Row {
 }
 
 /** The options of `sqliteStorage`. */
-export interface SqliteOptions {
+export interface SqliteOptions extends GroupCommitOptions {
   /** The table's name, as it is: it is quoted. Default: `plants`. */
   readonly table?: string | undefined;
 }
@@ -40,7 +46,7 @@ function schemaOf(table: string): string {
  * again without. The handle must be in no transaction of the app's, whose ROLLBACK would take our plants with it:
  * if it is, `create` fails. All callers share one table.
  *
- * @throws {TypeError} for a table that cannot be a name
+ * @throws {TypeError} that names a bad option
  *
  * @example
  * ```ts
@@ -53,7 +59,8 @@ function schemaOf(table: string): string {
  * ```
  */
 export function sqliteStorage(database: SqliteDatabase, options: SqliteOptions = {}): SqliteStorage {
-  const table = quote(options.table ?? 'plants');
+  const { table: name = 'plants', ...groupOptions } = options;
+  const table = quote(name);
   // A batch is one statement and one text: a call into SQLite costs more than an insert. Ids are text on their way in
   // and out: drivers round what is beyond 2^53, and run() makes node:sqlite throw at such an id, after it was inserted.
   const insert = `INSERT INTO ${table} (id, name, tag)
@@ -110,7 +117,7 @@ FROM json_each(?) WHERE true ON CONFLICT (id) DO NOTHING RETURNING CAST(id AS TE
   }
 
   return {
-    ...groupCommit(createMany),
+    ...groupCommit(createMany, groupOptions),
     async find(id) {
       const [row] = all(select, String(id));
       return row && { id: BigInt(row.id), name: row.name, tag: row.tag ?? undefined };

@@ -196,6 +196,17 @@ describe('a lost connection', () => {
     expect(await next).toBe('created');
   });
 
+  it('that hangs is thrown away after timeoutMs, so that the pool has room for another', async () => {
+    const narrow = new pg.Pool({ connectionString: server.url, max: 1 });
+    const { rows: processes } = await narrow.query('SELECT pg_backend_pid() AS pid');
+    process.kill(processes[0].pid, 'SIGSTOP');
+    const { create } = postgresStorage(narrow, { table, timeoutMs: 200 });
+    await expect(create(plant(1), context)).rejects.toThrow('did not answer within 200 ms');
+    expect(await create(plant(2), context)).toBe('created');
+    process.kill(processes[0].pid, 'SIGCONT');
+    await narrow.end();
+  });
+
   it('to a database that became read-only is not used again', async () => {
     await storage.create(plant(1), context);
     const role = `gardener-${randomUUID()}`;
