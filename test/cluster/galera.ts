@@ -147,12 +147,22 @@ export class MariaDb {
     return new Map((await this.query(sql)) as [string, string][]);
   }
 
-  /** Kills the connections that insert at this moment, or only what they do. */
-  async killConnections(what: 'QUERY' | 'CONNECTION'): Promise<void> {
+  /** Kills the connections that insert at this moment, or only what they do; tells how many. */
+  async killConnections(what: 'QUERY' | 'CONNECTION'): Promise<number> {
     const inserting = await this.query(
       "SELECT ID FROM information_schema.PROCESSLIST WHERE INFO LIKE 'INSERT%'",
     );
+    // One that has ended meanwhile cannot be killed.
     for (const [id] of inserting) await this.query(`KILL ${what} ${id}`).catch(() => {});
+    return inserting.length;
+  }
+
+  /** How many transactions lost against one of another node. */
+  async conflicts(): Promise<number> {
+    const rows = await this.query(
+      "SHOW STATUS WHERE Variable_name IN ('wsrep_local_cert_failures', 'wsrep_local_bf_aborts')",
+    );
+    return rows.reduce((sum, [, count]) => sum + Number(count), 0);
   }
 }
 

@@ -114,6 +114,7 @@ const daemons = new Set<Daemon>();
 process.on('exit', () => {
   for (const daemon of daemons) void daemon.signal('SIGKILL');
 });
+for (const end of ['SIGTERM', 'SIGINT', 'disconnect']) process.on(end, () => process.exit(1));
 
 /** Ends every server of the folder and removes it. */
 export async function clean(servers: readonly Daemon[], folder: string): Promise<void> {

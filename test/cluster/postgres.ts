@@ -85,11 +85,13 @@ export class Postgres {
     return new Map((await this.query('SELECT id::text, name FROM plants')) as [string, string][]);
   }
 
-  /** Ends the connections that insert at this moment as an administrator does (57P01), or only what they do (57014). */
-  async killConnections(how: 'pg_terminate_backend' | 'pg_cancel_backend'): Promise<void> {
-    await this.query(
-      `SELECT ${how}(pid) FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'INSERT%'`,
-    );
+  /**
+   * Ends the connections that insert at this moment as an administrator does (57P01), or only what they do (57014);
+   * tells how many.
+   */
+  async killConnections(how: 'pg_terminate_backend' | 'pg_cancel_backend'): Promise<number> {
+    const inserting = "state = 'active' AND query LIKE 'INSERT%'";
+    return (await this.query(`SELECT ${how}(pid) FROM pg_stat_activity WHERE ${inserting}`)).length;
   }
 
   /** Resolves while creates are on their way. */
@@ -102,9 +104,10 @@ export class Postgres {
     });
   }
 
-  /** Cancels the commits that wait for a standby: they then count as done. */
-  async cutWaits(): Promise<void> {
-    await this.query("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+  /** Cancels the commits that wait for a standby: they then count as done. Tells how many. */
+  async cutWaits(): Promise<number> {
+    const waiting = "wait_event = 'SyncRep'";
+    return (await this.query(`SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE ${waiting}`)).length;
   }
 
   #run(program: string, ...args: readonly string[]): void {
