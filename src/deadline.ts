@@ -31,21 +31,19 @@ export class Deadline {
   ): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       let pending = true;
+      const fail = (error: unknown) => {
+        pending = false;
+        reject(refusalOf(error, this));
+      };
       // Both handlers at once: after the deadline nobody else would catch a rejection. And `resolve`, because the
       // `then` of somebody else's thenable may throw, or call back twice.
-      Promise.resolve(work).then(
-        (value) => {
-          pending = false;
-          resolve(value);
-        },
-        (error) => {
-          pending = false;
-          reject(refusalOf(error, this));
-        },
-      );
+      Promise.resolve(work).then((value) => {
+        pending = false;
+        resolve(value);
+      }, fail);
       this.#expire = () => {
         this.expired = new DOMException(`${who} did not answer within ${this.#timeoutMs} ms`, 'TimeoutError');
-        reject(refusalOf(this.expired, this));
+        fail(this.expired);
       };
       // A timer costs more than all the rest of this class, and work that is done already needs none.
       if (!this.#timer && this.#timeoutMs > 0) queueMicrotask(() => pending && this.#start());

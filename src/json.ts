@@ -1,6 +1,6 @@
 /** The members of a JSON object that a plant is made of. */
 export interface Members {
-  /** A `bigint` where the text holds an int64, else whatever the text holds. */
+  /** A `bigint` where the text holds an integer of up to 19 digits, else whatever it holds, but never a number. */
   readonly id: unknown;
   readonly name: unknown;
   readonly tag: unknown;
@@ -17,12 +17,17 @@ export interface Members {
  */
 export function parseMembers(text: string): Members | undefined {
   const value: unknown = JSON.parse(text);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  const { id, name, tag } = value as Record<string, unknown>;
+  if (!isObject(value)) return undefined;
+  const { id, name, tag } = value;
   if (plain.test(text) && Number.isSafeInteger(id))
     return { id: BigInt(id as number), name, tag, repeated: [] };
   const { afterId, repeated } = scanTopLevel(text);
-  return { id: typeof id === 'number' ? int64After(text, afterId) : id, name, tag, repeated };
+  return { id: typeof id === 'number' ? integerAfter(text, afterId) : id, name, tag, repeated };
+}
+
+/** Whether a value is what JSON calls an object. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**
@@ -109,15 +114,13 @@ function skip(run: RegExp, text: string, from: number): number {
 
 /** What follows a key that has a number: its sign, digits, fraction and exponent. */
 const numberMember = /\s*:\s*(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?/iy;
-const int64Max = 2n ** 63n - 1n;
-const int64Min = -(2n ** 63n);
 
 /**
- * The number after a key when it is an integer of 64 bits, however it is spelt: `1.0` and `1e3` are integers to JSON
- * Schema. Digits decide, never a double. They are counted before they become a `bigint`, so that `1e999999999`
+ * The number after a key when it is an integer of up to 19 digits, as an int64 is, however it is spelt: `1.0` and
+ * `1e3` are integers to JSON Schema. Digits decide, never a double. They are counted before they become a `bigint`, so that `1e999999999`
  * allocates nothing.
  */
-function int64After(text: string, afterKey: number): bigint | undefined {
+function integerAfter(text: string, afterKey: number): bigint | undefined {
   numberMember.lastIndex = afterKey;
   const [, sign = '', whole = '', fraction = '', exponent = 0] = numberMember.exec(text) ?? [];
   const digits = whole + fraction;
@@ -129,6 +132,5 @@ function int64After(text: string, afterKey: number): bigint | undefined {
   if (first === last) return 0n;
   const zeros = Number(exponent) - fraction.length + (digits.length - last);
   if (zeros < 0 || last - first + zeros > 19) return undefined;
-  const value = BigInt(sign + digits.slice(first, last) + '0'.repeat(zeros));
-  return value >= int64Min && value <= int64Max ? value : undefined;
+  return BigInt(sign + digits.slice(first, last) + '0'.repeat(zeros));
 }

@@ -1,4 +1,4 @@
-import { problems } from './problems.js';
+import { documentedProblems } from './documented-problems.js';
 
 /** An OpenAPI Server Object: where the operation is found. A relative `url` is relative to the document's own. */
 export interface OpenApiServer {
@@ -154,7 +154,7 @@ export function openapi({ servers }: { servers?: OpenApiServer[] } = {}) {
 /** A response that carries the contract's Error, with an example for each problem of this status. */
 function errorResponse(status: number, description: string) {
   const examples: Record<string, { summary: string; value: { error: number; message: string } }> = {};
-  for (const [name, { error, when }] of entries) {
+  for (const { error, name, when } of documentedProblems) {
     if (Math.trunc(error / 100) === status) {
       examples[name] = { summary: `${error} ${name}: ${when}`, value: { error, message: when } };
     }
@@ -170,9 +170,7 @@ function header(description: string, example: string) {
   return { description, required: true, schema: { type: 'string' as const }, example };
 }
 
-const entries = Object.entries(problems);
-
 function errorTable(): string {
-  const rows = entries.map(([name, { error, when }]) => `| ${error} | \`${name}\` | ${when} |`);
+  const rows = documentedProblems.map(({ error, name, when }) => `| ${error} | \`${name}\` | ${when} |`);
   return ['| `error` | name | when |', '| --- | --- | --- |', ...rows].join('\n');
 }

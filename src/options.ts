@@ -14,49 +14,45 @@ export interface PlantStoreOptions {
   readonly onError?: ((error: unknown, request: PlantRequest) => MaybePromise<void>) | undefined;
 }
 
-const defaults = {
-  basePath: '',
-  bodyLimit: 1_048_576,
-  timeoutMs: 30_000,
-  acceptReplays: false,
-  onError: (error: unknown): void => console.error(error),
-} satisfies PlantStoreOptions;
+/** What each option is unless given, what it may be, and that in words. */
+const rules = {
+  basePath: [
+    '',
+    (value: unknown) => typeof value === 'string' && /^(\/[^/?#]+)*$/.test(value),
+    'a path such as "/api"',
+  ],
+  bodyLimit: whole(1_048_576, 1, Number.MAX_SAFE_INTEGER),
+  // Beyond 2^31-1 setTimeout fires at once.
+  timeoutMs: whole(30_000, 0, 2 ** 31 - 1),
+  acceptReplays: [false, (value: unknown) => typeof value === 'boolean', 'true or false'],
+  onError: [
+    (error: unknown) => console.error(error),
+    (value: unknown) => typeof value === 'function',
+    'a function',
+  ],
+} as const;
 
-/** Beyond it `setTimeout` fires at once. */
-const longestTimer = 2 ** 31 - 1;
-
-const rules: Record<keyof PlantStoreOptions, { valid: (value: unknown) => boolean; expected: string }> = {
-  basePath: {
-    valid: (value) => typeof value === 'string' && /^(\/[^/?#]+)*$/.test(value),
-    expected: 'a path such as "/api", without a slash at its end',
-  },
-  bodyLimit: {
-    valid: (value) => isWhole(value) && value >= 1,
-    expected: 'a whole number of bytes, at least 1',
-  },
-  timeoutMs: {
-    valid: (value) => isWhole(value) && value <= longestTimer,
-    expected: `a whole number of milliseconds from 0 (no limit) to ${longestTimer}`,
-  },
-  acceptReplays: { valid: (value) => typeof value === 'boolean', expected: 'true or false' },
-  onError: { valid: (value) => typeof value === 'function', expected: 'a function (error, request)' },
-};
-
-function isWhole(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
+function whole(otherwise: number, least: number, most: number) {
+  const isValid = (value: unknown) =>
+    Number.isInteger(value) && Number(value) >= least && Number(value) <= most;
+  return [otherwise, isValid, `a whole number from ${least} to ${most}`] as const;
 }
 
+/** The options, complete. */
+type Settings = { readonly [Name in keyof PlantStoreOptions]-?: NonNullable<PlantStoreOptions[Name]> };
+
 /**
- * The options, complete.
+ * Completes the options.
  *
  * @throws {TypeError} that names what is wrong and says what it must be
  */
-export function checkOptions(options: PlantStoreOptions): Required<PlantStoreOptions> & typeof defaults {
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  for (const [name, value] of given) {
-    const rule = Object.hasOwn(rules, name) && rules[name as keyof PlantStoreOptions];
-    if (!rule) throw new TypeError(`${name} is not an option; there are ${Object.keys(rules).join(', ')}`);
-    if (!rule.valid(value)) throw new TypeError(`${name} must be ${rule.expected}`);
-  }
-  return { ...defaults, ...Object.fromEntries(given) };
+export function checkOptions(options: PlantStoreOptions): Settings {
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(rules, name));
+  if (unknown) throw new TypeError(`${unknown} is not an option; there are ${Object.keys(rules).join(', ')}`);
+  const settings = Object.entries(rules).map(([name, [otherwise, isValid, expected]]) => {
+    const { [name as keyof typeof rules]: value = otherwise } = options;
+    if (!isValid(value)) throw new TypeError(`${name} must be ${expected}`);
+    return [name, value];
+  });
+  return Object.fromEntries(settings);
 }

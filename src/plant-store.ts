@@ -81,7 +81,8 @@ export function createPlantStore<Caller>(
       );
       const outcome = isPromise(creating) ? await creating : creating;
       if (outcome === 'taken') await replay({ id: plant.id, name, tag }, context, deadline);
-      else if (outcome !== 'created') throw storageRefusal(wrongOutcome(outcome), deadline);
+      else if (outcome !== 'created')
+        throw new Refusal('storage_failed', { cause: new TypeError(wrongOutcome) });
       return {
         status: 200,
         headers: { 'content-type': 'application/json' },
@@ -204,11 +205,9 @@ function verificationRefusal(error: unknown): Refusal {
 
 function accepted<Caller>(verified: Caller | false | null | undefined): Caller {
   if (verified === false || verified === null || verified === undefined) {
-    throw tokenInvalid('The token was turned down.');
+    throw tokenInvalid();
   }
   return verified;
 }
 
-function wrongOutcome(outcome: unknown): TypeError {
-  return new TypeError(`storage.create must answer 'created' or 'taken', and answered ${String(outcome)}`);
-}
+const wrongOutcome = "storage.create must answer 'created' or 'taken'";

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { BodyError } from './body.js';
-import { type Members, parseMembers } from './json.js';
+import { isObject, type Members, parseMembers } from './json.js';
 import { Refusal } from './problems.js';
 
 /** A plant as it is answered: OpenAPI `Plant`. */
@@ -14,20 +14,16 @@ export interface NewPlant extends Plant {
   readonly id: bigint;
 }
 
-const text = v.pipe(
-  v.string(),
-  // PostgreSQL refuses U+0000 and lone surrogates, other databases change them: so every storage is spared both.
-  v.check((value) => !value.includes('\0') && !/\p{Surrogate}/u.test(value)),
-);
+// PostgreSQL refuses U+0000 and lone surrogates, other databases change them: so every storage is spared both.
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && !value.includes('\0') && !/\p{Surrogate}/u.test(value);
+}
 
-/** The contract's NewPlant, as a schema; its id is a `bigint` already. */
+/** The contract's NewPlant, as a schema; its id is a `bigint` already, and an absent tag `undefined`. */
 export const newPlantSchema = v.object({
-  id: v.pipe(
-    v.bigint(),
-    v.check((id) => BigInt.asIntN(64, id) === id),
-  ),
-  name: text,
-  tag: v.optional(text),
+  id: v.custom<bigint>((id) => typeof id === 'bigint' && BigInt.asIntN(64, id) === id),
+  name: v.custom<string>(isText),
+  tag: v.custom<string | undefined>((tag) => tag === undefined || isText(tag)),
 });
 
 const textExpected = 'a string without U+0000 and lone surrogates';
@@ -43,21 +39,19 @@ export function plantFromText(json: string): NewPlant {
   try {
     members = parseMembers(json);
   } catch {
-    throw new Refusal('body_not_json', {
-      message: json === '' ? 'The body is empty.' : 'The body is not JSON.',
-    });
+    throw new Refusal('body_not_json');
   }
   return checked(members);
 }
 
 /** The plant that a value describes which the host parsed: used where it is exact, for digits lost stay lost. */
 export function plantFromParsed(value: unknown): NewPlant {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return checked(undefined);
-  const { id, name, tag } = value as Record<string, unknown>;
+  if (!isObject(value)) return checked(undefined);
+  const { id, name, tag } = value;
   if (typeof id === 'number' && Math.abs(id) > Number.MAX_SAFE_INTEGER) {
     throw new BodyError(
       'body_unreadable',
-      'a body parser before plant-store rounded the id: mount plant-store before the parser, or have it keep rawBody',
+      'a body parser rounded the id: mount plant-store above it, or have it keep rawBody',
     );
   }
   return checked({ id: Number.isInteger(id) ? BigInt(id as number) : id, name, tag, repeated: [] });
@@ -65,15 +59,15 @@ export function plantFromParsed(value: unknown): NewPlant {
 
 function checked(members: Members | undefined): NewPlant {
   if (!members) throw invalid('a NewPlant is a JSON object.');
-  const result = v.safeParse(newPlantSchema, members);
-  if (result.success && members.repeated.length === 0) {
-    const { id, name, tag } = result.output;
+  const { output, issues } = v.safeParse(newPlantSchema, members);
+  if (!issues && members.repeated.length === 0) {
+    const { id, name, tag } = output;
     return tag === undefined ? { id, name } : { id, name, tag };
   }
-  const wrong = new Set(result.issues?.map((issue) => String(issue.path?.[0].key)));
-  const faults = [...wrong].map((member) => `${member} must be ${expected[member]}`);
-  const twice = members.repeated.map((member) => `${member} must be given once`);
-  throw invalid(`${[...faults, ...twice].join('; ')}.`);
+  const wrong =
+    issues?.map(({ path }) => `${path?.[0].key} must be ${expected[String(path?.[0].key)]}`) ?? [];
+  const twice = members.repeated.map((name) => `${name} must be given once`);
+  throw invalid(`${[...wrong, ...twice].join('; ')}.`);
 }
 
 function invalid(message: string): Refusal {

@@ -41,7 +41,7 @@ describe('every answer of the contract table, over a socket, is as the document 
       403: { 'www-authenticate': 'Bearer realm="plants"' },
       405: { allow: 'POST' },
     };
-    const status = Math.trunc(problems[problem].error / 100);
+    const status = Math.trunc(problems[problem][0] / 100);
     const response = new Refusal(problem, { headers: headers[status] ?? {} }).toResponse();
     expect(undocumented(document, answerOf(response))).toEqual([]);
   });

@@ -38,7 +38,7 @@ export interface components {
          *     | `error` | name | when |
          *     | --- | --- | --- |
          *     | 40001 | `body_not_json` | The body is empty, not UTF-8 or not JSON. |
-         *     | 40002 | `plant_invalid` | The body is JSON, but not a NewPlant. |
+         *     | 40002 | `plant_invalid` | The body is JSON, but not a NewPlant; the message names what is wrong. |
          *     | 40003 | `id_taken` | A plant with this id exists. |
          *     | 40004 | `plant_refused` | The storage refused this plant; the message says why. |
          *     | 40005 | `media_type_unsupported` | The Content-Type is not application/json, or the body has a Content-Encoding. |
