@@ -3,15 +3,20 @@ import { createPlantStore } from 'plant-store';
 import { toFetch } from 'plant-store/fetch';
 import { contractSetup } from '../cases/contract.js';
 
-const { storage, verifyToken, options, errors, stored } = contractSetup();
-const mounted = toFetch(createPlantStore(storage, verifyToken, options));
+const setup = contractSetup();
+const inside = insideOf(setup);
+const mounted = toFetch(createPlantStore(setup.storage, setup.verifyToken, setup.options));
 
-export function fetch(request: Request): Promise<Response> {
-  const { pathname, searchParams } = new URL(request.url);
-  return pathname === '/inside' ? inside(searchParams.get('id')!) : mounted(request);
+// With all that the runtime gives, as if it were mounted straight.
+export function fetch(request: Request, ...rest: unknown[]): Promise<Response> | Response {
+  return new URL(request.url).pathname === '/inside' ? inside(request) : mounted(request, ...rest);
 }
 
-async function inside(id: string): Promise<Response> {
-  const plants = stored({ id }).map((plant) => ({ ...plant, id: String(plant.id) }));
-  return new Response(JSON.stringify({ errors: errors.length, plants }));
+/** Tells what was stored for the case of an `id`, and how often `onError` was told. */
+export function insideOf({ errors, stored }: ReturnType<typeof contractSetup>) {
+  return ({ url }: Request): Response => {
+    const id = new URL(url).searchParams.get('id')!;
+    const plants = stored({ id }).map((plant) => ({ ...plant, id: String(plant.id) }));
+    return new Response(JSON.stringify({ errors: errors.length, plants }));
+  };
 }

@@ -2,28 +2,43 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { contractCases, faultsOf } from '../cases/contract.js';
 import { type Client, clientOf } from '../support/client.js';
 import type { Program } from '../support/program.js';
-import { bundle, startOn } from './runtimes.js';
+import { bundle, bundleTo, startNext, startOn, stop } from './runtimes.js';
+
+interface Runtime {
+  readonly name: string;
+  readonly start: () => Promise<Program>;
+  readonly example?: () => Promise<Program>;
+  /** Where the mount and the inside are; a mount in a framework that answers other paths and methods by itself. */
+  readonly within?: { readonly mount: string; readonly inside: string };
+}
 
 /** Each is a server on another runtime, and the example of it; a new one is one row and one file. */
-const runtimes: readonly { name: string; start: () => Promise<Program>; example?: () => Promise<Program> }[] =
-  [
-    {
-      name: 'Bun.serve',
-      start: () => startOn('bun', 'test/runtimes/contract-bun.ts'),
-      example: () => startOn('bun', 'examples/bun.ts'),
+const runtimes: readonly Runtime[] = [
+  {
+    name: 'Bun.serve',
+    start: () => startOn('bun', 'test/runtimes/contract-bun.ts'),
+    example: () => startOn('bun', 'examples/bun.ts'),
+  },
+  { name: 'Elysia on Bun', start: () => startOn('bun', 'test/runtimes/contract-elysia.ts') },
+  {
+    name: 'Deno.serve',
+    start: () => startOn('deno', 'test/runtimes/contract-deno.ts'),
+    example: () => startOn('deno', 'examples/deno.ts'),
+  },
+  {
+    name: 'Workers (workerd)',
+    start: () => startWorker('test/runtimes/contract-worker.ts'),
+    example: () => startWorker('examples/worker.ts'),
+  },
+  {
+    name: 'Next',
+    start: async () => {
+      await bundleTo('app/api/plants/route.js', 'test/runtimes/contract-next.ts');
+      return startNext();
     },
-    { name: 'Elysia on Bun', start: () => startOn('bun', 'test/runtimes/contract-elysia.ts') },
-    {
-      name: 'Deno.serve',
-      start: () => startOn('deno', 'test/runtimes/contract-deno.ts'),
-      example: () => startOn('deno', 'examples/deno.ts'),
-    },
-    {
-      name: 'Workers (workerd)',
-      start: () => startWorker('test/runtimes/contract-worker.ts'),
-      example: () => startWorker('examples/worker.ts'),
-    },
-  ];
+    within: { mount: '/api', inside: '/api/plants' },
+  },
+];
 
 async function startWorker(file: string): Promise<Program> {
   // Miniflare 4 does not run on Node 20.
@@ -32,10 +47,11 @@ async function startWorker(file: string): Promise<Program> {
 
 /** Where a program listens: each prints its port. */
 async function urlOf(program: Program): Promise<string> {
-  return `http://127.0.0.1:${(await program.printed(/port: (\d+)/))[1]}`;
+  return `http://127.0.0.1:${(await program.printed(/(?:port: |localhost:)(\d+)/))[1]}`;
 }
 
-describe.each(runtimes)('on $name', ({ start, example }) => {
+describe.each(runtimes)('on $name', ({ start, example, within }) => {
+  const { mount, inside: insidePath } = within ?? { mount: '', inside: '/inside' };
   let program: Program;
   let url: string;
   let client: Client;
@@ -43,16 +59,18 @@ describe.each(runtimes)('on $name', ({ start, example }) => {
   beforeAll(async () => {
     program = await start();
     url = await urlOf(program);
-    client = clientOf(url);
+    client = clientOf(url + mount);
   });
-  afterAll(() => program.child.kill('SIGKILL'));
+  afterAll(() => stop(program));
 
   const inside = async (id: string) => {
-    const answer = await fetch(`${url}/inside?id=${id}`);
+    const answer = await fetch(`${url}${insidePath}?id=${id}`);
     return (await answer.json()) as { errors: number; plants: { id: string; name: string; tag?: string }[] };
   };
 
-  test.each(contractCases)('$id: $title', async (contractCase) => {
+  const ours = contractCases.filter(({ expected: { status } }) => !within || ![404, 405].includes(status));
+
+  test.each(ours)('$id: $title', async (contractCase) => {
     const { id, expected, before, request } = contractCase;
     const { errors } = await inside(id);
     expect(await faultsOf(contractCase, client.send)).toEqual([]);
@@ -75,14 +93,14 @@ describe.each(runtimes)('on $name', ({ start, example }) => {
     expect([neighbour.status, await neighbour.json()]).toEqual([200, { name: 'Ilex' }]);
     const taken = await create('{"id":9007199254740993,"name":"Ilex"}');
     expect(await taken.json()).toMatchObject({ error: 40003 });
-    started.child.kill('SIGKILL');
+    await stop(started);
   });
 
   test('hazard: an upload that never ends is answered while the client still writes', async () => {
     const chunk = new Uint8Array(2 ** 16).fill(0x20);
     const body = new ReadableStream({ pull: (controller) => controller.enqueue(chunk) });
     const headers = { authorization: `Bearer good.endless`, 'content-type': 'application/json' };
-    const answer = await fetch(`${url}/plants`, {
+    const answer = await fetch(`${url}${mount}/plants`, {
       method: 'POST',
       headers,
       body,

@@ -20,6 +20,9 @@ const packages = [
   'deno@2',
   'miniflare@4',
   'elysia@1',
+  'next@16',
+  'react@19',
+  'react-dom@19',
 ];
 
 /** Builds the package and fetches the runtimes from npm, into a folder that goes when the tests end. */
@@ -37,5 +40,5 @@ export default function setup(project: TestProject): () => void {
   // These fetch their binary, or put it where it belongs, in a script.
   run('install', '--prefix', folder, ...quiet, '--ignore-scripts=false', ...packages);
   project.provide('runtimes', folder);
-  return () => rmSync(folder, { recursive: true });
+  return () => rmSync(folder, { recursive: true, force: true });
 }

@@ -7,3 +7,4 @@ import { Miniflare } from 'miniflare';
 const script = readFileSync(process.argv[2]!, 'utf8');
 const worker = new Miniflare({ modules: true, script, compatibilityDate: '2025-01-01', port: 0 });
 console.log({ port: Number((await worker.ready).port) });
+process.on('SIGTERM', () => worker.dispose().then(() => process.exit()));

@@ -1,5 +1,6 @@
 /** The runtimes, and how a TypeScript file of this repository becomes a program on each of them. */
-import { join } from 'node:path';
+import { copyFile, mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { inject } from 'vitest';
@@ -57,4 +58,22 @@ export async function startOn(runtime: RuntimeName, file: string, ...args: strin
 /** Runs a command line of a runtime to its end. */
 export function run(runtime: RuntimeName, ...args: string[]): Program {
   return startProgram([...commands[runtime], ...args]);
+}
+
+/** Ends a program in a way that lets it end its own: a kill would leave workerd and Next behind. */
+export async function stop(program: Program): Promise<void> {
+  program.child.kill('SIGTERM');
+  await program.exit;
+}
+
+/** Writes a bundle to where a framework looks for it, from the folder that has the packages. */
+export async function bundleTo(path: string, file: string): Promise<void> {
+  const target = join(folder, path);
+  await mkdir(dirname(target), { recursive: true });
+  await copyFile(await bundle(file), target);
+}
+
+/** Runs what has been put into the folder as an app of Next. */
+export function startNext(): Program {
+  return run('node22', tool('next/dist/bin/next'), 'dev', folder, '-p', '0');
 }
