@@ -1,0 +1,43 @@
+/** Runs the storage cases on the Worker whose file is the argument, over HTTP, and looks behind it in its D1. */
+import { readFile } from 'node:fs/promises';
+// @ts-expect-error: fetched for this test alone
+import { Miniflare } from 'miniflare';
+import type { NewPlant } from 'plant-store';
+import { schema } from 'plant-store/sqlite';
+import { plantOf, report } from './cases.js';
+
+const [, , file] = process.argv;
+const worker = new Miniflare({
+  modules: true,
+  // The script's text: workerd takes no path out of the folder that it is started in.
+  script: await readFile(file!, 'utf8'),
+  compatibilityDate: '2025-01-01',
+  port: 0,
+  d1Databases: { DB: 'plants' },
+  bindings: { TOKEN: 'secret' },
+});
+const database = await worker.getD1Database('DB');
+await database.exec(schema);
+const plants = new URL('/plants', await worker.ready);
+
+async function create({ id, name, tag }: NewPlant): Promise<'created' | 'taken'> {
+  const body = `{"id":${id},${JSON.stringify({ name, tag }).slice(1)}`;
+  const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
+  const response = await fetch(plants, { method: 'POST', headers, body });
+  const answer = (await response.json()) as { error?: number };
+  if (response.ok) return 'created';
+  if (answer.error === 40003) return 'taken';
+  throw new Error(JSON.stringify(answer));
+}
+
+await report(async () => {
+  await database.exec('DELETE FROM plants');
+  const select = 'SELECT CAST(id AS TEXT) AS id, name, tag FROM plants WHERE id = CAST(? AS INTEGER)';
+  return {
+    storage: { create },
+    caller: 'anyone',
+    peek: async (id) => plantOf(await database.prepare(select).bind(String(id)).first()),
+  };
+});
+// Else workerd would outlive this.
+await worker.dispose();

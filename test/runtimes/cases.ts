@@ -1,0 +1,36 @@
+import type { NewPlant } from 'plant-store';
+import { type SqliteDatabase, sqliteStorage } from 'plant-store/sqlite';
+import { type OpenedStorage, storageCases } from 'plant-store/testing';
+
+/** Runs the storage cases and prints which failed: a program of its own on each runtime and driver. */
+export async function report(open: () => Promise<OpenedStorage<unknown>>): Promise<void> {
+  const failed: string[] = [];
+  const cases = storageCases(open);
+  for (const { id, run } of cases) await run().catch((error) => failed.push(`${id}: ${error.message}`));
+  console.log(JSON.stringify({ cases: cases.length, failed }));
+  process.exit(0);
+}
+
+/** `sqliteStorage` on a new handle in memory, which is looked behind with the ids as text. */
+export async function openSqlite(
+  open: () => SqliteDatabase & { close(): void },
+): Promise<OpenedStorage<unknown>> {
+  const database = open();
+  const storage = sqliteStorage(database);
+  await storage.createTable();
+  const select = database.prepare(
+    "SELECT printf('%d', id) AS id, name, tag FROM plants WHERE id = CAST(? AS INTEGER)",
+  );
+  return {
+    storage,
+    caller: 'anyone',
+    peek: (id) => plantOf(select.all(String(id))[0]),
+    close: () => database.close(),
+  };
+}
+
+export function plantOf(row: unknown): NewPlant | undefined {
+  if (!row) return undefined;
+  const { id, name, tag } = row as { id: string; name: string; tag: string | null };
+  return { id: BigInt(id), name, ...(tag !== null && { tag }) };
+}
