@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, i
 import { Creators } from '../support/creators.js';
 import { startExample } from '../support/program.js';
 import { type MariaDb, oneMariaDb } from './galera.js';
-import { clean } from './machine.js';
+import { clean, freePorts } from './machine.js';
 
 const caller = 'anyone';
 const context = {
@@ -163,6 +163,18 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
     expect(await second?.create(1)).toMatchObject({ status: 400, body: expect.stringContaining('40003') });
     for (const { child } of programs) child.kill('SIGTERM');
     expect(await Promise.all(programs.map(({ exit }) => exit))).toEqual([0, 0]);
+  });
+
+  it("goes on with the next server of mysql2's own pool cluster when one refuses connections", async () => {
+    const { table, peek } = await openTable(poolOf());
+    const cluster = mysql.createPoolCluster();
+    const [nobody] = await freePorts(1);
+    cluster.add('a', { uri: server.url.replace(String(server.port), String(nobody)) });
+    cluster.add('b', { uri: server.url });
+    const storage = mysqlStorage(cluster.of('*', 'ORDER'), { table });
+    expect(await storage.create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
+    expect(await peek(1n)).toEqual({ id: 1n, name: 'Rosa' });
+    await cluster.end();
   });
 
   it('waits for a server that is being restarted, and calls what was under way at its end unknown', async () => {
