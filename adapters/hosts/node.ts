@@ -1,6 +1,7 @@
 import { isBytes } from '../../src/http.js';
 import {
   BodyError,
+  type MaybePromise,
   type PlantHandler,
   type PlantRequest,
   type PlantResponse,
@@ -18,12 +19,16 @@ export interface NodeRequest {
   readonly rawHeaders: readonly string[];
   readonly aborted: boolean;
   readonly destroyed: boolean;
+  readonly complete?: boolean;
   readonly readableDidRead: boolean;
+  readonly readableFlowing: boolean | null;
+  readonly readableLength: number;
   readonly readableEnded: boolean;
   readonly readableEncoding: string | null;
   on(event: string, listener: Listener): unknown;
   off(event: string, listener: Listener): unknown;
   pause(): unknown;
+  read(): unknown;
   resume(): unknown;
   destroy(): unknown;
 }
@@ -171,7 +176,7 @@ function readBody(
   // An aborted request on HTTP/2 looks ended and complete: ask for that first.
   if (request.aborted) throw new BodyError('body_incomplete');
   // A stream that was read never ends again: waiting for it would hang.
-  if (!request.readableDidRead) return request.readableEnded ? '' : readStream(request, response, limit);
+  if (!request.readableDidRead) return request.readableEnded ? '' : readUnread(request, response, limit);
   if (typeof body === 'string' || isBytes(body)) return body;
   if (body !== undefined) return { parsed: body };
   throw new BodyError('body_unreadable', lostBody);
@@ -179,6 +184,33 @@ function readBody(
 
 const lostBody =
   'the request body was read before plant-store: mount plant-store above whatever reads it (body parsers, loggers), or keep its bytes as rawBody, as in express.json({ verify: (request, _response, bytes) => { request.rawBody = bytes } })';
+
+/**
+ * Most bodies are there whole once the packet that brought the head is parsed: then one `read` takes them, and listeners
+ * to the stream would cost more than everything else in this file. It also lets the requests that came together be
+ * answered together, by code that the processor still has at hand.
+ */
+function readUnread(request: NodeRequest, response: NodeResponse, limit: number): MaybePromise<Uint8Array> {
+  // Somebody listens already, or waits for a 100, or the stream is none of HTTP/1.
+  const isPlain = request.readableFlowing === null && request.complete !== undefined && !response.stream;
+  if (!isPlain || request.headers.expect !== undefined) return readStream(request, response, limit);
+  return (
+    wholeBody(request, limit) ??
+    new Promise((resolve, reject) => {
+      setImmediate(() => {
+        // What happened meanwhile happens no second time: to wait for it would be to hang.
+        if (request.aborted) reject(new BodyError('body_incomplete'));
+        else if (request.readableDidRead) reject(new BodyError('body_unreadable', lostBody));
+        else resolve(wholeBody(request, limit) ?? readStream(request, response, limit));
+      });
+    })
+  );
+}
+
+function wholeBody(request: NodeRequest, limit: number): Uint8Array | undefined {
+  const isThere = request.complete && request.readableEncoding === null && request.readableLength <= limit;
+  return isThere ? ((request.read() ?? Buffer.alloc(0)) as Uint8Array) : undefined;
+}
 
 function readStream(request: NodeRequest, response: NodeResponse, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
@@ -241,8 +273,9 @@ const drainStallMs = 500;
  * @internal shared with the other hosts on Node
  */
 export function drain(request: NodeRequest, response: NodeResponse): void {
-  if (request.readableEnded) return;
   const { stream } = response;
+  const isRead = !stream && request.complete && request.readableLength === 0;
+  if (request.readableEnded || isRead) return;
   if (stream) {
     // HTTP/2 says it in a frame: complete answer, no need for the rest (RFC 9113 §8.1). The connection lives on.
     // Of the stream, for the response's own 'finish' waits for the close that this is about.
