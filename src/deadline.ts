@@ -1,5 +1,7 @@
 import type { PlantRequest, Signal } from './http.js';
 
+const turn = Promise.resolve();
+
 /** The time one request has: at most one timer, and an `AbortSignal` for those who ask for it. */
 export class Deadline {
   /** The error of the deadline, once it has passed. */
@@ -9,7 +11,7 @@ export class Deadline {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #expire: (() => void) | undefined;
   #controller: AbortController | undefined;
-  #client: Signal | undefined;
+  #release: (() => void) | undefined;
   #closed = false;
 
   /** @param timeoutMs milliseconds, 0 for no limit */
@@ -19,45 +21,48 @@ export class Deadline {
   }
 
   /**
-   * Resolves as `work` does. Rejects with what `refusalOf` makes of its error, or of `expired` at the deadline;
-   * whatever `work` does after that is dropped.
+   * Settles as `work` does, or rejects with `expired` at the deadline; whatever `work` does after that is dropped.
    *
    * @param who who is waited for, for the message of `expired`
    */
-  within<T>(
-    who: string,
-    work: PromiseLike<T>,
-    refusalOf: (error: unknown, deadline: this) => unknown,
-  ): Promise<T> {
+  within<T>(who: string, work: PromiseLike<T>): Promise<T> {
+    // `resolve`, because the `then` of somebody else's thenable may throw, or call back twice.
+    const settling = Promise.resolve(work);
+    if (this.#timeoutMs === 0) return settling;
     return new Promise<T>((resolve, reject) => {
       let pending = true;
-      const fail = (error: unknown) => {
-        pending = false;
-        reject(refusalOf(error, this));
-      };
-      // Both handlers at once: after the deadline nobody else would catch a rejection. And `resolve`, because the
-      // `then` of somebody else's thenable may throw, or call back twice.
-      Promise.resolve(work).then((value) => {
-        pending = false;
-        resolve(value);
-      }, fail);
+      // Both handlers at once: after the deadline nobody else would catch a rejection.
+      settling.then(
+        (value) => {
+          pending = false;
+          resolve(value);
+        },
+        (error) => {
+          pending = false;
+          reject(error);
+        },
+      );
       this.#expire = () => {
         this.expired = new DOMException(`${who} did not answer within ${this.#timeoutMs} ms`, 'TimeoutError');
-        fail(this.expired);
+        reject(this.expired);
       };
-      // A timer costs more than all the rest of this class, and work that is done already needs none.
-      if (!this.#timer && this.#timeoutMs > 0) queueMicrotask(() => pending && this.#start());
+      // A timer costs more than all the rest of this class. What is done already needs none, and what came with the
+      // request, as most bodies do, is done a turn later.
+      if (!this.#timer) turn.then(() => {}).then(() => pending && this.#start());
     });
   }
 
   /** Fires at the deadline and when the client goes away; never once the request is answered. */
   get signal(): Signal {
     if (!this.#controller) {
-      this.#controller = new AbortController();
-      this.#client = this.#request.signal;
-      if (this.expired) this.#controller.abort(this.expired);
-      else if (this.#client?.aborted) this.#clientGone();
-      else if (!this.#closed) this.#client?.addEventListener('abort', this.#clientGone);
+      const controller = new AbortController();
+      const client = this.#request.signal;
+      const clientGone = () => controller.abort(client?.reason);
+      if (this.expired) controller.abort(this.expired);
+      else if (client?.aborted) clientGone();
+      else if (!this.#closed) client?.addEventListener('abort', clientGone);
+      this.#controller = controller;
+      this.#release = () => client?.removeEventListener('abort', clientGone);
     }
     return this.#controller.signal;
   }
@@ -66,7 +71,7 @@ export class Deadline {
   close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
-    this.#client?.removeEventListener('abort', this.#clientGone);
+    this.#release?.();
   }
 
   #start(): void {
@@ -75,6 +80,4 @@ export class Deadline {
       this.#controller?.abort(this.expired);
     }, this.#timeoutMs);
   }
-
-  readonly #clientGone = (): void => this.#controller?.abort(this.#client?.reason);
 }

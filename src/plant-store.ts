@@ -10,7 +10,6 @@ import { Deadline } from './deadline.js';
 import {
   isBytes,
   isPromise,
-  type MaybePromise,
   type PlantHandler,
   type PlantRequest,
   type PlantResponse,
@@ -54,42 +53,45 @@ export function createPlantStore<Caller>(
 
   return async function handle(request: PlantRequest): Promise<PlantResponse> {
     const deadline = new Deadline(timeoutMs, request);
+    // What a throw means: it changes with whose code is at work.
+    let refusalOf: RefusalOf = internalError;
     try {
       checkTarget(request, path);
       const token = bearerToken(request.headers);
       const context = new Context<Caller>(request, deadline);
+
       // Promises alone are awaited: each await gives way once, and what is there already need not.
-      const verified = attempt(
-        deadline,
-        'verifyToken',
-        () => verifyToken(token, context),
-        verificationRefusal,
-      );
-      context.caller = accepted(isPromise(verified) ? await verified : verified);
+      refusalOf = verificationRefusal;
+      const verifying = verifyToken(token, context);
+      const verified = isPromise(verifying) ? await deadline.within('verifyToken', verifying) : verifying;
+      context.caller = accepted(verified);
 
+      refusalOf = internalError;
       checkBodyHeaders(request.headers, bodyLimit);
-      const reading = attempt(deadline, 'the body', () => readBody(request.body, bodyLimit), unreadBody);
-      const plant = plantOf(isPromise(reading) ? await reading : reading);
 
+      refusalOf = unreadBody;
+      const reading = readBody(request.body, bodyLimit);
+      const content = isPromise(reading) ? await deadline.within('the body', reading) : reading;
+
+      refusalOf = internalError;
+      const plant = plantOf(content);
       // Kept apart before the storage has the plant, for a storage may change what it is given.
-      const { name, tag } = plant;
-      const creating = attempt(
-        deadline,
-        'storage.create',
-        () => storage.create(plant, context),
-        storageRefusal,
-      );
-      const outcome = isPromise(creating) ? await creating : creating;
-      if (outcome === 'taken') await replay({ id: plant.id, name, tag }, context, deadline);
-      else if (outcome !== 'created')
-        throw new Refusal('storage_failed', { cause: new TypeError(wrongOutcome) });
+      const { id, name, tag } = plant;
+
+      refusalOf = storageRefusal;
+      const creating = storage.create(plant, context);
+      const outcome = isPromise(creating) ? await deadline.within('storage.create', creating) : creating;
+      if (outcome === 'taken') await replay({ id, name, tag }, context, deadline);
+      else if (outcome !== 'created') throw new TypeError(wrongOutcome);
+
+      refusalOf = internalError;
       return {
         status: 200,
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ name, tag }),
       };
     } catch (thrown) {
-      const refusal = thrown instanceof Refusal ? thrown : new Refusal('internal_error', { cause: thrown });
+      const refusal = isRefusal(thrown) ? thrown : refusalOf(thrown, deadline);
       if ('cause' in refusal.details) report(refusal.details.cause, request);
       return refusal.toResponse();
     } finally {
@@ -113,8 +115,8 @@ export function createPlantStore<Caller>(
   /** Lets a create of a taken id pass if it is the create of the plant that has it. */
   async function replay(plant: NewPlant, context: StorageContext<Caller>, deadline: Deadline): Promise<void> {
     if (acceptReplays) {
-      const find = () => storage.find?.(plant.id, context);
-      const stored = await attempt(deadline, 'storage.find', find, storageRefusal);
+      const finding = storage.find?.(plant.id, context);
+      const stored = isPromise(finding) ? await deadline.within('storage.find', finding) : finding;
       if (stored?.name === plant.name && (stored.tag ?? undefined) === plant.tag) return;
     }
     throw new Refusal('id_taken', { message: `A plant with id ${plant.id} exists.` });
@@ -182,19 +184,18 @@ function checkTarget({ method, url }: PlantRequest, path: string): void {
   if (method !== 'POST') throw new Refusal('method_not_allowed', { headers: { allow: 'POST' }, bodyless });
 }
 
-/** Does a step that is not ours, whether it answers, promises, throws or rejects, within the deadline. */
-function attempt<T>(
-  deadline: Deadline,
-  who: string,
-  step: () => MaybePromise<T>,
-  refusalOf: (error: unknown, deadline: Deadline) => Refusal,
-): MaybePromise<T> {
+function isRefusal(thrown: unknown): thrown is Refusal {
   try {
-    const result = step();
-    return isPromise(result) ? deadline.within(who, result, refusalOf) : result;
-  } catch (error) {
-    throw refusalOf(error, deadline);
+    return thrown instanceof Refusal;
+  } catch {
+    return false; // Of a revoked proxy not even that can be asked.
   }
+}
+
+type RefusalOf = (error: unknown, deadline: Deadline) => Refusal;
+
+function internalError(error: unknown): Refusal {
+  return new Refusal('internal_error', { cause: error });
 }
 
 function verificationRefusal(error: unknown): Refusal {
