@@ -304,7 +304,7 @@ describe.each(rows)('behind $before', ({ outcomes, start }) => {
     }
     const stored = outcome === 200 ? [{ id: BigInt(/\d+/.exec(body)![0]), name: 'Rosa' }] : [];
     expect([...plants.values()]).toEqual(stored);
-    const advice = /mount plant-store (above|before)|hand plant-store the request first/;
+    const advice = /mount plant-store (above|before)|hand it the request first/;
     expect(told.map(({ message }) => advice.test(message))).toEqual(outcome === 50003 ? [true] : []);
   });
 });
