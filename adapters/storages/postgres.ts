@@ -147,8 +147,8 @@ function connect(pool: PostgresPool & Partial<PgPool>): PgClient | Promise<PgCli
   if (pool.totalCount === undefined || !pool.connect) return pool;
   return new Promise((resolve, reject) => {
     pool.connect?.((error, client) => {
-      // Nothing was sent yet, whatever it is.
-      if (error) return reject(new RolledBack('together', error));
+      // Nothing was sent yet, whatever it is; but a wrong password stays wrong.
+      if (error) return reject(lasting.test(codeOf(error)) ? error : new RolledBack('together', error));
       // At once, for a server's farewell may come with its greeting: an error that nobody hears ends the process.
       client.on?.('error', ignore);
       resolve(client);
@@ -168,15 +168,23 @@ function unreplicated({ message, routine }: Message): Error | undefined {
 /** Conflicts, a standby that was asked, a server that takes nobody in: the next attempt may find it otherwise. */
 const passing = /^(40001|40P01|25006|57P03|53300|ECONNREFUSED)$/;
 
+/** A user or a password that the server does not take, a database that it does not have. */
+const lasting = /^(28|3D)/;
+
 /** Data and constraints, limits, and what a trigger raises. */
 const plantAtFault = /^(22|23|44|54|P0)/;
 
 /** The error as a sure rollback, `undefined` where the plants may be stored: 57P01, 40003, a lost connection. */
 function rolledBack(error: unknown): RolledBack | undefined {
-  const code = String((error as { code?: unknown } | undefined)?.code);
+  const code = codeOf(error);
   if (passing.test(code)) return new RolledBack('together', error);
   if (plantAtFault.test(code)) return new RolledBack('apart', error);
   return undefined;
+}
+
+/** The SQLSTATE of an error of the server, or what the system calls an error of the connection. */
+function codeOf(error: unknown): string {
+  return String((error as { code?: unknown } | undefined)?.code);
 }
 
 function quote(name: string): string {

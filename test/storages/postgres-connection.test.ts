@@ -22,10 +22,15 @@ const authenticated = message('R', Buffer.from([0, 0, 0, 0]));
 const ready = message('Z', Buffer.from('I'));
 const farewell = message('E', Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0'));
 
-it('outlives a server that greets and takes its leave in one packet, as one that is shut down does', async () => {
+const refusal = message('E', Buffer.from('SFATAL\0VFATAL\0C28P01\0Mpassword authentication failed\0\0'));
+
+/** A storage on a server that answers the first packet of each connection with these bytes, and hangs up. */
+async function storageOn(answer: Buffer) {
+  let connections = 0;
   server = createServer((socket) => {
+    connections++;
     socket.on('error', () => {});
-    socket.once('data', () => socket.end(Buffer.concat([authenticated, ready, farewell])));
+    socket.once('data', () => socket.end(answer));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
@@ -37,7 +42,18 @@ it('outlives a server that greets and takes its leave in one packet, as one that
     password: 'x',
   });
   pool.on('error', () => {});
-  const { create } = postgresStorage(pool, { timeoutMs: 1_000 });
-  await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow();
+  return { pool, storage: postgresStorage(pool, { timeoutMs: 1_000 }), connections: () => connections };
+}
+
+it('outlives a server that greets and takes its leave in one packet, as one that is shut down does', async () => {
+  const { pool, storage } = await storageOn(Buffer.concat([authenticated, ready, farewell]));
+  await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow();
+  await pool.end();
+});
+
+it('says at once that the password is wrong, and does not try it again', async () => {
+  const { pool, storage, connections } = await storageOn(refusal);
+  await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({ code: '28P01' });
+  expect(connections()).toBe(1);
   await pool.end();
 });
