@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { contractCases, faultsOf } from '../cases/contract.js';
 import { type Client, clientOf } from '../support/client.js';
 import type { Program } from '../support/program.js';
@@ -84,6 +84,7 @@ describe.each(runtimes)('on $name', ({ start, example, within }) => {
 
   test.runIf(example)('the example creates plants, exact ones', async () => {
     const started = await example!();
+    onTestFinished(() => stop(started));
     const plants = `${await urlOf(started)}/plants`;
     const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
     const create = (body: string) => fetch(plants, { method: 'POST', headers, body });
@@ -93,7 +94,6 @@ describe.each(runtimes)('on $name', ({ start, example, within }) => {
     expect([neighbour.status, await neighbour.json()]).toEqual([200, { name: 'Ilex' }]);
     const taken = await create('{"id":9007199254740993,"name":"Ilex"}');
     expect(await taken.json()).toMatchObject({ error: 40003 });
-    await stop(started);
   });
 
   test('hazard: an upload that never ends is answered while the client still writes', async () => {

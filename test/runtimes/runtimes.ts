@@ -1,4 +1,5 @@
 /** The runtimes, and how a TypeScript file of this repository becomes a program on each of them. */
+import { once } from 'node:events';
 import { copyFile, mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -60,10 +61,14 @@ export function run(runtime: RuntimeName, ...args: string[]): Program {
   return startProgram([...commands[runtime], ...args]);
 }
 
-/** Ends a program in a way that lets it end its own: a kill would leave workerd and Next behind. */
-export async function stop(program: Program): Promise<void> {
-  program.child.kill('SIGTERM');
-  await program.exit;
+/** Ends a program in a way that lets it end its own: a kill, which comes after 5 s, would leave workerd and Next behind. */
+export async function stop({ child }: Program): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  const timer = setTimeout(() => child.kill('SIGKILL'), 5_000);
+  child.kill('SIGTERM');
+  await ended;
+  clearTimeout(timer);
 }
 
 /** Writes a bundle to where a framework looks for it, from the folder that has the packages. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { type Program, startProgram } from '../support/program.js';
 import { bundle, startOn, stop, tool } from './runtimes.js';
 
@@ -26,7 +26,7 @@ if (compiled || required) {
 
 test.each(drivers)('the storage cases pass on %s', async (_, start) => {
   const program = await start();
+  onTestFinished(() => stop(program));
   const [printed] = await program.printed(/^\{"cases":.*$/m);
   expect(JSON.parse(printed)).toEqual({ cases: 12, failed: [] });
-  await stop(program);
 });
