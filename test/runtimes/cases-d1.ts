@@ -16,6 +16,8 @@ const worker = new Miniflare({
   d1Databases: { DB: 'plants' },
   bindings: { TOKEN: 'secret' },
 });
+// Else workerd would outlive this.
+process.on('SIGTERM', () => worker.dispose().then(() => process.exit()));
 const database = await worker.getD1Database('DB');
 await database.exec(schema);
 const plants = new URL('/plants', await worker.ready);
@@ -39,5 +41,3 @@ await report(async () => {
     peek: async (id) => plantOf(await database.prepare(select).bind(String(id)).first()),
   };
 });
-// Else workerd would outlive this.
-await worker.dispose();
