@@ -109,7 +109,7 @@ export function acceptTokens(...tokens: readonly string[]): VerifyToken<true> {
 function equalInConstantTime(expected: string, given: string): boolean {
   let difference = expected.length ^ given.length;
   for (let i = 0; i < expected.length; i++) {
-    difference |= expected.charCodeAt(i) ^ given.charCodeAt(i % given.length);
+    difference |= expected.charCodeAt(i) ^ given.charCodeAt(i < given.length ? i : 0);
   }
   return difference === 0;
 }

@@ -46,9 +46,8 @@ export class Deadline {
         this.expired = new DOMException(`${who} did not answer within ${this.#timeoutMs} ms`, 'TimeoutError');
         reject(this.expired);
       };
-      // A timer costs more than all the rest of this class. What is done already needs none, and what came with the
-      // request, as most bodies do, is done a turn later.
-      if (!this.#timer) turn.then(() => {}).then(() => pending && this.#start());
+      // A timer costs more than all the rest of this class, and work that is done already needs none.
+      if (!this.#timer) turn.then(() => pending && this.#start());
     });
   }
 

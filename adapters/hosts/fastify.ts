@@ -1,5 +1,13 @@
 import type { PlantHandler } from '../../src/index.js';
-import { drain, fromNode, isNotOurs, type NodeRequest, type NodeResponse, type ParsedBody } from './node.js';
+import {
+  drain,
+  fromNode,
+  isNotOurs,
+  type NodeRequest,
+  type NodeResponse,
+  onceParsed,
+  type ParsedBody,
+} from './node.js';
 
 /** What is used of a Fastify request. */
 export interface FastifyRequest {
@@ -57,21 +65,23 @@ export function toFastify(
       // With a callback's timing: a hook that promises would be gone on from before `reply` is sent.
       onRequest(request, reply) {
         const { raw } = request;
-        handle(fromNode(raw, reply.raw, raw as ParsedBody, request, lastSegment(request.url))).then(
-          (answer) => {
-            if (reply.sent || reply.raw.headersSent) return;
-            if (isNotOurs(answer)) {
-              reply.callNotFound();
-              return;
-            }
-            drain(raw, reply.raw);
-            reply.code(answer.status);
-            reply.headers(answer.headers);
-            // Without a serializer of its own, Fastify adds a charset, which this media type does not have (RFC 8259 §11).
-            reply.serializer(asIs);
-            reply.send(answer.body);
-          },
-        );
+        onceParsed(raw, () => {
+          handle(fromNode(raw, reply.raw, raw as ParsedBody, request, lastSegment(request.url))).then(
+            (answer) => {
+              if (reply.sent || reply.raw.headersSent) return;
+              if (isNotOurs(answer)) {
+                reply.callNotFound();
+                return;
+              }
+              drain(raw, reply.raw);
+              reply.code(answer.status);
+              reply.headers(answer.headers);
+              // Without a serializer of its own, Fastify adds a charset, which this media type does not have (RFC 8259 §11).
+              reply.serializer(asIs);
+              reply.send(answer.body);
+            },
+          );
+        });
       },
       handler() {},
     });

@@ -1,5 +1,13 @@
 import type { PlantHandler } from '../../src/index.js';
-import { drain, fromNode, isNotOurs, type NodeRequest, type NodeResponse, type ParsedBody } from './node.js';
+import {
+  drain,
+  fromNode,
+  isNotOurs,
+  type NodeRequest,
+  type NodeResponse,
+  onceParsed,
+  type ParsedBody,
+} from './node.js';
 
 /** What is used of a Koa context. */
 export interface KoaContext {
@@ -35,6 +43,7 @@ export function toKoa(
 ): (context: KoaContext, next: () => Promise<unknown>) => Promise<unknown> {
   return async (context, next) => {
     const { req, res } = context;
+    await new Promise<void>((goOn) => onceParsed(req, goOn));
     const answer = await handle(fromNode(req, res, context.request as ParsedBody, context));
     if (isNotOurs(answer)) return next();
     // Another middleware may have answered meanwhile, a time-out for one; or the client has gone.
