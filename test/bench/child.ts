@@ -1,0 +1,44 @@
+/** A process of its own for one side of a duel: `node child.js <contender>`, told by messages what to do. */
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import type { Work } from './contender.js';
+import { openContender } from './contenders.js';
+import type { Command, Done, Opened } from './duel.js';
+
+const contender = await openContender(process.argv[2] ?? '');
+const tell = (message: Opened | Done | { cpu: number }) => process.send?.(message);
+
+process.on('disconnect', () => process.exit());
+process.on('message', async (command: Command) => {
+  if (typeof command === 'number') tell(await work(contender as Work, command));
+  else tell({ cpu: cpu() });
+});
+
+if ('run' in contender) {
+  tell({});
+} else if ('measured' in contender) {
+  tell(contender);
+} else {
+  // Nobody is hung up on while the other side has its turn.
+  contender.keepAliveTimeout = 60_000;
+  if (!contender.listening) await once(contender.listen(0, '127.0.0.1'), 'listening');
+  tell({ port: (contender.address() as AddressInfo).port });
+}
+
+/** Microseconds of CPU time so far. */
+function cpu(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}
+
+async function work({ operations, run, latencies = [] }: Work, ms: number): Promise<Done> {
+  const start = performance.now();
+  let done = 0;
+  let now = start;
+  for (; now - start < ms; now = performance.now()) {
+    const running = run();
+    if (running) await running;
+    done += operations;
+  }
+  return { operations: done, seconds: (now - start) / 1000, latencies: latencies.splice(0) };
+}

@@ -1,0 +1,187 @@
+/** SQLite on a file and PostgreSQL, both as durable as they can be, with 64 creates at a time. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'libsql';
+import pg from 'pg';
+import {
+  acceptTokens,
+  createPlantStore,
+  type NewPlant,
+  type PlantStorage,
+  type StorageContext,
+} from 'plant-store';
+import { postgresStorage } from 'plant-store/postgres';
+import { sqliteStorage } from 'plant-store/sqlite';
+import type { Contenders, Work } from './contender.js';
+import { path, plantJson, token } from './load.js';
+
+const creators = 64;
+
+export const databases: Contenders = {
+  /** Through the storage of this package; `stored` plants are there before. */
+  async sqlite(stored = '0') {
+    const database = openSqlite();
+    const storage = sqliteStorage(database);
+    await storage.createTable();
+    fillSqlite(database, Number(stored));
+    return throughHandle(storage);
+  },
+  /** A transaction a plant. */
+  'sqlite-single': () => {
+    const inTransaction = transactions(openSqlite());
+    return throughHandle({
+      async create(plant) {
+        inTransaction([plant]);
+        return 'created';
+      },
+    });
+  },
+  /** Nothing but transactions of 64 plants. */
+  'sqlite-bare'(stored = '0') {
+    const database = openSqlite();
+    const inTransaction = transactions(database);
+    fillSqlite(database, Number(stored));
+    return { operations: creators, run: () => inTransaction(newPlants()) };
+  },
+
+  async postgres(table, stored = '0') {
+    const pool = await openPostgres(table!, Number(stored));
+    return throughHandle(postgresStorage(pool, { table: table! }));
+  },
+  async 'postgres-single'(table) {
+    const pool = await openPostgres(table!, 0);
+    const insert = `INSERT INTO ${table} VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`;
+    return throughHandle({
+      async create({ id, name, tag }) {
+        const { rowCount } = await pool.query(insert, [String(id), name, tag]);
+        return rowCount === 1 ? 'created' : 'taken';
+      },
+    });
+  },
+  async 'postgres-bare'(table, stored = '0') {
+    const pool = await openPostgres(table!, Number(stored));
+    const insert = `INSERT INTO ${table} SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])
+      ON CONFLICT DO NOTHING RETURNING id::text`;
+    return {
+      operations: creators,
+      async run() {
+        const plants = newPlants();
+        const columns = [
+          plants.map(({ id }) => String(id)),
+          plants.map(({ name }) => name),
+          plants.map(({ tag }) => tag),
+        ];
+        await pool.query(insert, columns);
+      },
+    };
+  },
+
+  /** One create at a time, through the storage and by its statement alone. */
+  async 'sqlite-lone'() {
+    const storage = sqliteStorage(new Database(':memory:'));
+    await storage.createTable();
+    return alone((plant) => storage.create(plant, context));
+  },
+  'sqlite-lone-bare': () => {
+    const database = new Database(':memory:');
+    transactions(database);
+    const insert = database.prepare(
+      `INSERT INTO plants (id, name, tag) SELECT CAST(json_extract(value, '$[0]') AS INTEGER),
+         json_extract(value, '$[1]'), json_extract(value, '$[2]')
+       FROM json_each(?) WHERE true ON CONFLICT (id) DO NOTHING RETURNING CAST(id AS TEXT) AS id`,
+    );
+    return alone(async ({ id, name, tag }) => {
+      database.exec('BEGIN IMMEDIATE');
+      insert.all(JSON.stringify([[String(id), name, tag]]));
+      database.exec('COMMIT');
+    });
+  },
+};
+
+/** 64 clients of `handle`, each of which sends its next create when it has its answer. */
+function throughHandle(storage: PlantStorage): Work {
+  const handle = createPlantStore(storage, acceptTokens(token));
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const each = 8;
+  const latencies: number[] = [];
+  const client = async () => {
+    for (let i = 0; i < each; i++) {
+      const start = performance.now();
+      const { status, body } = await handle({ method: 'POST', url: path, headers, body: plantJson() });
+      if (status !== 200) throw new Error(`answered ${status} ${body}`);
+      latencies.push((performance.now() - start) * 1000);
+    }
+  };
+  return {
+    operations: creators * each,
+    latencies,
+    async run() {
+      await Promise.all(Array.from({ length: creators }, client));
+    },
+  };
+}
+
+function alone(create: (plant: NewPlant) => Promise<unknown>): Work {
+  const latencies: number[] = [];
+  return {
+    operations: 1,
+    latencies,
+    async run() {
+      const [plant] = newPlants(1);
+      const start = performance.now();
+      await create(plant!);
+      latencies.push((performance.now() - start) * 1000);
+    },
+  };
+}
+
+const context: StorageContext<unknown> = {
+  request: { method: 'POST', url: path, headers: {} },
+  caller: 'anyone',
+  signal: new AbortController().signal,
+};
+
+let nextId = 1_000_000_000n;
+function newPlants(count = creators): NewPlant[] {
+  return Array.from({ length: count }, () => ({ id: nextId++, name: 'Rosa canina', tag: 'hedge' }));
+}
+
+function openSqlite(): Database.Database {
+  const folder = mkdtempSync(join(tmpdir(), 'plants-bench-'));
+  process.on('exit', () => rmSync(folder, { recursive: true }));
+  const database = new Database(join(folder, 'plants.db'));
+  database.exec('PRAGMA busy_timeout=100; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL');
+  return database;
+}
+
+function transactions(database: Database.Database): (plants: readonly NewPlant[]) => void {
+  database.exec('CREATE TABLE IF NOT EXISTS plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT)');
+  const insert = database.prepare(
+    'INSERT INTO plants VALUES (CAST(? AS INTEGER), ?, ?) ON CONFLICT DO NOTHING',
+  );
+  return (plants) => {
+    database.exec('BEGIN IMMEDIATE');
+    for (const { id, name, tag } of plants) insert.run(String(id), name, tag);
+    database.exec('COMMIT');
+  };
+}
+
+/** All over the space of ids, so that there is a page to find for each that comes after. */
+function fillSqlite(database: Database.Database, plants: number): void {
+  if (plants === 0) return;
+  database.exec(`PRAGMA synchronous=OFF;
+    INSERT INTO plants SELECT value * 400, 'Rosa canina', 'hedge' FROM generate_series(1, ${plants});
+    PRAGMA synchronous=FULL; PRAGMA wal_checkpoint(TRUNCATE)`);
+}
+
+async function openPostgres(table: string, plants: number): Promise<pg.Pool> {
+  const pool = new pg.Pool({ connectionString: process.env.BENCH_POSTGRES, max: 10 });
+  await pool.query(`DROP TABLE IF EXISTS ${table}`);
+  await postgresStorage(pool, { table }).createTable();
+  await pool.query(
+    `INSERT INTO ${table} SELECT i * 400, 'Rosa canina', 'hedge' FROM generate_series(1, ${plants}) i`,
+  );
+  await pool.query('CHECKPOINT');
+  return pool;
+}

@@ -1,0 +1,65 @@
+/** What somebody writes by hand who wants it fast and the same in meaning: nothing more is checked than has to be. */
+import { path, token } from './load.js';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+export interface ParsedPlant {
+  readonly id: number;
+  readonly name: string;
+  readonly tag?: string | undefined;
+}
+
+/** What is kept: an int64, as the contract has it, though none of the floors is exact beyond 2^53. */
+export interface FloorPlant {
+  readonly id: bigint;
+  readonly name: string;
+  readonly tag?: string | undefined;
+}
+
+/** Keeps a plant, unless there is one of its id. */
+export function store(plants: Map<bigint, FloorPlant>, { id, name, tag }: ParsedPlant): boolean {
+  const key = BigInt(id);
+  if (plants.has(key)) return false;
+  plants.set(key, { id: key, name, tag });
+  return true;
+}
+
+const json = { 'content-type': 'application/json' };
+const refuse = (status: number, message: string): Answer => ({
+  status,
+  headers: json,
+  body: JSON.stringify({ error: status * 100 + 1, message }),
+});
+
+/** Whether the headers let the body be read at all. */
+export function refuseHead(
+  method: string | undefined,
+  url: string | undefined,
+  headers: { readonly [name: string]: string | string[] | undefined },
+): Answer | undefined {
+  if (url !== path) return refuse(404, 'not found');
+  if (method !== 'POST') return refuse(405, 'POST only');
+  if (headers.authorization !== `Bearer ${token}`) return refuse(401, 'bad token');
+  if (headers['content-type'] !== 'application/json') return refuse(400, 'JSON only');
+  return undefined;
+}
+
+/** Stores the plant of a body. */
+export function create(plants: Map<bigint, FloorPlant>, body: string): Answer {
+  let plant: ParsedPlant;
+  try {
+    plant = JSON.parse(body);
+  } catch {
+    return refuse(400, 'not JSON');
+  }
+  const { id, name, tag } = plant;
+  if (!Number.isSafeInteger(id)) return refuse(400, 'id must be an integer');
+  if (typeof name !== 'string') return refuse(400, 'name must be a string');
+  if (tag !== undefined && typeof tag !== 'string') return refuse(400, 'tag must be a string');
+  if (!store(plants, plant)) return refuse(400, 'the id is taken');
+  return { status: 200, headers: json, body: JSON.stringify({ name, tag }) };
+}

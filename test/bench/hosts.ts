@@ -1,0 +1,186 @@
+/** Servers of the same operation, each on 127.0.0.1 and on a port of its own. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createAdaptorServer } from '@hono/node-server';
+import { vValidator } from '@hono/valibot-validator';
+import express from 'express';
+import fastify from 'fastify';
+import { Hono } from 'hono';
+import { bearerAuth } from 'hono/bearer-auth';
+import Koa from 'koa';
+import bodyParser from 'koa-bodyparser';
+import { acceptTokens, createPlantStore } from 'plant-store';
+import { toExpress } from 'plant-store/express';
+import { toFastify } from 'plant-store/fastify';
+import { toFetch } from 'plant-store/fetch';
+import { toKoa } from 'plant-store/koa';
+import { memoryStorage } from 'plant-store/memory';
+import { toNode } from 'plant-store/node';
+import * as v from 'valibot';
+import type { Contenders } from './contender.js';
+import { type Answer, create, type FloorPlant, type ParsedPlant, refuseHead, store } from './floor.js';
+import { path, token } from './load.js';
+
+const ours = () => createPlantStore(memoryStorage(), acceptTokens(token));
+
+export const hosts: Contenders = {
+  floor: () => createServer(floor()),
+  toNode: () => createServer(toNode(ours())),
+
+  express() {
+    const app = express();
+    app.use(express.json());
+    const plants = new Map<bigint, FloorPlant>();
+    app.post(path, (request, response): void => {
+      if (request.headers.authorization !== `Bearer ${token}`) {
+        response.status(401).json({ error: 40101, message: 'bad token' });
+        return;
+      }
+      const { success, output } = v.safeParse(newPlant, request.body);
+      if (!success || !store(plants, output)) {
+        response.status(400).json({ error: 40002, message: 'bad plant' });
+        return;
+      }
+      response.json({ name: output.name, tag: output.tag });
+    });
+    app.use(refuseJson);
+    return createServer(app);
+  },
+  'express-bare': () => createServer(express().post(path, floor())),
+  toExpress: () => createServer(express().use(toExpress(ours()))),
+
+  koa() {
+    const app = new Koa();
+    const plants = new Map<bigint, FloorPlant>();
+    app.use(async (context, next) => {
+      if (context.headers.authorization === `Bearer ${token}`) return next();
+      context.status = 401;
+      context.body = { error: 40101, message: 'bad token' };
+    });
+    app.use(bodyParser());
+    app.use((context) => {
+      if (context.method !== 'POST' || context.path !== path) return;
+      const { success, output } = v.safeParse(newPlant, (context.request as { body?: unknown }).body);
+      if (success && store(plants, output)) {
+        context.body = { name: output.name, tag: output.tag };
+      } else {
+        context.status = 400;
+        context.body = { error: 40002, message: 'bad plant' };
+      }
+    });
+    app.silent = true;
+    return createServer(app.callback());
+  },
+  'koa-bare'() {
+    const app = new Koa();
+    const listener = byHand();
+    app.use(
+      (context) =>
+        new Promise<void>((done) => {
+          listener(context.req, ({ status, headers, body }) => {
+            context.status = status;
+            context.set(headers);
+            context.body = body;
+            done();
+          });
+        }),
+    );
+    return createServer(app.callback());
+  },
+  toKoa: () => createServer(new Koa().use(toKoa(ours())).callback()),
+
+  hono() {
+    const app = new Hono();
+    const plants = new Map<bigint, FloorPlant>();
+    app.post(path, bearerAuth({ token }), vValidator('json', newPlant), (context) => {
+      const plant = context.req.valid('json');
+      if (!store(plants, plant)) return context.json({ error: 40003, message: 'the id is taken' }, 400);
+      return context.json({ name: plant.name, tag: plant.tag });
+    });
+    return createAdaptorServer({ fetch: app.fetch }) as Server;
+  },
+  toFetch() {
+    const app = new Hono();
+    const fetch = toFetch(ours());
+    app.post(path, (context) => fetch(context.req.raw));
+    return createAdaptorServer({ fetch: app.fetch }) as Server;
+  },
+
+  async fastify(): Promise<Server> {
+    const app = fastify({ ajv: { customOptions: { coerceTypes: false } } });
+    app.setErrorHandler<{ statusCode: number; message: string }>((error, _request, reply) =>
+      reply.code(error.statusCode).send({ error: 40000, message: error.message }),
+    );
+    const plants = new Map<bigint, FloorPlant>();
+    const text = { type: 'string' };
+    const required = ['error', 'message'];
+    app.post<{ Body: ParsedPlant }>(
+      path,
+      {
+        schema: {
+          body: {
+            type: 'object',
+            required: ['id', 'name'],
+            properties: { id: { type: 'integer' }, name: text, tag: text },
+          },
+          response: {
+            200: { type: 'object', required: ['name'], properties: { name: text, tag: text } },
+            '4xx': { type: 'object', required, properties: { error: { type: 'integer' }, message: text } },
+          },
+        },
+        async onRequest(request, reply) {
+          if (request.headers.authorization === `Bearer ${token}`) return;
+          return reply.code(401).send({ error: 40101, message: 'bad token' });
+        },
+      },
+      async ({ body }, reply) => {
+        if (!store(plants, body)) return reply.code(400).send({ error: 40003, message: 'the id is taken' });
+        return { name: body.name, tag: body.tag };
+      },
+    );
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    return app.server;
+  },
+  async toFastify() {
+    const app = fastify();
+    app.register(toFastify(ours()));
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    return app.server;
+  },
+};
+
+const newPlant = v.object({
+  id: v.pipe(v.number(), v.safeInteger()),
+  name: v.string(),
+  tag: v.optional(v.string()),
+});
+
+/** Express answers a body that is no JSON with a page and a stack trace otherwise. */
+const refuseJson: express.ErrorRequestHandler = (error, _request, response, _next) => {
+  response.status(error.status).json({ error: 40001, message: 'not JSON' });
+};
+
+/** The operation on `node:http` by hand. */
+function floor() {
+  const listener = byHand();
+  return (request: IncomingMessage, response: ServerResponse): void =>
+    listener(request, ({ status, body }) => {
+      const length = Buffer.byteLength(body);
+      response.writeHead(status, { 'content-type': 'application/json', 'content-length': length });
+      response.end(body);
+    });
+}
+
+function byHand() {
+  const plants = new Map<bigint, FloorPlant>();
+  return (request: IncomingMessage, answer: (answer: Answer) => void): void => {
+    const refusal = refuseHead(request.method, request.url, request.headers);
+    if (refusal) {
+      request.resume();
+      answer(refusal);
+      return;
+    }
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => answer(create(plants, Buffer.concat(chunks).toString())));
+  };
+}

@@ -1,0 +1,166 @@
+import type { By } from './duel.js';
+import { bodies, plantBodies } from './json.js';
+
+/** One line of the table. */
+export interface Row {
+  readonly what: string;
+  readonly against: string;
+  /** Both sides, as `contenders.ts` knows them; where there are several pairs, the worst one is shown. */
+  readonly duels: readonly (readonly [floor: string, target: string])[];
+  /** What decides. Default: cost. */
+  readonly by?: By;
+  /** What cost is counted in. Default: µs. */
+  readonly unit?: string;
+  /** How many times as good as the floor it has to be, and is meant to be. */
+  readonly must?: number;
+  readonly aim?: number;
+  /** Not part of `--quick`. */
+  readonly long?: boolean;
+}
+
+const kib = 2 ** 10;
+const mib = 2 ** 20;
+const kinds = Object.keys(bodies);
+const million = 5_000_000;
+
+/** A row of two servers under load. */
+const host = (target: string, against: string, floor: string, must?: number, aim?: number): Row => ({
+  what: target,
+  against,
+  duels: [[`hosts/${floor}`, `hosts/${target}`]],
+  ...(must && { must }),
+  ...(aim && { aim }),
+});
+
+export function rows(core: string, root: string): Row[] {
+  return [
+    host('floor', 'itself: the A/A', 'floor'),
+    host('toNode', 'node:http by hand', 'floor', 0.95, 1.05),
+    host('toNode', 'Fastify 5, schemas', 'fastify', 1.1, 1.3),
+    host('toExpress', 'express.json + valibot', 'express', 1.3),
+    host('toExpress', 'the floor in Express', 'express-bare', undefined, 1),
+    host('toKoa', 'koa-bodyparser + valibot', 'koa', 1.3),
+    host('toKoa', 'the floor in Koa', 'koa-bare', undefined, 1),
+    host('toFastify', 'Fastify 5, schemas', 'fastify', 0.95, 1.1),
+    host('toFetch', 'Hono: bearerAuth, valibot', 'hono', 1.3, 2),
+    {
+      what: 'handle, no deadline',
+      against: 'by hand',
+      duels: [['handles/by-hand', 'handles/handle 0']],
+      must: 0.5,
+      aim: 0.6,
+    },
+    {
+      what: 'handle, deadline',
+      against: 'by hand',
+      duels: [['handles/by-hand', 'handles/handle 30000']],
+      must: 0.5,
+      aim: 0.6,
+    },
+    {
+      what: 'exact JSON, a plant',
+      against: 'JSON.parse',
+      duels: Object.keys(plantBodies).map((name) => [`json/parse ${name}`, `json/exact ${name}`]),
+      unit: 'µs/B',
+      must: 1 / 1.6,
+    },
+    {
+      what: 'exact JSON, any 1 MiB',
+      against: 'JSON.parse',
+      duels: kinds.map((kind) => [`json/parse ${kind} ${mib}`, `json/exact ${kind} ${mib}`]),
+      unit: 'µs/B',
+      must: 1 / 4,
+    },
+    {
+      what: 'exact JSON, at 1 MiB',
+      against: 'itself at 1 KiB',
+      duels: kinds.map((kind) => [`json/exact ${kind} ${kib}`, `json/exact ${kind} ${mib}`]),
+      unit: 'µs/B',
+      must: 1 / 1.5,
+    },
+    {
+      what: 'SQLite, 64 at a time',
+      against: 'a transaction a plant',
+      duels: [['databases/sqlite-single', 'databases/sqlite']],
+      by: 'rate',
+      must: 20,
+      aim: 40,
+    },
+    {
+      what: 'SQLite, 64 at a time',
+      against: 'bare transactions of 64',
+      duels: [['databases/sqlite-bare', 'databases/sqlite']],
+      by: 'rate',
+      must: 0.7,
+      aim: 0.85,
+    },
+    {
+      what: 'SQLite, a lone create',
+      against: 'its statement alone',
+      duels: [['databases/sqlite-lone-bare', 'databases/sqlite-lone']],
+      by: 'p50',
+    },
+    {
+      what: 'PostgreSQL, 64 at a time',
+      against: 'an INSERT a request',
+      duels: [['databases/postgres-single a', 'databases/postgres b']],
+      by: 'rate',
+      must: 5,
+      aim: 7,
+    },
+    {
+      what: 'PostgreSQL, p50 of a create',
+      against: 'an INSERT a request',
+      duels: [['databases/postgres-single a', 'databases/postgres b']],
+      by: 'p50',
+      must: 4,
+      aim: 6,
+    },
+    {
+      what: 'PostgreSQL, 64 at a time',
+      against: 'a bare unnest of 64',
+      duels: [['databases/postgres-bare a', 'databases/postgres b']],
+      by: 'rate',
+      must: 0.7,
+      aim: 0.85,
+    },
+    {
+      what: 'SQLite with 5 million stored',
+      against: 'bare transactions there',
+      duels: [[`databases/sqlite-bare ${million}`, `databases/sqlite ${million}`]],
+      by: 'rate',
+      must: 1 / 1.1,
+      long: true,
+    },
+    {
+      what: 'PostgreSQL with 5 million stored',
+      against: 'a bare unnest there',
+      duels: [[`databases/postgres-bare a ${million}`, `databases/postgres b ${million}`]],
+      by: 'rate',
+      must: 1 / 1.1,
+      long: true,
+    },
+    {
+      what: 'memory storage, a plant',
+      against: 'a bare Map',
+      duels: [['footprints/bytes-of-map', 'footprints/bytes-of-storage']],
+      unit: 'B',
+      must: 1 / 1.1,
+    },
+    {
+      what: 'core, toNode, valibot; gzip',
+      against: '6 kB',
+      duels: [['footprints/bytes-allowed 6000', `footprints/bytes-zipped ${root}`]],
+      unit: 'B',
+      must: 1,
+      aim: 6 / 4,
+    },
+    {
+      what: 'import of the core',
+      against: "valibot's",
+      duels: [['footprints/import-valibot', `footprints/import-core ${core}`]],
+      unit: 'ms',
+      must: 1 / 1.5,
+    },
+  ];
+}
