@@ -46,9 +46,9 @@ export function createPlantStore<Caller>(
   options: PlantStoreOptions = {},
 ): PlantHandler {
   const { basePath, bodyLimit, timeoutMs, acceptReplays, onError } = checkOptions(options);
-  if (typeof storage?.create !== 'function') throw new TypeError('storage must have a create function');
+  if (typeof storage?.create !== 'function') throw new TypeError('storage.create must be a function');
   if (typeof verifyToken !== 'function') throw new TypeError('verifyToken must be a function');
-  if (acceptReplays && !storage.find) throw new TypeError('acceptReplays needs a storage that has find');
+  if (acceptReplays && !storage.find) throw new TypeError('acceptReplays needs storage.find');
   const path = `${basePath}/plants`;
 
   return async function handle(request: PlantRequest): Promise<PlantResponse> {
@@ -104,8 +104,7 @@ export function createPlantStore<Caller>(
     if (typeof content === 'string' || isBytes(content)) return plantFromText(textOf(content, bodyLimit));
     try {
       // A body of another kind is a fault of the host: of the client's plant it says nothing.
-      if (!('parsed' in content))
-        throw new BodyError('body_unreadable', 'the body is in no form of PlantBody');
+      if (!('parsed' in content)) throw new BodyError('body_unreadable', 'the body is no PlantBody');
       return plantFromParsed(content.parsed);
     } catch (error) {
       throw error instanceof Refusal ? error : bodyRefusal(error, bodyLimit);

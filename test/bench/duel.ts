@@ -5,6 +5,9 @@ import { probe } from './probe.js';
 
 /** How long a duel is. */
 export interface Effort {
+  /** How many fresh processes each side gets: what V8 makes of a program differs from one to the next by some percent. */
+  readonly bouts: number;
+  /** Samples of each side in a bout. */
   readonly pairs: number;
   readonly sampleMs: number;
   readonly warmUpMs: number;
@@ -33,28 +36,32 @@ export interface Duel {
 }
 
 /**
- * Lets two contenders take turns in short samples, each in a fresh process: on a machine that others use as well, only
- * what is measured side by side can be compared.
+ * Lets two contenders take turns in short samples, in fresh processes: on a machine that others use as well, only what
+ * is measured side by side can be compared.
  */
 export async function duel(child: string, floor: string, target: string, effort: Effort): Promise<Duel> {
-  const sides: Side[] = [];
-  try {
-    for (const name of [floor, target]) sides.push(await Side.open(child, name));
-    for (const side of sides) await side.sample(effort.warmUpMs);
-    const samples: [Sample[], Sample[]] = [[], []];
-    for (let pair = 0; pair < effort.pairs; pair++) {
-      // Who goes first changes, for whatever favours the first.
-      for (const i of pair % 2 ? [1, 0] : [0, 1]) samples[i]!.push(await sides[i]!.sample(effort.sampleMs));
+  const floors: Sample[] = [];
+  const targets: Sample[] = [];
+  for (let i = 0; i < effort.bouts; i++) {
+    const sides: Side[] = [];
+    try {
+      for (const name of [floor, target]) sides.push(await Side.open(child, name));
+      for (const side of sides) await side.sample(effort.warmUpMs);
+      for (let pair = 0; pair < effort.pairs; pair++) {
+        // Who goes first changes, for whatever favours the first.
+        for (const which of pair % 2 ? [1, 0] : [0, 1]) {
+          (which ? targets : floors).push(await sides[which]!.sample(effort.sampleMs));
+        }
+      }
+    } finally {
+      for (const side of sides) await side.stop();
     }
-    const [floors, targets] = samples;
-    const times = floors.map(({ cost, rate, p50 }, i) => {
-      const target = targets[i]!;
-      return { cost: cost / target.cost, rate: target.rate / rate, p50: p50 / target.p50 };
-    });
-    return { floor: figures(floors), target: figures(targets), times: figures(times) };
-  } finally {
-    for (const side of sides) await side.stop();
   }
+  const times = floors.map(({ cost, rate, p50 }, i) => {
+    const target = targets[i]!;
+    return { cost: cost / target.cost, rate: target.rate / rate, p50: p50 / target.p50 };
+  });
+  return { floor: figures(floors), target: figures(targets), times: figures(times) };
 }
 
 function figures(samples: readonly Sample[]): Figures {

@@ -10,8 +10,8 @@ import { type Row, rows } from './rows.js';
 const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const quick = process.argv.includes('--quick');
 const effort: Effort = quick
-  ? { pairs: 5, sampleMs: 150, warmUpMs: 500 }
-  : { pairs: 15, sampleMs: 500, warmUpMs: 3000 };
+  ? { bouts: 1, pairs: 5, sampleMs: 150, warmUpMs: 500 }
+  : { bouts: 3, pairs: 5, sampleMs: 500, warmUpMs: 1500 };
 
 const { child, core } = await buildChild();
 const picked = rows(core, root)
@@ -28,9 +28,10 @@ try {
   rmSync(dirname(child), { recursive: true });
 }
 
-async function worstOf({ duels, by = 'cost' }: Row): Promise<{ target: string; duel: Duel }> {
-  // Where there are many, each is short.
-  const share = duels.length > 1 ? { ...effort, sampleMs: 30, warmUpMs: 100 } : effort;
+async function worstOf({ duels, by = 'cost', long }: Row): Promise<{ target: string; duel: Duel }> {
+  // Where there are many, each is short; and what takes minutes to set up is set up once.
+  const many = { ...effort, bouts: 1, sampleMs: 30, warmUpMs: 100 };
+  const share = duels.length > 1 ? many : long ? { ...effort, bouts: 1, pairs: 15 } : effort;
   const fought = [];
   for (const [floor, target] of duels) fought.push({ target, duel: await duel(child, floor, target, share) });
   return fought.reduce((a, b) => (b.duel.times[by].median < a.duel.times[by].median ? b : a));
