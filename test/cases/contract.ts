@@ -240,6 +240,8 @@ const bytes = (...parts: readonly (string | number)[]): Uint8Array =>
   );
 
 const mebibyte = 2 ** 20;
+/** What the stores of these cases take, in bytes: the default. */
+export const bodyLimit = mebibyte;
 const padded = (size: number): string => rose + ' '.repeat(size - rose.length);
 
 const creations: ContractCase[] = [

@@ -2,7 +2,7 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:http2';
 import { request as httpsRequest } from 'node:https';
-import type { Answer, CompleteRequest } from '../cases/contract.js';
+import { type Answer, bodyLimit, type CompleteRequest } from '../cases/contract.js';
 
 export interface Client {
   send: (request: CompleteRequest) => Promise<Answer>;
@@ -55,15 +55,19 @@ function sendHttp1(origin: string, { method, path, headers, body }: CompleteRequ
       response.setEncoding('utf8').on('data', (chunk) => {
         text += chunk;
       });
-      response.on('end', () =>
-        resolve({ status: response.statusCode ?? 0, headers: lookup(response.headers), text }),
-      );
+      response.on('end', () => {
+        resolve({ status: response.statusCode ?? 0, headers: lookup(response.headers), text });
+        if (isTooLarge) request.destroy();
+      });
       response.on('error', reject);
     });
     // The server may cut a refused upload off after its answer.
     request.on('error', (error) => answered || reject(error));
     if (body) request.setHeader('content-length', body.byteLength);
-    request.end(body);
+    // Its declared length is enough to refuse it; a server that cuts off what follows may cut off its answer, too.
+    const isTooLarge = body && body.byteLength > bodyLimit;
+    if (isTooLarge) request.flushHeaders();
+    else request.end(body);
   });
 }
 
