@@ -189,15 +189,26 @@ describe('a second create of an id', () => {
         outcome(create(plant(1), context)),
       ];
       await turn();
-      // While it is on its way is no other time than while it waits.
-      told.push(outcome(create(plant(1), context)));
-      await turn();
-      expect(told.map(({ current }) => current)).toEqual(Array(4).fill('pending'));
+      expect(told.map(({ current }) => current)).toEqual(Array(3).fill('pending'));
       await calls[0]?.answer(first);
-      expect(told.map(({ current }) => current)).toEqual([first, 'taken', 'taken', 'taken']);
+      expect(told.map(({ current }) => current)).toEqual([first, 'taken', 'taken']);
       expect(calls.map((call) => call.ids)).toEqual([[1]]);
     },
   );
+
+  it('is sent when the first was on its way already, but not beside it', async () => {
+    const { calls, createMany } = byHand();
+    const { create } = groupCommit(createMany);
+    const told = [outcome(create(plant(1), context))];
+    await turn();
+    told.push(outcome(create(plant(1), context)));
+    await turn();
+    expect(calls).toHaveLength(1);
+    await calls[0]?.answer('created');
+    expect(told.map(({ current }) => current)).toEqual(['created', 'pending']);
+    await calls[1]?.answer('taken');
+    expect(told.map(({ current }) => current)).toEqual(['created', 'taken']);
+  });
 
   it('gets its own try when the first fails, one after the other', async () => {
     const { calls, createMany } = byHand();
@@ -215,6 +226,18 @@ describe('a second create of an id', () => {
 });
 
 describe('a create whose client has gone', () => {
+  function lazyContext() {
+    const signal = vi.fn(() => new AbortController().signal);
+    const lazy = {
+      request,
+      caller: 'anyone',
+      get signal() {
+        return signal();
+      },
+    };
+    return { signal, lazy };
+  }
+
   it('is not sent if it was still waiting, and leaves its id to the next', async () => {
     const { calls, createMany } = byHand();
     const { create } = groupCommit(createMany);
@@ -233,14 +256,7 @@ describe('a create whose client has gone', () => {
   it('does not cost those a signal that did not have to wait', async () => {
     const { calls, createMany } = byHand();
     const { create } = groupCommit(createMany);
-    const signal = vi.fn(() => new AbortController().signal);
-    const lazy = {
-      request,
-      caller: 'anyone',
-      get signal() {
-        return signal();
-      },
-    };
+    const { signal, lazy } = lazyContext();
     create(plant(1), lazy);
     await turn();
     expect(calls).toHaveLength(1);
@@ -248,6 +264,16 @@ describe('a create whose client has gone', () => {
     create(plant(2), lazy);
     await calls[0]?.answer('created');
     expect(signal).toHaveBeenCalledTimes(1);
+  });
+
+  it('does not cost those a signal either that come with an answer', async () => {
+    const { create } = groupCommit(async (plants) => plants.map(() => 'created'));
+    const { signal, lazy } = lazyContext();
+    const client = async (id: number) => {
+      for (let i = 0; i < 3; i++) await create(plant(id + i), lazy);
+    };
+    await Promise.all([client(0), client(10)]);
+    expect(signal).not.toHaveBeenCalled();
   });
 });
 
