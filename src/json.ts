@@ -1,6 +1,6 @@
 /** The members of a JSON object that a plant is made of. */
 export interface Members {
-  /** A `bigint` where the text holds an integer of up to 19 digits, else whatever it holds, but never a number. */
+  /** A `bigint` where the text holds an integer that may be an int64, else whatever it holds, but never a number. */
   readonly id: unknown;
   readonly name: unknown;
   readonly tag: unknown;
@@ -9,22 +9,20 @@ export interface Members {
 }
 
 /**
- * Parses JSON text and keeps the id exact. `JSON.parse` decides what is valid; the digits of the id are then read
- * from the text, because a double holds only 53 bits of them.
+ * Parses JSON text and keeps the id exact, because a double holds only 53 bits of its digits. What most clients send is
+ * read by one expression; else `JSON.parse` decides what is valid, and a second pass finds the digits of the id.
  *
  * @returns `undefined` for JSON that is not an object
  * @throws {SyntaxError} for text that is not JSON
  */
 export function parseMembers(text: string): Members | undefined {
+  const usual = usualMembers(text);
+  if (usual) return usual;
   const value: unknown = JSON.parse(text);
   if (!isObject(value)) return undefined;
   const { id, name, tag } = value;
-  if (plain.test(text)) {
-    const digits = Number.isSafeInteger(id) ? id : text.slice(text.indexOf(':') + 1, text.indexOf(','));
-    return { id: BigInt(digits as number | string), name, tag, repeated: [] };
-  }
   const { afterId, repeated } = scanTopLevel(text);
-  return { id: typeof id === 'number' ? integerAfter(text, afterId) : id, name, tag, repeated };
+  return { id: typeof id === 'number' ? integerAfter(text, afterId, id) : id, name, tag, repeated };
 }
 
 /** Whether a value is what JSON calls an object. */
@@ -32,21 +30,42 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/**
- * What most clients send: the members once each, in the contract's order, an id of digits alone, and no escapes.
- * It says in one look what the scan below finds out step by step.
- */
-const plain = /^\{ ?"id": ?-?\d{1,19}, ?"name": ?"[^"\\]*"(?:, ?"tag": ?"[^"\\]*")? ?\}$/;
+/** The digits of an id, or a key and its string: three captures, of which those of the other kind are `undefined`. */
+const { source: member } =
+  / ?(?:"id" ?: ?(-?(?:0|[1-9]\d{0,18}))|"(name|tag)" ?: ?("[ !#-[\]-\uffff]*(?:\\.[ !#-[\]-\uffff]*)*")) ?/;
+/** An object of a plant's members alone, in any order, the id in digits: a part of JSON, in which nothing is inexact. */
+const usual = new RegExp(`^\\{${member}(?:,${member})?(?:,${member})?\\}$`);
+/** In characters. Of a long text, an expression that has to remember its way could take more memory than the text. */
+const usualLength = 512;
+const none: readonly string[] = [];
 
-const members = ['id', 'name', 'tag'] as const;
+/** The members of a text as most clients spell it, `undefined` for any other, and for one that gives a member twice. */
+function usualMembers(text: string): Members | undefined {
+  const match = text.length <= usualLength && usual.exec(text);
+  if (!match) return undefined;
+  let id: bigint | undefined;
+  let name: string | undefined;
+  let tag: string | undefined;
+  for (let i = 1; i < match.length; i += 3) {
+    const digits = match[i];
+    const key = match[i + 1];
+    if (digits) {
+      if (id !== undefined) return undefined;
+      id = BigInt(digits);
+    } else if (key === 'name') {
+      if (name !== undefined) return undefined;
+      name = unquoted(match[i + 2]!);
+    } else if (key) {
+      if (tag !== undefined) return undefined;
+      tag = unquoted(match[i + 2]!);
+    }
+  }
+  return { id, name, tag, repeated: none };
+}
 
-const quote = 0x22;
-const comma = 0x2c;
-const openBracket = 0x5b;
-const backslash = 0x5c;
-const closeBracket = 0x5d;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
+function unquoted(string: string): string {
+  return string.includes('\\') ? JSON.parse(string) : string.slice(1, -1);
+}
 
 /**
  * Reads the top level of the text of a JSON object: where the last `id` key ends, and which of the members came
@@ -57,36 +76,36 @@ function scanTopLevel(text: string): { afterId: number; repeated: readonly strin
   let afterId = 0;
   let depth = 0;
   let keyIsNext = false;
-  for (let i = 0, dull = 0; i < text.length; i++) {
-    switch (text.charCodeAt(i)) {
-      case quote: {
+  for (let i = 0, dullness = 0; i < text.length; i++) {
+    switch (text[i]) {
+      case '"': {
         const start = i + 1;
         i = endOfString(text, start);
         if (!keyIsNext) break;
         keyIsNext = false;
         const raw = text.slice(start, i);
         const key = raw.includes('\\') ? JSON.parse(`"${raw}"`) : raw;
-        if (key !== 'id' && key !== 'name' && key !== 'tag') break;
+        if (!Object.hasOwn(count, key)) break;
         count[key as keyof typeof count]++;
         if (key === 'id') afterId = i + 1;
         break;
       }
-      case openBrace:
-      case openBracket:
+      case '{':
+      case '[':
         keyIsNext = ++depth === 1;
         break;
-      case closeBrace:
-      case closeBracket:
+      case '}':
+      case ']':
         depth--;
         break;
-      case comma:
+      case ',':
         keyIsNext = depth === 1;
         break;
       default:
-        if (++dull % patience === 0) i = skip(outsideStrings, text, i) - 1;
+        if (++dullness % patience === 0) i = skip(dull, text, i) - 1;
     }
   }
-  const repeated = members.filter((name) => count[name] > 1);
+  const repeated = Object.keys(count).filter((key) => count[key as keyof typeof count] > 1);
   return { afterId, repeated };
 }
 
@@ -94,13 +113,14 @@ function scanTopLevel(text: string): { afterId: number; repeated: readonly strin
 function endOfString(text: string, from: number): number {
   for (let end = text.indexOf('"', from); ; end = text.indexOf('"', end + 1)) {
     let start = end;
-    while (text.charCodeAt(start - 1) === backslash) start--;
+    while (text[start - 1] === '\\') start--;
     if ((end - start) % 2 === 0) return end;
   }
 }
 
 // A sticky expression runs over a long stretch at several times the speed of a loop, but is slow to start.
-const outsideStrings = /[^"{}[\],]*/y;
+/** White space, and what numbers are made of but an e; in ranges, for each is a comparison. */
+const dull = /[\0-!\--Z]*/y;
 const zeros = /0*/y;
 const patience = 16;
 
@@ -115,21 +135,19 @@ function skip(run: RegExp, text: string, from: number): number {
 const numberMember = /\s*:\s*(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?/iy;
 
 /**
- * The number after a key when it is an integer of up to 19 digits, as an int64 is, however it is spelt: `1.0` and
- * `1e3` are integers to JSON Schema. Digits decide, never a double. They are counted before they become a `bigint`, so that `1e999999999`
- * allocates nothing.
+ * The number after a key, if it is an integer however it is spelt: `1.0` and `1e3` are integers to JSON Schema. Its
+ * digits decide. The double that `JSON.parse` made of them only tells what is no int64 for sure, which leaves nothing
+ * to write out that is longer than the text: `1e999999999` allocates nothing.
  */
-function integerAfter(text: string, afterKey: number): bigint | undefined {
+function integerAfter(text: string, afterKey: number, double: number): bigint | undefined {
+  if (!Number.isInteger(double) || Math.abs(double) > 2 ** 63) return undefined;
   numberMember.lastIndex = afterKey;
-  const [, sign = '', whole = '', fraction = '', exponent = 0] = numberMember.exec(text) ?? [];
+  const [, sign, whole = '', fraction = '', exponent = 0] = numberMember.exec(text) ?? [];
   const digits = whole + fraction;
+  // Of 0, and of what is too small for a double, every digit has to be a 0.
+  const point = double && whole.length + Number(exponent);
+  if (point < digits.length && skip(zeros, digits, point) < digits.length) return undefined;
   const first = skip(zeros, digits, 0);
-  if (first === digits.length) return 0n;
-  // No more than 19 digits may be other than the zeros around them.
-  const significant = digits.slice(first, first + 19).replace(/0+$/, '');
-  const end = first + significant.length;
-  if (skip(zeros, digits, end) < digits.length) return undefined;
-  const shift = Number(exponent) - fraction.length + digits.length - end;
-  if (shift < 0 || significant.length + shift > 19) return undefined;
-  return BigInt(sign + significant + '0'.repeat(shift));
+  const size = BigInt(digits.slice(first, point).padEnd(point - first, '0'));
+  return sign ? -size : size;
 }

@@ -116,6 +116,55 @@ test('any text is a plant, or JSON and none, or no JSON, as JSON.parse has it: n
   );
 });
 
+test('the usual spelling of a plant, which has a way of its own, means what it means behind a new line', async () => {
+  const space = fc.constantFrom('', ' ', '  ');
+  const inString = fc.constantFrom(
+    'a',
+    '\\"',
+    '\\\\',
+    '\\u0041',
+    '\\ud83c',
+    '\\x',
+    '\\',
+    '"',
+    '\n',
+    '\u0000',
+    'é',
+    '\u2028',
+    '🌱',
+  );
+  const string = fc.array(inString, { maxLength: 4 }).map((parts) => `"${parts.join('')}"`);
+  const number = fc.constantFrom(
+    '0',
+    '-0',
+    '7',
+    '-7',
+    '007',
+    '1.0',
+    '1e3',
+    '9007199254740993',
+    '-9223372036854775808',
+  );
+  const long = fc.constantFrom('9223372036854775808', '9'.repeat(19), '9'.repeat(20), 'null', 'true', '[]');
+  const key = fc.constantFrom('id', 'id', 'name', 'name', 'tag', 'ID', '\\u0069d', '__proto__');
+  const member = fc
+    .tuple(space, key, space, space, fc.oneof(string, number, long), space)
+    .map(([a, name, b, c, value, d]) => `${a}"${name}"${b}:${c}${value}${d}`);
+  const plant = fc
+    .tuple(number, string, fc.array(member, { maxLength: 2 }))
+    .chain(([id, name, others]) =>
+      fc.shuffledSubarray([`"id":${id}`, `"name":${name}`, ...others], { minLength: 1 }),
+    );
+  await fc.assert(
+    fc.asyncProperty(plant, async (members) => {
+      const text = `{${members.join(',')}}`;
+      expect(await read(text)).toEqual(await read(`\n${text}`));
+      expect(String(await read(text)).startsWith('40001')).toBe(!isJson(text));
+    }),
+    { numRuns: 5000 },
+  );
+});
+
 test('any bytes are a plant or a refusal: never a failure of ours', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 40 }), async (bytes) => {
