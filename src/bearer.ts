@@ -60,8 +60,8 @@ const bearer = new RegExp(`^bearer(?: +(${token68}) *$| |$)`, 'i');
 export function bearerToken(headers: PlantHeaders): string {
   const found = header(headers, 'authorization');
   // Of several headers each reader could take another.
-  if (found !== null && typeof found !== 'string' && found.length > 1) throw tokenInvalid();
-  const match = bearer.exec(typeof found === 'string' ? found : (found?.[0] ?? ''));
+  if (Array.isArray(found) && found.length > 1) throw tokenInvalid();
+  const match = bearer.exec(String(found ?? ''));
   // No `error` attribute here: a client that sent no credentials made no mistake yet (RFC 6750 §3.1).
   if (!match) throw new Refusal('token_missing', { headers: challenge() });
   if (!match[1]) throw tokenInvalid();
@@ -109,7 +109,7 @@ export function acceptTokens(...tokens: readonly string[]): VerifyToken<true> {
 function equalInConstantTime(expected: string, given: string): boolean {
   let difference = expected.length ^ given.length;
   for (let i = 0; i < expected.length; i++) {
-    difference |= expected.charCodeAt(i) ^ given.charCodeAt(i < given.length ? i : 0);
+    difference |= expected.charCodeAt(i) ^ given.charCodeAt(i);
   }
   return difference === 0;
 }

@@ -35,19 +35,15 @@ const jsonType = /^\s*application\/json\s*(?:;|$)/i;
 
 /** Refuses what is not plain JSON, or declares more than `limit` bytes, before a byte of the body is read. */
 export function checkBodyHeaders(headers: PlantHeaders, limit: number): void {
-  const type = one(header(headers, 'content-type')) || 'none';
-  const encoding = one(header(headers, 'content-encoding')) || 'identity';
+  const type = String(header(headers, 'content-type') || 'none');
+  const encoding = String(header(headers, 'content-encoding') || 'identity');
   if (!jsonType.test(type) || !/^ *identity *$/i.test(encoding)) {
     const came = `Content-Type: ${type}, Content-Encoding: ${encoding}`;
     throw new Refusal('media_type_unsupported', {
       message: `Send application/json, unencoded; not ${came}.`,
     });
   }
-  if (Number(one(header(headers, 'content-length'))) > limit) throw tooLarge(limit);
-}
-
-function one(value: string | readonly string[] | null): string | null {
-  return typeof value === 'string' ? value : (value?.join(', ') ?? null);
+  if (Number(header(headers, 'content-length')) > limit) throw tooLarge(limit);
 }
 
 function tooLarge(limit: number): Refusal {
@@ -101,7 +97,9 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 /** The text of a body: at most `limit` bytes of UTF-8, without a byte order mark. */
 export function textOf(content: string | Uint8Array, limit: number): string {
   if (typeof content === 'string') {
-    if (!fits(content, limit)) throw tooLarge(limit);
+    // A UTF-16 unit becomes three bytes at most: most strings need not be encoded to be measured.
+    const mayNotFit = content.length * 3 > limit;
+    if (mayNotFit && new TextEncoder().encode(content).byteLength > limit) throw tooLarge(limit);
     return content.charCodeAt(0) === 0xfeff ? content.slice(1) : content;
   }
   if (content.byteLength > limit) throw tooLarge(limit);
@@ -110,10 +108,4 @@ export function textOf(content: string | Uint8Array, limit: number): string {
   } catch {
     throw new Refusal('body_not_json');
   }
-}
-
-/** Whether a string is at most `limit` bytes of UTF-8; a UTF-16 unit becomes one to three. */
-function fits(text: string, limit: number): boolean {
-  if (text.length > limit) return false;
-  return text.length * 3 <= limit || new TextEncoder().encode(text).byteLength <= limit;
 }

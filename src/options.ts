@@ -34,7 +34,7 @@ const rules = {
 
 function whole(otherwise: number, least: number, most: number) {
   const isValid = (value: unknown) =>
-    Number.isInteger(value) && Number(value) >= least && Number(value) <= most;
+    Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
   return [otherwise, isValid, `a whole number from ${least} to ${most}`] as const;
 }
 

@@ -204,9 +204,7 @@ function verificationRefusal(error: unknown): Refusal {
 }
 
 function accepted<Caller>(verified: Caller | false | null | undefined): Caller {
-  if (verified === false || verified === null || verified === undefined) {
-    throw tokenInvalid();
-  }
+  if (verified === null || verified === undefined || verified === false) throw tokenInvalid();
   return verified;
 }
 
