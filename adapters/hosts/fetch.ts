@@ -70,7 +70,7 @@ async function readBody(request: FetchRequest, server: unknown, limit: number): 
   }
 }
 
-const lostBody = 'the request body was read before plant-store: hand it the request first, or a clone()';
+const lostBody = 'the body was read before plant-store: hand it the request first, or a clone()';
 
 /**
  * Whether to read the body in one go, which Bun, Deno and Hono on Node do a fifth faster or more. Only straight from a
