@@ -21,8 +21,8 @@ export function parseMembers(text: string): Members | undefined {
   const value: unknown = JSON.parse(text);
   if (!isObject(value)) return undefined;
   const { id, name, tag } = value;
-  const { afterId, repeated } = scanTopLevel(text);
-  return { id: typeof id === 'number' ? integerAfter(text, afterId, id) : id, name, tag, repeated };
+  const { idNumber, repeated } = scanTopLevel(text);
+  return { id: typeof id === 'number' ? integerOf(idNumber, id) : id, name, tag, repeated };
 }
 
 /** Whether a value is what JSON calls an object. */
@@ -68,13 +68,13 @@ function unquoted(string: string): string {
 }
 
 /**
- * Reads the top level of the text of a JSON object: where the last `id` key ends, and which of the members came
- * again. Not recursive, so depth costs no stack, and linear.
+ * Reads the top level of the text of a JSON object: the number of its id, unless that came again, and which of the
+ * members did. Not recursive, so depth costs no stack, and linear.
  */
-function scanTopLevel(text: string): { afterId: number; repeated: readonly string[] } {
+function scanTopLevel(text: string): { idNumber: RegExpExecArray | null; repeated: readonly string[] } {
   const given = new Set<string>();
   const repeated = new Set<string>();
-  let afterId = 0;
+  let idNumber: RegExpExecArray | null = null;
   let depth = 0;
   let keyIsNext = false;
   for (let i = 0, dullness = 0; i < text.length; i++) {
@@ -86,8 +86,12 @@ function scanTopLevel(text: string): { afterId: number; repeated: readonly strin
         keyIsNext = false;
         const raw = text.slice(start, i);
         const key = raw.includes('\\') ? JSON.parse(`"${raw}"`) : raw;
+        if (key === 'id') {
+          numberMember.lastIndex = i + 1;
+          idNumber = given.has(key) ? null : numberMember.exec(text);
+          if (idNumber) i = numberMember.lastIndex - 1;
+        }
         if (members.includes(key)) (given.has(key) ? repeated : given).add(key);
-        if (key === 'id') afterId = i + 1;
         break;
       }
       case '{':
@@ -105,7 +109,7 @@ function scanTopLevel(text: string): { afterId: number; repeated: readonly strin
         if (++dullness % patience === 0) i = skip(dull, text, i) - 1;
     }
   }
-  return { afterId, repeated: [...repeated] };
+  return { idNumber, repeated: [...repeated] };
 }
 
 /** The index of the quote that ends a string whose first character is at `from`. */
@@ -138,14 +142,14 @@ function skip(run: RegExp, text: string, from: number): number {
 const numberMember = /\s*:\s*(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?/iy;
 
 /**
- * The number after a key, if it is an integer however it is spelt: `1.0` and `1e3` are integers to JSON Schema. Its
- * digits decide. The double that `JSON.parse` made of them only tells what is no int64 for sure, which leaves nothing
- * to write out that is longer than the text: `1e999999999` allocates nothing.
+ * A number, if it is an integer however it is spelt: `1.0` and `1e3` are integers to JSON Schema. Its digits decide.
+ * The double that `JSON.parse` made of the same digits only tells what is no int64 for sure, which leaves nothing to
+ * write out that is longer than the text: `1e999999999` allocates nothing.
  */
-function integerAfter(text: string, afterKey: number, double: number): bigint | undefined {
+function integerOf(number: RegExpExecArray | null, double: number): bigint | undefined {
   if (!Number.isInteger(double) || Math.abs(double) > 2 ** 63) return undefined;
-  numberMember.lastIndex = afterKey;
-  const [, sign, whole = '', fraction = '', exponent = 0] = numberMember.exec(text) ?? [];
+  // None for an id that came again, which is refused for that.
+  const [, sign, whole = '', fraction = '', exponent = 0] = number ?? [];
   const digits = whole + fraction;
   // Of 0, and of what is too small for a double, every digit has to be a 0.
   const point = double && whole.length + Number(exponent);

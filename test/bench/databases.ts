@@ -4,17 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import pg from 'pg';
-import {
-  acceptTokens,
-  createPlantStore,
-  type NewPlant,
-  type PlantStorage,
-  type StorageContext,
-} from 'plant-store';
+import type { NewPlant, PlantStorage, StorageContext } from 'plant-store';
 import { postgresStorage } from 'plant-store/postgres';
 import { sqliteStorage } from 'plant-store/sqlite';
 import type { Contenders, Work } from './contender.js';
-import { path, plantJson, token } from './load.js';
 
 const creators = 64;
 
@@ -25,12 +18,12 @@ export const databases: Contenders = {
     const storage = sqliteStorage(database);
     await storage.createTable();
     fillSqlite(database, Number(stored));
-    return throughHandle(storage);
+    return concurrent(storage);
   },
   /** A transaction a plant. */
   'sqlite-single': () => {
     const inTransaction = transactions(openSqlite());
-    return throughHandle({
+    return concurrent({
       async create(plant) {
         inTransaction([plant]);
         return 'created';
@@ -47,12 +40,12 @@ export const databases: Contenders = {
 
   async postgres(table, stored = '0') {
     const pool = await openPostgres(table!, Number(stored));
-    return throughHandle(postgresStorage(pool, { table: table! }));
+    return concurrent(postgresStorage(pool, { table: table! }));
   },
   async 'postgres-single'(table) {
     const pool = await openPostgres(table!, 0);
     const insert = `INSERT INTO ${table} VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`;
-    return throughHandle({
+    return concurrent({
       async create({ id, name, tag }) {
         const { rowCount } = await pool.query(insert, [String(id), name, tag]);
         return rowCount === 1 ? 'created' : 'taken';
@@ -81,7 +74,7 @@ export const databases: Contenders = {
   async 'sqlite-lone'() {
     const storage = sqliteStorage(new Database(':memory:'));
     await storage.createTable();
-    return alone((plant) => storage.create(plant, context));
+    return alone((plant) => storage.create(plant, new Context()));
   },
   'sqlite-lone-bare': () => {
     const database = new Database(':memory:');
@@ -99,17 +92,15 @@ export const databases: Contenders = {
   },
 };
 
-/** 64 clients of `handle`, each of which sends its next create when it has its answer. */
-function throughHandle(storage: PlantStorage): Work {
-  const handle = createPlantStore(storage, acceptTokens(token));
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+/** 64 creators, each of which makes its next plant when the last one is created. */
+function concurrent({ create }: PlantStorage): Work {
   const each = 8;
   const latencies: number[] = [];
-  const client = async () => {
-    for (let i = 0; i < each; i++) {
+  const creator = async () => {
+    for (const plant of newPlants(each)) {
       const start = performance.now();
-      const { status, body } = await handle({ method: 'POST', url: path, headers, body: plantJson() });
-      if (status !== 200) throw new Error(`answered ${status} ${body}`);
+      const outcome = await create(plant, new Context());
+      if (outcome !== 'created') throw new Error(outcome);
       latencies.push((performance.now() - start) * 1000);
     }
   };
@@ -117,7 +108,7 @@ function throughHandle(storage: PlantStorage): Work {
     operations: creators * each,
     latencies,
     async run() {
-      await Promise.all(Array.from({ length: creators }, client));
+      await Promise.all(Array.from({ length: creators }, creator));
     },
   };
 }
@@ -136,11 +127,14 @@ function alone(create: (plant: NewPlant) => Promise<unknown>): Work {
   };
 }
 
-const context: StorageContext<unknown> = {
-  request: { method: 'POST', url: path, headers: {} },
-  caller: 'anyone',
-  signal: new AbortController().signal,
-};
+/** As `handle` makes it: the signal when it is asked for. */
+class Context implements StorageContext<unknown> {
+  readonly request = { method: 'POST', url: '/plants', headers: {} };
+  readonly caller = 'anyone';
+  get signal(): AbortSignal {
+    return new AbortController().signal;
+  }
+}
 
 let nextId = 1_000_000_000n;
 function newPlants(count = creators): NewPlant[] {
@@ -167,11 +161,11 @@ function transactions(database: Database.Database): (plants: readonly NewPlant[]
   };
 }
 
-/** All over the space of ids, so that there is a page to find for each that comes after. */
+/** Below all ids that come after. */
 function fillSqlite(database: Database.Database, plants: number): void {
   if (plants === 0) return;
   database.exec(`PRAGMA synchronous=OFF;
-    INSERT INTO plants SELECT value * 400, 'Rosa canina', 'hedge' FROM generate_series(1, ${plants});
+    INSERT INTO plants SELECT value * -400, 'Rosa canina', 'hedge' FROM generate_series(1, ${plants});
     PRAGMA synchronous=FULL; PRAGMA wal_checkpoint(TRUNCATE)`);
 }
 
@@ -180,7 +174,7 @@ async function openPostgres(table: string, plants: number): Promise<pg.Pool> {
   await pool.query(`DROP TABLE IF EXISTS ${table}`);
   await postgresStorage(pool, { table }).createTable();
   await pool.query(
-    `INSERT INTO ${table} SELECT i * 400, 'Rosa canina', 'hedge' FROM generate_series(1, ${plants}) i`,
+    `INSERT INTO ${table} SELECT i * -400, 'Rosa canina', 'hedge' FROM generate_series(1, ${plants}) i`,
   );
   await pool.query('CHECKPOINT');
   return pool;

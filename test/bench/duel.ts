@@ -108,6 +108,7 @@ class Side {
 
   async stop(): Promise<void> {
     this.clients?.close();
+    if (!this.process.connected) return;
     this.process.disconnect();
     await once(this.process, 'exit');
   }

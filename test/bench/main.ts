@@ -17,7 +17,7 @@ const { child, core } = await buildChild();
 const picked = rows(core, root)
   .filter(({ long }) => !(quick && long))
   .filter(({ what, against }) => words.every((word) => `${what} ${against}`.includes(word)));
-const needsPostgres = picked.some(({ what }) => what.startsWith('PostgreSQL'));
+const needsPostgres = picked.some(({ what }) => what.includes('PostgreSQL'));
 const server = needsPostgres ? await PostgresServer.start() : undefined;
 if (server) process.env.BENCH_POSTGRES = server.url;
 try {
@@ -30,7 +30,7 @@ try {
 
 async function worstOf({ duels, by = 'cost', long }: Row): Promise<{ target: string; duel: Duel }> {
   // Where there are many, each is short; and what takes minutes to set up is set up once.
-  const many = { ...effort, bouts: 1, sampleMs: 30, warmUpMs: 100 };
+  const many = { ...effort, bouts: 1, sampleMs: 60, warmUpMs: 300 };
   const share = duels.length > 1 ? many : long ? { ...effort, bouts: 1, pairs: 15 } : effort;
   const fought = [];
   for (const [floor, target] of duels) fought.push({ target, duel: await duel(child, floor, target, share) });

@@ -21,7 +21,7 @@ export interface Row {
 const kib = 2 ** 10;
 const mib = 2 ** 20;
 const kinds = Object.keys(bodies);
-const million = 5_000_000;
+const fiveMillion = 5_000_000;
 
 /** A row of two servers under load. */
 const host = (target: string, against: string, floor: string, must?: number, aim?: number): Row => ({
@@ -79,6 +79,19 @@ export function rows(core: string, root: string): Row[] {
       must: 1 / 1.5,
     },
     {
+      what: 'the pass alone, at 1 MiB',
+      against: 'itself at 1 KiB',
+      duels: kinds.map((kind) => [`json/pass ${kind} ${kib}`, `json/pass ${kind} ${mib}`]),
+      unit: 'µs/B',
+      must: 1 / 1.5,
+    },
+    {
+      what: 'JSON.parse, at 1 MiB',
+      against: 'itself at 1 KiB',
+      duels: kinds.map((kind) => [`json/parse ${kind} ${kib}`, `json/parse ${kind} ${mib}`]),
+      unit: 'µs/B',
+    },
+    {
       what: 'SQLite, 64 at a time',
       against: 'a transaction a plant',
       duels: [['databases/sqlite-single', 'databases/sqlite']],
@@ -125,19 +138,33 @@ export function rows(core: string, root: string): Row[] {
       aim: 0.85,
     },
     {
-      what: 'SQLite with 5 million stored',
-      against: 'bare transactions there',
-      duels: [[`databases/sqlite-bare ${million}`, `databases/sqlite ${million}`]],
+      what: 'SQLite, 5 million stored',
+      against: 'with none',
+      duels: [['databases/sqlite', `databases/sqlite ${fiveMillion}`]],
       by: 'rate',
       must: 1 / 1.1,
       long: true,
     },
     {
-      what: 'PostgreSQL with 5 million stored',
-      against: 'a bare unnest there',
-      duels: [[`databases/postgres-bare a ${million}`, `databases/postgres b ${million}`]],
+      what: 'bare SQLite, 5 million stored',
+      against: 'with none',
+      duels: [['databases/sqlite-bare', `databases/sqlite-bare ${fiveMillion}`]],
+      by: 'rate',
+      long: true,
+    },
+    {
+      what: 'PostgreSQL, 5 million stored',
+      against: 'with none',
+      duels: [['databases/postgres a', `databases/postgres b ${fiveMillion}`]],
       by: 'rate',
       must: 1 / 1.1,
+      long: true,
+    },
+    {
+      what: 'bare PostgreSQL, 5 million',
+      against: 'with none',
+      duels: [['databases/postgres-bare a', `databases/postgres-bare b ${fiveMillion}`]],
+      by: 'rate',
       long: true,
     },
     {
@@ -148,17 +175,23 @@ export function rows(core: string, root: string): Row[] {
       must: 1 / 1.1,
     },
     {
-      what: 'core, toNode, valibot; gzip',
+      what: 'core, toFetch, valibot; gzip',
       against: '6 kB',
-      duels: [['footprints/bytes-allowed 6000', `footprints/bytes-zipped ${root}`]],
+      duels: [['footprints/bytes-allowed 6000', `footprints/bytes-zipped ${core} Fetch`]],
       unit: 'B',
       must: 1,
       aim: 6 / 4,
     },
     {
+      what: 'core, toNode, valibot; gzip',
+      against: '6 kB',
+      duels: [['footprints/bytes-allowed 6000', `footprints/bytes-zipped ${core} Node`]],
+      unit: 'B',
+    },
+    {
       what: 'import of the core',
       against: "valibot's",
-      duels: [['footprints/import-valibot', `footprints/import-core ${core}`]],
+      duels: [[`footprints/import-valibot ${root}`, `footprints/import-core ${core} ${root}`]],
       unit: 'ms',
       must: 1 / 1.5,
     },
