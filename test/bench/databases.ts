@@ -4,15 +4,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import pg from 'pg';
-import type { NewPlant, PlantStorage, StorageContext } from 'plant-store';
+import {
+  acceptTokens,
+  createPlantStore,
+  type NewPlant,
+  type PlantStorage,
+  type StorageContext,
+} from 'plant-store';
 import { postgresStorage } from 'plant-store/postgres';
 import { sqliteStorage } from 'plant-store/sqlite';
 import type { Contenders, Work } from './contender.js';
+import { path, token } from './load.js';
 
 const creators = 64;
 
 export const databases: Contenders = {
-  /** Through the storage of this package; `stored` plants are there before. */
+  /** The storage of this package; `stored` plants are there before. */
   async sqlite(stored = '0') {
     const database = openSqlite();
     const storage = sqliteStorage(database);
@@ -20,16 +27,14 @@ export const databases: Contenders = {
     fillSqlite(database, Number(stored));
     return concurrent(storage);
   },
-  /** A transaction a plant. */
-  'sqlite-single': () => {
-    const inTransaction = transactions(openSqlite());
-    return concurrent({
-      async create(plant) {
-        inTransaction([plant]);
-        return 'created';
-      },
-    });
+  async 'sqlite-handle'() {
+    const storage = sqliteStorage(openSqlite());
+    await storage.createTable();
+    return throughHandle(storage);
   },
+  /** A transaction a plant. */
+  'sqlite-single': () => concurrent(singly(openSqlite())),
+  'sqlite-single-handle': () => throughHandle(singly(openSqlite())),
   /** Nothing but transactions of 64 plants. */
   'sqlite-bare'(stored = '0') {
     const database = openSqlite();
@@ -42,16 +47,13 @@ export const databases: Contenders = {
     const pool = await openPostgres(table!, Number(stored));
     return concurrent(postgresStorage(pool, { table: table! }));
   },
-  async 'postgres-single'(table) {
-    const pool = await openPostgres(table!, 0);
-    const insert = `INSERT INTO ${table} VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`;
-    return concurrent({
-      async create({ id, name, tag }) {
-        const { rowCount } = await pool.query(insert, [String(id), name, tag]);
-        return rowCount === 1 ? 'created' : 'taken';
-      },
-    });
+  async 'postgres-handle'(table) {
+    const pool = await openPostgres(table!);
+    return throughHandle(postgresStorage(pool, { table: table! }));
   },
+  /** An INSERT a plant. */
+  'postgres-single': async (table) => concurrent(inserts(await openPostgres(table!), table!)),
+  'postgres-single-handle': async (table) => throughHandle(inserts(await openPostgres(table!), table!)),
   async 'postgres-bare'(table, stored = '0') {
     const pool = await openPostgres(table!, Number(stored));
     const insert = `INSERT INTO ${table} SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])
@@ -92,8 +94,22 @@ export const databases: Contenders = {
   },
 };
 
+/** As `concurrent`, each create with all that comes before it: the token, the JSON, the answer. */
+function throughHandle(storage: PlantStorage): Work {
+  const handle = createPlantStore(storage, acceptTokens(token));
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  return concurrent({
+    async create({ id, name, tag }) {
+      const body = `{"id":${id},"name":"${name}","tag":"${tag}"}`;
+      const answer = await handle({ method: 'POST', url: path, headers, body });
+      if (answer.status !== 200) throw new Error(answer.body);
+      return 'created';
+    },
+  });
+}
+
 /** 64 creators, each of which makes its next plant when the last one is created. */
-function concurrent({ create }: PlantStorage): Work {
+function concurrent({ create }: Pick<PlantStorage, 'create'>): Work {
   const each = 8;
   const latencies: number[] = [];
   const creator = async () => {
@@ -149,6 +165,16 @@ function openSqlite(): Database.Database {
   return database;
 }
 
+function singly(database: Database.Database): PlantStorage {
+  const inTransaction = transactions(database);
+  return {
+    async create(plant) {
+      inTransaction([plant]);
+      return 'created';
+    },
+  };
+}
+
 function transactions(database: Database.Database): (plants: readonly NewPlant[]) => void {
   database.exec('CREATE TABLE IF NOT EXISTS plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT)');
   const insert = database.prepare(
@@ -169,7 +195,17 @@ function fillSqlite(database: Database.Database, plants: number): void {
     PRAGMA synchronous=FULL; PRAGMA wal_checkpoint(TRUNCATE)`);
 }
 
-async function openPostgres(table: string, plants: number): Promise<pg.Pool> {
+function inserts(pool: pg.Pool, table: string): PlantStorage {
+  const insert = `INSERT INTO ${table} VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`;
+  return {
+    async create({ id, name, tag }) {
+      const { rowCount } = await pool.query(insert, [String(id), name, tag]);
+      return rowCount === 1 ? 'created' : 'taken';
+    },
+  };
+}
+
+async function openPostgres(table: string, plants = 0): Promise<pg.Pool> {
   const pool = new pg.Pool({ connectionString: process.env.BENCH_POSTGRES, max: 10 });
   await pool.query(`DROP TABLE IF EXISTS ${table}`);
   await postgresStorage(pool, { table }).createTable();

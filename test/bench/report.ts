@@ -2,7 +2,7 @@ import type { Duel, Figure } from './duel.js';
 import type { Row } from './rows.js';
 
 const columns = ['what', 'against', 'floor', 'it', 'times as good', 'by rate', 'must', 'aim', ''];
-const widths = [32, 26, 12, 12, 24, 24, 5, 5, 10];
+const widths = [35, 26, 12, 12, 24, 24, 5, 5, 10];
 
 /** The head of the table, which is Markdown and lines up on a terminal. */
 export const heading = `${cells(columns)}\n${cells(widths.map((width) => '-'.repeat(width)))}`;

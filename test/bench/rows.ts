@@ -108,6 +108,18 @@ export function rows(core: string, root: string): Row[] {
       aim: 0.85,
     },
     {
+      what: 'handle on SQLite, 64 at a time',
+      against: 'a transaction a plant',
+      duels: [['databases/sqlite-single-handle', 'databases/sqlite-handle']],
+      by: 'rate',
+    },
+    {
+      what: 'handle on SQLite, 64 at a time',
+      against: 'bare transactions of 64',
+      duels: [['databases/sqlite-bare', 'databases/sqlite-handle']],
+      by: 'rate',
+    },
+    {
       what: 'SQLite, a lone create',
       against: 'its statement alone',
       duels: [['databases/sqlite-lone-bare', 'databases/sqlite-lone']],
@@ -136,6 +148,18 @@ export function rows(core: string, root: string): Row[] {
       by: 'rate',
       must: 0.7,
       aim: 0.85,
+    },
+    {
+      what: 'handle on PostgreSQL, 64 at a time',
+      against: 'an INSERT a request',
+      duels: [['databases/postgres-single-handle a', 'databases/postgres-handle b']],
+      by: 'rate',
+    },
+    {
+      what: 'handle on PostgreSQL, 64 at a time',
+      against: 'a bare unnest of 64',
+      duels: [['databases/postgres-bare a', 'databases/postgres-handle b']],
+      by: 'rate',
     },
     {
       what: 'SQLite, 5 million stored',
