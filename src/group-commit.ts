@@ -233,21 +233,18 @@ export function groupCommit<Caller = unknown>(
     });
   }
 
-  /** Answers a create, once; later creates of its id are `taken` if it is stored now, else the next has its try. */
+  /** Answers a create, once; later creates of its id are `taken` if it is stored now, else they wait for the next batch. */
   function answer(create: Create<Caller>, outcome: unknown): void {
     if (create.answered) return;
     create.answered = true;
-    const { followers } = create;
+    const followers = create.followers ?? [];
     if (typeof outcome === 'string') {
       create.resolve(outcome as 'created' | 'taken');
-      for (const follower of followers ?? []) follower.resolve('taken');
-      held -= followers?.length ?? 0;
+      for (const follower of followers) follower.resolve('taken');
+      held -= followers.length;
     } else {
       create.reject(outcome);
-      const heir = followers?.shift();
-      if (!heir) return;
-      heir.followers = followers;
-      enqueue(heir);
+      for (const follower of followers) enqueue(follower);
     }
   }
 }

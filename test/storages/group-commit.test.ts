@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import {
   type CreateMany,
   type CreateOutcome,
@@ -448,6 +449,43 @@ describe('the queue', () => {
     for (const [i, one] of creates.entries()) {
       expect(plants.get(one.id)?.name === one.name).toBe(outcomes[i] === 'created');
     }
+  });
+
+  it('answers everybody and lets go of everything, however ids repeat and batches fail', async () => {
+    const creators = 64;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.infiniteStream(fc.nat(9)),
+        fc.infiniteStream(fc.constantFrom('lost', 'lost', 'together', 'apart', 'later', 'stored')),
+        async (nextId, kinds) => {
+          const plants = new Map<bigint, NewPlant>();
+          const memory = memoryStorage(plants);
+          const { create } = groupCommit(
+            async (batch, contexts) => {
+              const kind = kinds.next().value;
+              if (kind === 'lost') throw new Error('lost');
+              if (kind === 'together') throw new RolledBack('together', new Error('deadlock'));
+              if (kind === 'apart' && batch.length > 1) throw new RolledBack('apart', new Error('fault'));
+              if (kind === 'later') await turn();
+              return Promise.all(batch.map((one, i) => memory.create(one, contexts[i]!)));
+            },
+            // Whoever was not let go of would leave no room for somebody else.
+            { maxQueued: creators, maxBatch: 8 },
+          );
+          const told: string[] = [];
+          const creator = async () => {
+            for (let i = 0; i < 5; i++) {
+              told.push(await create(plant(nextId.next().value), context).catch(({ message }) => message));
+            }
+          };
+          await Promise.all(Array.from({ length: creators }, creator));
+          expect(told).toHaveLength(5 * creators);
+          expect(told.filter((one) => one === 'created')).toHaveLength(plants.size);
+          expect(told.filter((one) => !/^(created|taken|lost)$/.test(one))).toEqual([]);
+        },
+      ),
+      { numRuns: 20 },
+    );
   });
 });
 
