@@ -65,9 +65,7 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteOptions =
   // and out: drivers round what is beyond 2^53, and run() makes node:sqlite throw at such an id, after it was inserted.
   const insert = `INSERT INTO ${table} (id, name, tag)
 SELECT CAST(json_extract(value, '$[0]') AS INTEGER), json_extract(value, '$[1]'), json_extract(value, '$[2]')
-FROM json_each(?) WHERE true ON CONFLICT (id) DO NOTHING`;
-  const returning = `${insert} RETURNING CAST(id AS TEXT) AS id`;
-  const isWhole = 'SELECT 1 WHERE changes() = CAST(? AS INTEGER)';
+FROM json_each(?) WHERE true ON CONFLICT (id) DO NOTHING RETURNING CAST(id AS TEXT) AS id`;
   const select = `SELECT CAST(id AS TEXT) AS id, name, tag FROM ${table} WHERE id = CAST(? AS INTEGER)`;
 
   /** Statements that have served once: libsql leaves one that failed unfit for use, and the table may come later. */
@@ -81,30 +79,21 @@ FROM json_each(?) WHERE true ON CONFLICT (id) DO NOTHING`;
     return rows;
   }
 
+  /** In a transaction, though it is one statement: BEGIN is what tells that the handle is in another already. */
   function createMany(plants: readonly NewPlant[]): ('created' | 'taken')[] {
-    const ids = plants.map(({ id }) => String(id));
-    const text = JSON.stringify(plants.map(({ name, tag }, i) => [ids[i], name, tag]));
-    const insertAll = () => all(insert, text) && all(isWhole, String(ids.length)).length > 0;
-    if (transact(insertAll)) return ids.map(() => 'created');
-    // To learn which of them are taken costs as much as the insert: only where some are.
-    const created = new Set(transact(() => all(returning, text)).map(({ id }) => id));
-    return ids.map((id) => (created.has(id) ? 'created' : 'taken'));
-  }
-
-  /** Commits what `work` has done unless it says `false`. BEGIN tells whether the handle is in another transaction already. */
-  function transact<T>(work: () => T): T {
     begin();
-    let worked = false;
+    let inserted = false;
     try {
-      const result = work();
-      worked = true;
-      database.exec(result ? 'COMMIT' : 'ROLLBACK');
-      return result;
+      const text = JSON.stringify(plants.map(({ id, name, tag }) => [String(id), name, tag]));
+      const created = new Set(all(insert, text).map(({ id }) => id));
+      inserted = true;
+      database.exec('COMMIT');
+      return plants.map(({ id }) => (created.has(String(id)) ? 'created' : 'taken'));
     } catch (error) {
       rollBack();
       if (isBusy(error)) throw new RolledBack('together', error);
       // What a COMMIT that failed otherwise has written may come back from the journal: nobody knows.
-      throw worked ? error : new RolledBack('apart', error);
+      throw inserted ? error : new RolledBack('apart', error);
     }
   }
 
