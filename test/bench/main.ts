@@ -10,12 +10,12 @@ import { type Row, rows } from './rows.js';
 const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const quick = process.argv.includes('--quick');
 const effort: Effort = quick
-  ? { bouts: 1, pairs: 5, sampleMs: 150, warmUpMs: 500 }
+  ? { bouts: 1, pairs: 5, sampleMs: 80, warmUpMs: 300 }
   : { bouts: 3, pairs: 5, sampleMs: 500, warmUpMs: 1500 };
 
 const { child, core } = await buildChild();
 const picked = rows(core, root)
-  .filter(({ long }) => !(quick && long))
+  .filter(({ long, setUp }) => !(quick && (long || setUp)))
   .filter(({ what, against }) => words.every((word) => `${what} ${against}`.includes(word)));
 const needsPostgres = picked.some(({ what }) => what.includes('PostgreSQL'));
 const server = needsPostgres ? await PostgresServer.start() : undefined;
@@ -28,10 +28,15 @@ try {
   rmSync(dirname(child), { recursive: true });
 }
 
-async function worstOf({ duels, by = 'cost', long }: Row): Promise<{ target: string; duel: Duel }> {
+async function worstOf({ duels, by = 'cost', setUp }: Row): Promise<{ target: string; duel: Duel }> {
   // Where there are many, each is short; and what takes minutes to set up is set up once.
-  const many = { ...effort, bouts: 1, sampleMs: 60, warmUpMs: 300 };
-  const share = duels.length > 1 ? many : long ? { ...effort, bouts: 1, pairs: 15 } : effort;
+  const many = {
+    bouts: 1,
+    pairs: effort.pairs,
+    sampleMs: effort.sampleMs / 8,
+    warmUpMs: effort.warmUpMs / 5,
+  };
+  const share = duels.length > 1 ? many : setUp ? { ...effort, bouts: 1, pairs: 15 } : effort;
   const fought = [];
   for (const [floor, target] of duels) fought.push({ target, duel: await duel(child, floor, target, share) });
   return fought.reduce((a, b) => (b.duel.times[by].median < a.duel.times[by].median ? b : a));

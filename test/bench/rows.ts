@@ -16,6 +16,8 @@ export interface Row {
   readonly aim?: number;
   /** Not part of `--quick`. */
   readonly long?: boolean;
+  /** Takes so long to set up that it is set up once; not part of `--quick` either. */
+  readonly setUp?: boolean;
 }
 
 const kib = 2 ** 10;
@@ -76,6 +78,7 @@ export function rows(core: string, root: string): Row[] {
       against: 'itself at 1 KiB',
       duels: kinds.map((kind) => [`json/exact ${kind} ${kib}`, `json/exact ${kind} ${mib}`]),
       unit: 'µs/B',
+      long: true,
       must: 1 / 1.5,
     },
     {
@@ -83,6 +86,7 @@ export function rows(core: string, root: string): Row[] {
       against: 'itself at 1 KiB',
       duels: kinds.map((kind) => [`json/pass ${kind} ${kib}`, `json/pass ${kind} ${mib}`]),
       unit: 'µs/B',
+      long: true,
       must: 1 / 1.5,
     },
     {
@@ -90,6 +94,7 @@ export function rows(core: string, root: string): Row[] {
       against: 'itself at 1 KiB',
       duels: kinds.map((kind) => [`json/parse ${kind} ${kib}`, `json/parse ${kind} ${mib}`]),
       unit: 'µs/B',
+      long: true,
     },
     {
       what: 'SQLite, 64 at a time',
@@ -112,12 +117,14 @@ export function rows(core: string, root: string): Row[] {
       against: 'a transaction a plant',
       duels: [['databases/sqlite-single-handle', 'databases/sqlite-handle']],
       by: 'rate',
+      long: true,
     },
     {
       what: 'handle on SQLite, 64 at a time',
       against: 'bare transactions of 64',
       duels: [['databases/sqlite-bare', 'databases/sqlite-handle']],
       by: 'rate',
+      long: true,
     },
     {
       what: 'SQLite, a lone create',
@@ -154,12 +161,14 @@ export function rows(core: string, root: string): Row[] {
       against: 'an INSERT a request',
       duels: [['databases/postgres-single-handle a', 'databases/postgres-handle b']],
       by: 'rate',
+      long: true,
     },
     {
       what: 'handle on PostgreSQL, 64 at a time',
       against: 'a bare unnest of 64',
       duels: [['databases/postgres-bare a', 'databases/postgres-handle b']],
       by: 'rate',
+      long: true,
     },
     {
       what: 'SQLite, 5 million stored',
@@ -167,14 +176,14 @@ export function rows(core: string, root: string): Row[] {
       duels: [['databases/sqlite', `databases/sqlite ${fiveMillion}`]],
       by: 'rate',
       must: 1 / 1.1,
-      long: true,
+      setUp: true,
     },
     {
       what: 'bare SQLite, 5 million stored',
       against: 'with none',
       duels: [['databases/sqlite-bare', `databases/sqlite-bare ${fiveMillion}`]],
       by: 'rate',
-      long: true,
+      setUp: true,
     },
     {
       what: 'PostgreSQL, 5 million stored',
@@ -182,14 +191,14 @@ export function rows(core: string, root: string): Row[] {
       duels: [['databases/postgres a', `databases/postgres b ${fiveMillion}`]],
       by: 'rate',
       must: 1 / 1.1,
-      long: true,
+      setUp: true,
     },
     {
       what: 'bare PostgreSQL, 5 million',
       against: 'with none',
       duels: [['databases/postgres-bare a', `databases/postgres-bare b ${fiveMillion}`]],
       by: 'rate',
-      long: true,
+      setUp: true,
     },
     {
       what: 'memory storage, a plant',
