@@ -35,13 +35,11 @@ const { source: member } =
   / ?(?:"id" ?: ?(-?(?:0|[1-9]\d{0,18}))|"(name|tag)" ?: ?("[ !#-[\]-\uffff]*(?:\\.[ !#-[\]-\uffff]*)*")) ?/;
 /** An object of a plant's members alone, in any order, the id in digits: a part of JSON, in which nothing is inexact. */
 const usual = new RegExp(`^\\{${member}(?:,${member})?(?:,${member})?\\}$`);
-/** In characters. Of a long text, an expression that has to remember its way could take more memory than the text. */
-const usualLength = 512;
-const none: readonly string[] = [];
 
 /** The members of a text as most clients spell it, `undefined` for any other, and for one that gives a member twice. */
 function usualMembers(text: string): Members | undefined {
-  const match = text.length <= usualLength && usual.exec(text);
+  // On a long text, an expression that has to remember its way could take more memory than the text.
+  const match = text.length <= 512 && usual.exec(text);
   if (!match) return undefined;
   let id: bigint | undefined;
   let name: string | undefined;
@@ -60,7 +58,7 @@ function usualMembers(text: string): Members | undefined {
       tag = unquoted(match[i + 2]!);
     }
   }
-  return { id, name, tag, repeated: none };
+  return { id, name, tag, repeated: [] };
 }
 
 function unquoted(string: string): string {
@@ -106,7 +104,8 @@ function scanTopLevel(text: string): { idNumber: RegExpExecArray | null; repeate
         keyIsNext = depth === 1;
         break;
       default:
-        if (++dullness % patience === 0) i = skip(dull, text, i) - 1;
+        // A sticky expression runs over a long stretch at several times the speed of a loop, but is slow to start.
+        if (++dullness % 16 === 0) i = skip(dull, text, i) - 1;
     }
   }
   return { idNumber, repeated: [...repeated] };
@@ -125,11 +124,9 @@ function endOfString(text: string, from: number): number {
 // A list, not an object: V8 would keep each key that an object is asked for, in a table of all strings.
 const members = ['id', 'name', 'tag'];
 
-// A sticky expression runs over a long stretch at several times the speed of a loop, but is slow to start.
 /** White space, and what numbers are made of but an e; in ranges, for each is a comparison. */
 const dull = /[\0-!\--Z]*/y;
 const zeros = /0*/y;
-const patience = 16;
 
 /** The index after what `run` matches at `from`. */
 function skip(run: RegExp, text: string, from: number): number {
