@@ -109,6 +109,7 @@ export function acceptTokens(...tokens: readonly string[]): VerifyToken<true> {
 function equalInConstantTime(expected: string, given: string): boolean {
   let difference = expected.length ^ given.length;
   for (let i = 0; i < expected.length; i++) {
+    // Beyond the end of `given` it is NaN, which counts as 0.
     difference |= expected.charCodeAt(i) ^ given.charCodeAt(i);
   }
   return difference === 0;

@@ -97,9 +97,11 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 /** The text of a body: at most `limit` bytes of UTF-8, without a byte order mark. */
 export function textOf(content: string | Uint8Array, limit: number): string {
   if (typeof content === 'string') {
-    // A UTF-16 unit becomes three bytes at most: most strings need not be encoded to be measured.
-    const mayNotFit = content.length * 3 > limit;
-    if (mayNotFit && new TextEncoder().encode(content).byteLength > limit) throw tooLarge(limit);
+    // A UTF-16 unit becomes one to three bytes: only what lies between has to be encoded to be measured.
+    const { length } = content;
+    if (length > limit || (length * 3 > limit && new TextEncoder().encode(content).byteLength > limit)) {
+      throw tooLarge(limit);
+    }
     return content.charCodeAt(0) === 0xfeff ? content.slice(1) : content;
   }
   if (content.byteLength > limit) throw tooLarge(limit);
