@@ -72,7 +72,8 @@ interface Create<Caller> {
   answered: boolean;
 }
 
-const defaults = { maxBatch: 256, maxQueued: 10_000, timeoutMs: 10_000 };
+/** @internal shared with the storages whose statements keep the same time */
+export const groupCommitDefaults = { maxBatch: 256, maxQueued: 10_000, timeoutMs: 10_000 };
 
 /** Keeps one statement well below what databases take, however long the names are; a longer plant goes alone. */
 const maxText = 2 ** 20;
@@ -254,18 +255,20 @@ function byId<Caller>({ plant: a }: Create<Caller>, { plant: b }: Create<Caller>
   return a.id < b.id ? -1 : 1;
 }
 
-function checkGroupOptions(options: GroupCommitOptions): typeof defaults {
+function checkGroupOptions(options: GroupCommitOptions): typeof groupCommitDefaults {
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   for (const [name, value] of given) {
-    if (!Object.hasOwn(defaults, name)) {
-      throw new TypeError(`${name} is not an option; there are ${Object.keys(defaults).join(', ')}`);
+    if (!Object.hasOwn(groupCommitDefaults, name)) {
+      throw new TypeError(
+        `${name} is not an option; there are ${Object.keys(groupCommitDefaults).join(', ')}`,
+      );
     }
     // Beyond 2^31-1 setTimeout fires at once.
     if (!Number.isInteger(value) || value < 1 || value >= 2 ** 31) {
       throw new TypeError(`${name} must be a whole number from 1 to 2147483647`);
     }
   }
-  return { ...defaults, ...Object.fromEntries(given) };
+  return { ...groupCommitDefaults, ...Object.fromEntries(given) };
 }
 
 /**

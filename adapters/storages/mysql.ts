@@ -1,3 +1,4 @@
+import { groupCommitDefaults } from '../../src/group-commit.js';
 import {
   type CreateOutcome,
   type GroupCommitOptions,
@@ -66,7 +67,7 @@ function schemaOf(table: string): string {
  */
 export function mysqlStorage(pool: MysqlPool, options: MysqlOptions = {}): MysqlStorage {
   const { table: name = 'plants', ...groupOptions } = options;
-  const { timeoutMs = 10_000 } = groupOptions;
+  const { timeoutMs = groupCommitDefaults.timeoutMs } = groupOptions;
   const table = quote(name);
   const insert = (plants: readonly NewPlant[]) =>
     statement(

@@ -1,3 +1,4 @@
+import { groupCommitDefaults } from '../../src/group-commit.js';
 import {
   type GroupCommitOptions,
   groupCommit,
@@ -68,7 +69,7 @@ function schemaOf(table: string): string {
  */
 export function postgresStorage(pool: PostgresPool, options: PostgresOptions = {}): PostgresStorage {
   const { table: name = 'plants', ...groupOptions } = options;
-  const { timeoutMs = 10_000 } = groupOptions;
+  const { timeoutMs = groupCommitDefaults.timeoutMs } = groupOptions;
   const table = quote(name);
   // Ids are text on their way in and out: an app may have set any parser for int8. Sorted, so that two instances
   // never wait for each other's rows; ON CONFLICT waits for a rival's commit before it says that an id is taken.

@@ -1,3 +1,4 @@
+import { bundleBudget } from '../package/budget.js';
 import type { By } from './duel.js';
 import { bodies, plantBodies } from './json.js';
 
@@ -209,16 +210,16 @@ export function rows(core: string, root: string): Row[] {
     },
     {
       what: 'core, toFetch, valibot; gzip',
-      against: '6 kB',
-      duels: [['footprints/bytes-allowed 6000', `footprints/bytes-zipped ${core} Fetch`]],
+      against: `${bundleBudget / 1000} kB`,
+      duels: [[`footprints/bytes-allowed ${bundleBudget}`, `footprints/bytes-zipped ${core} Fetch`]],
       unit: 'B',
       must: 1,
-      aim: 6 / 4,
+      aim: bundleBudget / 4000,
     },
     {
       what: 'core, toNode, valibot; gzip',
-      against: '6 kB',
-      duels: [['footprints/bytes-allowed 6000', `footprints/bytes-zipped ${core} Node`]],
+      against: `${bundleBudget / 1000} kB`,
+      duels: [[`footprints/bytes-allowed ${bundleBudget}`, `footprints/bytes-zipped ${core} Node`]],
       unit: 'B',
     },
     {

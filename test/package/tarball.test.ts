@@ -11,9 +11,7 @@ import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { entries } from '../../tsup.config.js';
-
-/** The most that `createPlantStore` and `toFetch` may weigh in a browser or a worker: bytes, minified and gzipped. */
-const bundleBudget = 6_000;
+import { bundleBudget } from './budget.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const bin = (script: string) => join(root, 'node_modules', script);
