@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { problems } from '../src/problems.js';
+import { problems } from '../../src/problems.js';
 
-const root = new URL('..', import.meta.url);
+const root = new URL('../..', import.meta.url);
 const readme = readFileSync(new URL('README.md', root), 'utf8');
 const examples = readdirSync(new URL('examples', root)).filter((name) => name.endsWith('.ts'));
 const sources = examples.map((name) => flat(readFileSync(new URL(`examples/${name}`, root), 'utf8')));
