@@ -202,16 +202,19 @@ describe.each(apps)('as a guest of $name', ({ start, basePath = '' }) => {
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 40[04] /);
   });
 
-  test.runIf(basePath === '')('behind a mount, the path without it is not the operation', async () => {
-    const { url } = await started();
-    const { send } = clientOf(new URL(url).origin);
-    const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
-    const body = new TextEncoder().encode(rose);
-    expect(await send({ method: 'POST', path: '/plants', headers, body })).toMatchObject({
-      status: 404,
-      text: 'no /plants here',
+  // With a basePath the library itself looks for the mount.
+  if (basePath === '') {
+    test('behind a mount, the path without it is not the operation', async () => {
+      const { url } = await started();
+      const { send } = clientOf(new URL(url).origin);
+      const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
+      const body = new TextEncoder().encode(rose);
+      expect(await send({ method: 'POST', path: '/plants', headers, body })).toMatchObject({
+        status: 404,
+        text: 'no /plants here',
+      });
     });
-  });
+  }
 });
 
 describe('toFastify', () => {
