@@ -5,7 +5,9 @@ import { setTimeout } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { acceptTokens, createPlantStore, type PlantHandler, type PlantStorage } from 'plant-store';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Host, honoHosts, hosts, type Running } from './hosts.js';
+import { deferred } from '../support/deferred.js';
+import type { Running } from '../support/sockets.js';
+import { type Host, honoHosts, hosts } from './hosts.js';
 
 /** Clients that are connected at the same time. */
 export const wave = 250;
@@ -49,14 +51,13 @@ export function disconnectsOn({ basePath, start }: Host, clients: number): void 
   const open = new Count();
   const unhandled: unknown[] = [];
   const onUnhandled = (error: unknown) => void unhandled.push(error);
-  let release: () => void;
-  let released: Promise<void>;
+  let gate = deferred();
   let running: Running;
 
   const storage: PlantStorage = {
     async create() {
       creating.add(1);
-      await released;
+      await gate.promise;
       return 'created';
     },
   };
@@ -83,9 +84,7 @@ export function disconnectsOn({ basePath, start }: Host, clients: number): void 
   test(`${clients} clients go away, and nothing is left`, async () => {
     const timersBefore = timers();
     for (let sent = 0; sent < clients; sent += wave) {
-      released = new Promise((resolve) => {
-        release = resolve;
-      });
+      gate = deferred();
       const creatingBefore = creating.value;
       const begunBefore = begun.value;
       const kinds = Array.from({ length: wave }, (_, i) => moments[i % moments.length]!);
@@ -94,7 +93,7 @@ export function disconnectsOn({ basePath, start }: Host, clients: number): void 
       const complete = kinds.filter((kind) => kind === 'between request and answer').length;
       await creating.until((value) => value === creatingBefore + complete);
       goAway();
-      release();
+      gate.resolve();
       await open.until((value) => value === 0);
       await pending.until((value) => value === 0);
     }

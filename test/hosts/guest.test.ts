@@ -17,7 +17,7 @@ import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { clientOf } from '../support/client.js';
-import { listen, type Running } from './hosts.js';
+import { listen, type Running } from '../support/sockets.js';
 
 const rose = '{"id":1,"name":"Rosa canina"}';
 

@@ -2,7 +2,8 @@ import { createPlantStore } from 'plant-store';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Client, clientOf } from '../support/client.js';
 import { type ContractCase, contractCases, contractSetup, faultsOf, requestOf } from '../support/contract.js';
-import { type Host, type Running, theApp } from './hosts.js';
+import type { Running } from '../support/sockets.js';
+import { type Host, theApp } from './hosts.js';
 
 /** Declares the contract table as tests of one host. */
 export function contractOn({ basePath, others, quirks = {}, start }: Host): void {

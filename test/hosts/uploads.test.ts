@@ -9,7 +9,8 @@ import { text } from 'node:stream/consumers';
 import { acceptTokens, createPlantStore } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Host, honoHosts, hosts, type Running } from './hosts.js';
+import type { Running } from '../support/sockets.js';
+import { type Host, honoHosts, hosts } from './hosts.js';
 
 const all = [...hosts, ...honoHosts];
 const mebibyte = 2 ** 20;

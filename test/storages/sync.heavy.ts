@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Creators } from '../support/creators.js';
 import { describeUnless } from '../support/obstacle.js';
-import { startExample } from '../support/program.js';
+import { portOf, startExample } from '../support/program.js';
 
 let folder: string;
 
@@ -60,8 +60,7 @@ async function traced(synchronous: string): Promise<string> {
   };
   const program = startExample('server', env, [...strace, log]);
   try {
-    const [, port] = await program.printed(/listening on http:\/\/127\.0\.0\.1:(\d+)/);
-    const creators = new Creators(Number(port));
+    const creators = new Creators(await portOf(program));
     for (let round = 0; round < 5; round++) {
       const ids = Array.from({ length: 8 }, (_, i) => round * 8 + i + 1);
       const answers = await Promise.all(ids.map((id) => creators.create(id)));
