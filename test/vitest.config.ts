@@ -6,7 +6,13 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 export default defineConfig({
   root,
-  test: { include: ['test/**/*.test.ts'], testTimeout: 30_000, hookTimeout: 30_000 },
+  test: {
+    include: ['test/**/*.test.ts'],
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    // A line for each file, and none for each test that takes some time.
+    slowTestThreshold: 10_000,
+  },
   resolve: {
     // The package by its own name is its source, so that tests and examples read as a user writes them.
     alias: Object.entries(entries).map(([name, file]) => ({

@@ -8,6 +8,7 @@ import {
   type VerifyToken,
 } from 'plant-store';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { deferred } from '../support/deferred.js';
 
 const rejections: unknown[] = [];
 const onRejection = (reason: unknown) => rejections.push(reason);
@@ -30,16 +31,6 @@ const good: PlantRequest = {
   headers: { authorization: 'Bearer good', 'content-type': 'application/json' },
   body: '{"id":1,"name":"Rosa canina"}',
 };
-
-/** A promise and the means to settle it. */
-function pending<T>() {
-  let resolve!: (value: T) => void;
-  let reject!: (error: unknown) => void;
-  const promise = new Promise<T>((...functions) => {
-    [resolve, reject] = functions;
-  });
-  return { promise, resolve, reject };
-}
 
 function open({
   create = async () => 'created',
@@ -124,7 +115,7 @@ describe('whoever stalls gives the number', () => {
   });
 
   test('0 is no deadline', async () => {
-    const { promise, resolve } = pending<'created'>();
+    const { promise, resolve } = deferred<'created'>();
     const { handle } = open({ create: () => promise, timeoutMs: 0 });
     const answering = handle(good);
     await vi.advanceTimersByTimeAsync(2 ** 31);
@@ -135,7 +126,7 @@ describe('whoever stalls gives the number', () => {
 });
 
 describe('an outcome after the deadline is dropped', () => {
-  test.each<[string, (late: ReturnType<typeof pending<'created'>>) => void]>([
+  test.each<[string, (late: ReturnType<typeof deferred<'created'>>) => void]>([
     ['created', ({ resolve }) => resolve('created')],
     ['a failure', ({ reject }) => reject(new Error('late'))],
     ['nonsense', ({ resolve }) => resolve('late' as 'created')],
@@ -151,7 +142,7 @@ describe('an outcome after the deadline is dropped', () => {
         ),
     ],
   ])('%s: nobody hears of it, nothing is left unhandled', async (_what, settle) => {
-    const late = pending<'created'>();
+    const late = deferred<'created'>();
     const { handle, onError } = open({ create: () => late.promise });
     expect((await timed(handle(good))).error).toBe(50302);
     settle(late);
@@ -160,7 +151,7 @@ describe('an outcome after the deadline is dropped', () => {
   });
 
   test('a verifier that comes late creates nothing', async () => {
-    const late = pending<boolean>();
+    const late = deferred<boolean>();
     const create = vi.fn();
     const { handle, onError } = open({ verifyToken: () => late.promise, create });
     expect((await timed(handle(good))).error).toBe(50002);
@@ -171,7 +162,7 @@ describe('an outcome after the deadline is dropped', () => {
   });
 
   test('an upload that comes late creates nothing', async () => {
-    const late = pending<string>();
+    const late = deferred<string>();
     const create = vi.fn();
     const { handle, onError } = open({ create });
     expect((await timed(handle({ ...good, body: () => late.promise }))).error).toBe(40007);
@@ -339,7 +330,7 @@ describe('a client that goes away', () => {
 });
 
 test('a thousand requests at once have a thousand timers at most, and none after', async () => {
-  const { promise, resolve } = pending<'created'>();
+  const { promise, resolve } = deferred<'created'>();
   const { handle } = open({ create: () => promise, verifyToken: () => Promise.resolve(true) });
   const answers = Array.from({ length: 1000 }, () => handle(good));
   await vi.advanceTimersByTimeAsync(1);

@@ -22,7 +22,7 @@ import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { clientOf } from '../support/client.js';
-import { listen, type Running } from './hosts.js';
+import { listen, type Running } from '../support/sockets.js';
 import { type NextFiles, serveNext } from './next.js';
 
 const bodies = {

@@ -17,7 +17,7 @@ import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { clientOf } from '../support/client.js';
-import { listen, type Running } from './hosts.js';
+import { listen, type Running } from '../support/sockets.js';
 
 const rose = '{"id":1,"name":"Rosa canina"}';
 
@@ -202,16 +202,19 @@ describe.each(apps)('as a guest of $name', ({ start, basePath = '' }) => {
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 40[04] /);
   });
 
-  test.runIf(basePath === '')('behind a mount, the path without it is not the operation', async () => {
-    const { url } = await started();
-    const { send } = clientOf(new URL(url).origin);
-    const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
-    const body = new TextEncoder().encode(rose);
-    expect(await send({ method: 'POST', path: '/plants', headers, body })).toMatchObject({
-      status: 404,
-      text: 'no /plants here',
+  // With a basePath the library itself looks for the mount.
+  if (basePath === '') {
+    test('behind a mount, the path without it is not the operation', async () => {
+      const { url } = await started();
+      const { send } = clientOf(new URL(url).origin);
+      const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
+      const body = new TextEncoder().encode(rose);
+      expect(await send({ method: 'POST', path: '/plants', headers, body })).toMatchObject({
+        status: 404,
+        text: 'no /plants here',
+      });
     });
-  });
+  }
 });
 
 describe('toFastify', () => {

@@ -2,11 +2,10 @@
  * Every host on Node that the library is mounted in, as a table: a new host is one row. Each is the real package behind
  * a real socket, with an app of its own around the mount that answers 418 to whatever the mount hands on.
  */
-import { once } from 'node:events';
 import { createServer as createHttp, type RequestListener } from 'node:http';
 import { createServer as createHttp2, createSecureServer } from 'node:http2';
 import { createServer as createHttps } from 'node:https';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import type { Server } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import Router from '@koa/router';
 import { All, Controller, HttpCode, Module } from '@nestjs/common';
@@ -26,14 +25,8 @@ import { toFetch } from 'plant-store/fetch';
 import { toKoa } from 'plant-store/koa';
 import { toNode } from 'plant-store/node';
 import { certificate } from '../support/certificate.js';
+import { listen, type Running } from '../support/sockets.js';
 import { serveNext } from './next.js';
-
-export interface Running {
-  /** Where the mount is; `h2c:` for HTTP/2 without TLS. */
-  readonly url: string;
-  readonly server: Server;
-  readonly close: () => Promise<void>;
-}
 
 export interface Host {
   readonly name: string;
@@ -260,24 +253,3 @@ HttpCode(theApp.status)(RestOfTheApp.prototype, 'answer', described);
 Controller()(RestOfTheApp);
 Module({ controllers: [RestOfTheApp] })(NestModule);
 const nestModule = NestModule;
-
-/** Listens on a free port; to close is to cut what is still open. */
-export async function listen(server: Server, protocol = 'http:', path = ''): Promise<Running> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `${protocol}//127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
-    server,
-    close: async () => {
-      const closed = once(server, 'close');
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await closed;
-    },
-  };
-}

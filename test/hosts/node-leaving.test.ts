@@ -6,6 +6,7 @@ import type { Server } from 'node:net';
 import type { PlantStorage, Signal, VerifyToken } from 'plant-store';
 import type { toNode } from 'plant-store/node';
 import { describe, expect, test } from 'vitest';
+import { deferred } from '../support/deferred.js';
 import { endStream, Frames, frameTypes } from '../support/frames.js';
 import { raw, Wire } from '../support/sockets.js';
 import { errorOf, fields, json, rose, start, token } from './node-server.js';
@@ -30,20 +31,17 @@ describe.each([
   }
 
   test('fires when the client leaves; the AbortError of the storage is told to nobody', async () => {
-    let begin: () => void;
-    const begun = new Promise<void>((resolve) => {
-      begin = resolve;
-    });
+    const begun = deferred();
     const storage: PlantStorage = {
       create: (_plant, { signal }) =>
         new Promise((_resolve, reject) => {
           signal.addEventListener('abort', () => reject(signal.reason));
-          begin();
+          begun.resolve();
         }),
     };
     const { port, errors, calls } = await start({ serve, storage });
     const { leave } = await post(port);
-    await begun;
+    await begun.promise;
     leave();
     const { response } = await calls.next();
     expect(errorOf({ text: (await response).body })).toBe(50001);
@@ -51,13 +49,10 @@ describe.each([
   });
 
   test('that is first read after the client left has fired already', async () => {
-    let decide!: (accepted: boolean) => void;
-    const decision = new Promise<boolean>((resolve) => {
-      decide = resolve;
-    });
+    const decision = deferred<boolean>();
     let aborted: boolean | undefined;
     const verifyToken: VerifyToken<boolean> = async (_token, context) => {
-      await decision;
+      await decision.promise;
       aborted = context.signal.aborted;
       return true;
     };
@@ -68,7 +63,7 @@ describe.each([
     const closed = new Promise((resolve) => (request.raw as IncomingMessage).on('close', resolve));
     leave();
     await closed;
-    decide(true);
+    decision.resolve(true);
     await response;
     expect(aborted).toBe(true);
   });
@@ -140,17 +135,14 @@ describe('a client that leaves while the verifier is at work: nothing is stored,
   test.each(ways.flatMap((way) => parts.map((part) => [...way, ...part] as const)))(
     '$0, $3',
     async (_how, serve, begin, _part, body) => {
-      let decide!: (accepted: boolean) => void;
-      const decision = new Promise<boolean>((resolve) => {
-        decide = resolve;
-      });
-      const { port, plants, errors, calls } = await start({ serve, verifyToken: () => decision });
+      const decision = deferred<boolean>();
+      const { port, plants, errors, calls } = await start({ serve, verifyToken: () => decision.promise });
       const leave = await begin(port, body);
       const { request, response } = await calls.next();
       const gone = once(request.signal!, 'abort');
       leave();
       await gone;
-      decide(true);
+      decision.resolve(true);
       expect(errorOf({ text: (await response).body })).toBe(40007);
       expect(plants.size).toBe(0);
       expect(errors).toEqual([]);
