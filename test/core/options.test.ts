@@ -12,7 +12,7 @@ const create = (options: unknown) => () =>
   createPlantStore(memoryStorage(), () => true, options as PlantStoreOptions);
 
 describe('a bad option is a TypeError that names it, at once', () => {
-  const bad: Record<string, readonly unknown[]> = {
+  const bad: Record<keyof PlantStoreOptions, readonly unknown[]> = {
     basePath: ['api', '/', '/api/', '//api', '/api//v1', '/api?x', '/api#x', 7, null, {}],
     bodyLimit: [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '1024', 1024n, null, 2 ** 53],
     timeoutMs: [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, '30', 2 ** 31, null],
