@@ -3,14 +3,14 @@ import { createPlant } from '../support/plants.js';
 import { PostgresServer } from '../support/postgres.js';
 import { runExample, urlOf } from '../support/program.js';
 
-it('own-storage proves itself', async () => {
+it('own-storage passes its own storageCases', async () => {
   const program = runExample('own-storage');
   expect(await program.exit).toBe(0);
   expect(program.output()).toMatch(/^# pass 12$/m);
   expect(program.output()).toMatch(/^# fail 0$/m);
 });
 
-it('postgres keeps plants on its pool, and lets a client send a create again', async () => {
+it('postgres stores plants through its pool, and accepts replays', async () => {
   const database = await PostgresServer.start();
   onTestFinished(() => database.close());
   const url = await urlOf(runExample('postgres', { DATABASE_URL: database.url }));

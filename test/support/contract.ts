@@ -1,9 +1,9 @@
 /**
- * The contract table as data: what a client sends, and what it must be answered. No test runner and no `node:` module
- * in here, so that the same table runs on the bare handler, over sockets, and inside any runtime.
+ * The contract table as data: what a client sends, and the answer that it must get. This file imports no test runner
+ * and no `node:` module, so that the same table runs on the bare handler, over sockets, and in any runtime.
  *
- * The ids of the cases are frozen: other people's reports name them. What only a raw socket can say (two Authorization
- * headers, dot segments, absolute-form) is not in here; deadlines and disconnects are not either.
+ * The ids of the cases are frozen, because people's reports name them. Not in here: what only a raw socket can send
+ * (two Authorization headers, dot segments, absolute-form), deadlines and disconnects.
  */
 import {
   InsufficientScope,
@@ -17,11 +17,11 @@ import {
 } from 'plant-store';
 
 export interface CaseRequest {
-  /** `POST` unless given. */
+  /** Default: `POST`. */
   readonly method?: string;
-  /** Relative to the mount; `/plants` unless given. */
+  /** Relative to the mount. Default: `/plants`. */
   readonly path?: string;
-  /** On top of a good token and `application/json`; `null` takes one of these away. */
+  /** Added to a good token and `application/json`; `null` removes one of these. */
   readonly headers?: Readonly<Record<string, string | null>>;
   readonly body?: string | Uint8Array;
 }
@@ -36,7 +36,7 @@ export interface Expected {
   readonly headers?: Readonly<Record<string, string | null>>;
   /** The whole JSON body, or `''` for none. */
   readonly body?: unknown;
-  /** The plant that the storage must have got. */
+  /** The plant that the storage must get. */
   readonly stores?: NewPlant;
 }
 
@@ -50,19 +50,19 @@ export interface ContractCase {
   readonly expected: Expected;
 }
 
-/** Who a token stands for: each case has a tenant of its own, so that all share one server in any order. */
+/** The caller of a token. Each case has a tenant of its own, so that all cases can share a server in any order. */
 export interface Caller {
   readonly tenant: string;
 }
 
-/** The storage, the verifier and the options that the table counts on; one set for each host. */
+/** The storage, the verifier and the options that the table needs: one set for each host. */
 export function contractSetup(): {
   readonly storage: PlantStorage<Caller>;
   readonly verifyToken: VerifyToken<Caller>;
   readonly options: PlantStoreOptions;
-  /** What `onError` was told. */
+  /** What `onError` got. */
   readonly errors: { readonly error: unknown; readonly request: PlantRequest }[];
-  /** The plants that a case left behind. */
+  /** The plants that a case stored. */
   readonly stored: (contractCase: Pick<ContractCase, 'id'>) => NewPlant[];
 } {
   const tenants = new Map<string, Map<bigint, NewPlant>>();
@@ -107,7 +107,7 @@ export function tokenOf(id: string): string {
   return `good.${id}`;
 }
 
-/** A request of a case, complete: header names in lower case, the body as bytes so that no client adds a type to it. */
+/** A complete request of a case: header names in lower case, the body as bytes, so that no client adds a type. */
 export function requestOf(
   { id }: Pick<ContractCase, 'id'>,
   { method = 'POST', path = '/plants', headers = {}, body }: CaseRequest,
@@ -137,7 +137,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** Sends the request (and what has to come before it) and says what is wrong with the answer: nothing, if all is well. */
+/** Sends the request (and the one before it) and says what is wrong with the answer: empty if nothing is. */
 export async function faultsOf(
   contractCase: ContractCase,
   send: (request: CompleteRequest) => Promise<Answer>,
@@ -240,15 +240,15 @@ const bytes = (...parts: readonly (string | number)[]): Uint8Array =>
   );
 
 const mebibyte = 2 ** 20;
-/** What the stores of these cases take, in bytes: the default. */
+/** The body limit of these stores in bytes: the default. */
 export const bodyLimit = mebibyte;
 const padded = (size: number): string => rose + ' '.repeat(size - rose.length);
 
 const creations: ContractCase[] = [
-  one('create-with-tag', 'name and tag come back, the id does not', { body: rose }, roseCreated),
+  one('create-with-tag', 'the answer has name and tag, but not the id', { body: rose }, roseCreated),
   one(
     'create-without-tag',
-    'a tag that was not given does not come back',
+    'the answer has no tag if none was given',
     { body: '{"id":1,"name":"Rosa canina"}' },
     created({ name: 'Rosa canina' }, { id: 1n, name: 'Rosa canina' }),
   ),
@@ -324,7 +324,7 @@ const creations: ContractCase[] = [
   ),
 ];
 
-/** Spellings of an id, and the integer that they are; `undefined` for those that are none of 64 bits. */
+/** Spellings of an id, and the integer that each is; `undefined` if it is no int64. */
 export const idSpellings: readonly (readonly [id: string, spelling: string, value: bigint | undefined])[] = [
   ['zero', '0', 0n],
   ['minus-zero', '-0', 0n],
