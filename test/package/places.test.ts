@@ -49,6 +49,28 @@ describe('an error number', () => {
   });
 });
 
+describe('a program of examples/', () => {
+  const tests = textsIn('test');
+  const named = textsIn('test/examples');
+  const programs = textsIn('examples');
+  const isUsed = (name: string) =>
+    tests.some((text) => new RegExp(`examples/${name}\\.[jt]s['"]`).test(text)) ||
+    named.some((text) => text.includes(`'${name}'`)) ||
+    programs.some((text) => text.includes(`'./${name}.js'`));
+
+  it.each(
+    readdirSync(join(root, 'examples'))
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => file.replace(/\.ts$/, '')),
+  )('%s is run by a test, or is a part of another', (name) => {
+    expect(isUsed(name)).toBe(true);
+  });
+
+  it('that no test runs is found out', () => {
+    expect(isUsed(['compost', 'heap'].join('-'))).toBe(false);
+  });
+});
+
 describe('an adapter', () => {
   type Adapter = { readonly folder: 'hosts' | 'storages'; readonly name: string };
   const adapters = (['hosts', 'storages'] as const).flatMap((folder) =>
