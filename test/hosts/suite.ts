@@ -1,7 +1,14 @@
 import { createPlantStore } from 'plant-store';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Client, clientOf } from '../support/client.js';
-import { type ContractCase, contractCases, contractSetup, faultsOf, requestOf } from '../support/contract.js';
+import {
+  type ContractCase,
+  contractCases,
+  contractSetup,
+  faultsOf,
+  plantStoredBy,
+  requestOf,
+} from '../support/contract.js';
 import type { Running } from '../support/sockets.js';
 import { type Host, theApp } from './hosts.js';
 
@@ -41,7 +48,8 @@ export function contractOn({ basePath, others, quirks = {}, start }: Host): void
     if (request.headers?.authorization) return;
     const plants = stored(contractCase);
     expect(plants).toHaveLength((before ? 1 : 0) + (expected.status === 200 ? 1 : 0));
-    if (expected.stores) expect(plants.at(-1)).toEqual(expected.stores);
+    const plant = plantStoredBy(contractCase);
+    if (plant) expect(plants.at(-1)).toEqual(plant);
   });
 
   test.each(theirs)(`$id: $title, answered by ${others}`, async (contractCase) => {
