@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { type ContractCase, type contractSetup, faultsOf } from './contract.js';
+import { type ContractCase, type contractSetup, faultsOf, plantStoredBy } from './contract.js';
 
 /** Sends a case, and checks its answer, what `onError` got, and what the storage has. */
 export async function expectCase(
@@ -15,5 +15,6 @@ export async function expectCase(
   if (request.headers?.authorization) return;
   const plants = stored(contractCase);
   expect(plants).toHaveLength((before ? 1 : 0) + (expected.status === 200 ? 1 : 0));
-  if (expected.stores) expect(plants.at(-1)).toEqual(expected.stores);
+  const plant = plantStoredBy(contractCase);
+  if (plant) expect(plants.at(-1)).toEqual(plant);
 }
