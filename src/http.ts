@@ -61,8 +61,12 @@ export interface PlantResponse {
   readonly body: string;
 }
 
-/** Answers one request. Never rejects. */
-export type PlantHandler = (request: PlantRequest) => Promise<PlantResponse>;
+/**
+ * Answers one request. Never rejects, unless a host calls it as if it were mounted: a host needs an adapter.
+ *
+ * @param index is ignored: it lets `requests.map(handle)` compile, and keeps `app.use(handle)` from doing so
+ */
+export type PlantHandler = (request: PlantRequest, index?: number) => Promise<PlantResponse>;
 
 /**
  * Reads a header by its lower-case name; an array if the host shows that it came more than once.

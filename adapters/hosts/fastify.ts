@@ -1,4 +1,5 @@
 import type { PlantHandler } from '../../src/index.js';
+import { checkHandler } from '../../src/misuse.js';
 import { drain } from './_node/drain.js';
 import { afterParsing, isForTheApp, toPlantRequest } from './_node/request.js';
 import type { NodeRequest, NodeResponse, ParsedBody } from './_node/types.js';
@@ -51,7 +52,9 @@ export interface FastifyInstance {
  */
 export function toFastify(
   handle: PlantHandler,
+  ...rest: undefined[]
 ): (instance: FastifyInstance, options: unknown, done: () => void) => void {
+  checkHandler(handle, rest);
   return function plantStore(instance, _options, done) {
     instance.route({
       method: 'POST',

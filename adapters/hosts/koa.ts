@@ -1,4 +1,5 @@
 import type { PlantHandler } from '../../src/index.js';
+import { answerMistake, checkHandler } from '../../src/misuse.js';
 import { drain } from './_node/drain.js';
 import { afterParsing, isForTheApp, toPlantRequest } from './_node/request.js';
 import type { NodeRequest, NodeResponse, ParsedBody } from './_node/types.js';
@@ -34,9 +35,12 @@ export interface KoaContext {
  */
 export function toKoa(
   handle: PlantHandler,
+  ...rest: undefined[]
 ): (context: KoaContext, next: () => Promise<unknown>) => Promise<unknown> {
+  checkHandler(handle, rest);
   return async (context, next) => {
     const { req, res } = context;
+    if (!req) return answerMistake(context, next);
     await new Promise<void>((proceed) => afterParsing(req, proceed));
     const answer = await handle(toPlantRequest(req, res, context.request as ParsedBody, context));
     if (isForTheApp(answer)) return next();

@@ -1,4 +1,5 @@
 import type { PlantHandler, PlantResponse } from '../../src/index.js';
+import { answerMistake, checkHandler } from '../../src/misuse.js';
 import { drain } from './_node/drain.js';
 import { afterParsing, isForTheApp, toPlantRequest } from './_node/request.js';
 import type { NodeRequest, NodeResponse, ParsedBody } from './_node/types.js';
@@ -22,8 +23,11 @@ export type { NodeRequest, NodeResponse } from './_node/types.js';
  */
 export function toNode(
   handle: PlantHandler,
+  ...rest: undefined[]
 ): (request: NodeRequest, response: NodeResponse, next?: (error?: unknown) => void) => void {
-  return (request, response, next) =>
+  checkHandler(handle, rest);
+  return (request, response, next) => {
+    if (!request.rawHeaders) return void answerMistake(request, response);
     afterParsing(request, () => {
       handle(toPlantRequest(request, response, request as ParsedBody)).then((answer) => {
         // nextTick: what the app throws in `next` must be the app's error, not a rejection of this promise.
@@ -31,6 +35,7 @@ export function toNode(
         else send(answer, request, response);
       });
     });
+  };
 }
 
 function send({ status, headers, body }: PlantResponse, request: NodeRequest, response: NodeResponse): void {
