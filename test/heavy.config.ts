@@ -6,6 +6,8 @@ const config = mergeConfig(base, {});
 config.test = {
   ...base.test,
   include: ['test/**/*.heavy.ts'],
+  // One file at a time, because each of them loads the machine.
+  fileParallelism: false,
   // A line for each test: a file takes up to a minute.
   reporters: ['verbose'],
 };

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { entries } from '../tsup.config.js';
@@ -8,6 +9,8 @@ export default defineConfig({
   root,
   test: {
     include: ['test/**/*.test.ts'],
+    // Vitest leaves a core free: of two cores that would be half.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 30_000,
     hookTimeout: 30_000,
     // A line for each file, and none for each test that takes some time.

@@ -13,8 +13,8 @@ import { describe, expect, test } from 'vitest';
 const create = (options: unknown) => () =>
   createPlantStore(memoryStorage(), () => true, options as PlantStoreOptions);
 
-describe('a bad option is a TypeError that names it, at once', () => {
-  const bad: Record<string, readonly unknown[]> = {
+describe('a bad option is a TypeError at once, which names the option', () => {
+  const bad: Record<keyof PlantStoreOptions, readonly unknown[]> = {
     basePath: [
       ...['api', '/', '/api/', '//api', '/api//v1', '/api?x', '/api#x', 7, null, {}],
       // What no client sends like this: it sends something else, and the store would never be found.
@@ -51,7 +51,7 @@ describe('a bad option is a TypeError that names it, at once', () => {
   );
 
   test.each(['bodylimit', 'timeout', 'toString', '__proto__x', 'storage'])(
-    'an option that there is not: %s',
+    'an option that does not exist: %s',
     (name) => {
       expect(create({ [name]: 1 })).toThrow(TypeError);
       expect(create({ [name]: 1 })).toThrow(
@@ -110,7 +110,7 @@ describe('a good option is taken', () => {
     },
   );
 
-  test('there need be none', () => {
+  test('no option is required', () => {
     expect(create(undefined)()).toBeTypeOf('function');
     expect(create({})()).toBeTypeOf('function');
   });
@@ -141,18 +141,18 @@ test('a basePath that is taken is one that clients send as it is', async () => {
   expect(taken).toBeGreaterThan(50);
 });
 
-describe('the helpers check what they are given', () => {
+describe('acceptTokens and InsufficientScope check their arguments', () => {
   test.each<[string, unknown[]]>([
     ['no token', []],
-    ['an empty one', ['']],
+    ['an empty token', ['']],
     ['a space', ['a b']],
     ['a trailing space', ['a ']],
     ['a quote', ['"a"']],
     ['padding within', ['a=b']],
     ['beyond ASCII', ['é']],
-    ['no string', [7]],
+    ['a number', [7]],
     ['undefined, as from an environment without it', [undefined]],
-    ['a bad one behind a good one', ['good', 'b\nad']],
+    ['a bad token after a good token', ['good', 'b\nad']],
   ])('acceptTokens: %s', (_what, tokens) => {
     expect(() => acceptTokens(...(tokens as string[]))).toThrow(TypeError);
     expect(() => acceptTokens(...(tokens as string[]))).toThrow('acceptTokens');

@@ -73,21 +73,6 @@ beforeAll(async () => {
 
 afterAll(() => rm(temp, { recursive: true, force: true }));
 
-describe('the list of subpaths', () => {
-  it('is the same in exports and in the entries of the build', () => {
-    const built = Object.keys(entries).map((name) => (name === 'index' ? '.' : `./${name}`));
-    expect([...subpaths].sort()).toEqual(built.sort());
-  });
-
-  it.each(subpaths)('%s has code and types for import and require', (subpath) => {
-    const file = `./dist/${subpath === '.' ? 'index' : subpath.slice(2)}`;
-    expect((packageJson.exports as Record<string, unknown>)[subpath]).toEqual({
-      import: { types: `${file}.d.ts`, default: `${file}.js` },
-      require: { types: `${file}.d.cts`, default: `${file}.cjs` },
-    });
-  });
-});
-
 describe('the tarball', () => {
   it('has what is built, the licence and the README, and nothing else', async () => {
     const top = await readdir(join(installed, 'plant-store'));

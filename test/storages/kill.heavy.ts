@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Creators, missingOf, randomFrom } from '../support/creators.js';
+import { Creators, missingOf } from '../support/creators.js';
 import { PostgresServer } from '../support/postgres.js';
 import { type Program, portOf, runExample } from '../support/program.js';
+import { randomOf, seed } from '../support/random.js';
 
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
-const random = randomFrom(seed);
+const random = randomOf(seed);
 const rounds = 8;
 const creatorCount = 24;
 
