@@ -1,18 +1,18 @@
 import { header, type MaybePromise, type PlantHeaders, type PlantRequest, type Signal } from './http.js';
 import { Refusal } from './problems.js';
 
-/** What a verifier gets beside the token. */
+/** What `verifyToken` gets beside the token. */
 export interface VerifyContext {
   readonly request: PlantRequest;
-  /** Fires at the deadline or when the client goes away. Made when it is first read. */
+  /** Fires at the deadline, or when the client goes away. Made when it is first read. */
   readonly signal: Signal;
 }
 
 /**
- * Turns a bearer token into whoever sent it, or into `false`, `null` or `undefined` for a bad one (401).
+ * Turns a bearer token into its caller, or into `false`, `null` or `undefined` if the token is bad (401).
  *
- * @throws {InsufficientScope} when the token is good but may not create plants (403).
- * Anything else thrown is an outage: the client is answered 500, never 401.
+ * @throws {InsufficientScope} if the token is good but may not create plants (403).
+ * Anything else thrown is an outage: the client gets a 500, never a 401.
  *
  * @example
  * ```ts
@@ -30,7 +30,7 @@ export type VerifyToken<Caller> = (
 ) => MaybePromise<Caller | false | null | undefined>;
 
 /**
- * Thrown by `verifyToken` when a good token lacks the scope: 403 with `error="insufficient_scope"` (RFC 6750 §3.1).
+ * Thrown by `verifyToken` if a good token lacks the scope: 403 with `error="insufficient_scope"` (RFC 6750 §3.1).
  *
  * @example
  * ```ts
@@ -43,26 +43,31 @@ export type VerifyToken<Caller> = (
 export class InsufficientScope extends Error {
   override readonly name = 'InsufficientScope';
 
-  /** @param scope the scope that is needed, in the form of RFC 6749 §3.3: words separated by one space */
+  /** @param scope the scope that is needed, as in RFC 6749 §3.3: words with one space between them */
   constructor(readonly scope: string) {
-    if (!/^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/.test(scope)) {
+    if (!isScope(scope)) {
       throw new TypeError('InsufficientScope needs a scope as in RFC 6749 §3.3, such as "plants:write"');
     }
     super(`the token lacks the scope ${scope}`);
   }
 }
 
+/** Whether a value is a scope as in RFC 6749 §3.3, which is also safe inside a header's quotes. */
+export function isScope(value: unknown): value is string {
+  return typeof value === 'string' && /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/.test(value);
+}
+
 const token68 = '[A-Za-z0-9._~+/-]+=*';
-/** The scheme, and the token where there is just one in its place. */
+/** Matches the scheme. Group 1 is the token, if exactly one well-formed token follows. */
 const bearer = new RegExp(`^bearer(?: +(${token68}) *$| |$)`, 'i');
 
 /** The token of the request's one `Authorization: Bearer` header. */
 export function bearerToken(headers: PlantHeaders): string {
   const found = header(headers, 'authorization');
-  // Of several headers each reader could take another.
+  // Two Authorization headers are ambiguous: one reader may take the first, another the last.
   if (Array.isArray(found) && found.length > 1) throw tokenInvalid();
   const match = bearer.exec(String(found ?? ''));
-  // No `error` attribute here: a client that sent no credentials made no mistake yet (RFC 6750 §3.1).
+  // No `error` attribute: a client that sent no credentials has made no mistake yet (RFC 6750 §3.1).
   if (!match) throw new Refusal('token_missing', { headers: challenge() });
   if (!match[1]) throw tokenInvalid();
   return match[1];
@@ -72,7 +77,7 @@ export function tokenInvalid(): Refusal {
   return new Refusal('token_invalid', { headers: challenge('error="invalid_token"') });
 }
 
-export function scopeInsufficient({ scope }: InsufficientScope): Refusal {
+export function scopeInsufficient(scope: string): Refusal {
   const headers = challenge(`error="insufficient_scope", scope="${scope}"`);
   return new Refusal('scope_insufficient', { headers });
 }
@@ -82,9 +87,9 @@ function challenge(attributes?: string): Record<string, string> {
 }
 
 /**
- * A verifier for a fixed set of tokens, compared in constant time.
+ * Makes a verifier that accepts a fixed set of tokens and compares them in constant time.
  *
- * @throws {TypeError} when there is no token, or one that no bearer header can carry (RFC 6750 §2.1).
+ * @throws {TypeError} if there is no token, or one that no bearer header can carry (RFC 6750 §2.1)
  *
  * @example
  * ```ts
@@ -105,11 +110,11 @@ export function acceptTokens(...tokens: readonly string[]): VerifyToken<true> {
   };
 }
 
-/** Takes as long for a near miss as for a match, so that a token cannot be guessed character by character. */
+/** Takes equally long for a near miss and a match, so that a token cannot be guessed character by character. */
 function equalInConstantTime(expected: string, given: string): boolean {
   let difference = expected.length ^ given.length;
   for (let i = 0; i < expected.length; i++) {
-    // Beyond the end of `given` it is NaN, which counts as 0.
+    // Past the end of `given`, charCodeAt is NaN, and `^` takes NaN for 0.
     difference |= expected.charCodeAt(i) ^ given.charCodeAt(i);
   }
   return difference === 0;

@@ -1,11 +1,11 @@
-import { header, type MaybePromise, type PlantHeaders, type PlantRequest } from './http.js';
-import { isNamed, Refusal } from './problems.js';
+import { header, isBytes, type MaybePromise, type PlantHeaders, type PlantRequest } from './http.js';
+import { problems, Refusal } from './problems.js';
 
 /** A body as it arrived, before it is text. */
 export type Content = string | Uint8Array | { readonly parsed: unknown };
 
 /**
- * Thrown by a `ReadBody`: says what became of the body.
+ * Thrown by a `ReadBody`: says what happened to the body.
  *
  * @example
  * ```ts
@@ -21,7 +21,7 @@ export type Content = string | Uint8Array | { readonly parsed: unknown };
 export class BodyError extends Error {
   override readonly name = 'BodyError';
 
-  /** @param message for `onError`, never for the client; for `body_unreadable` say which line to move */
+  /** @param message for `onError` only. For `body_unreadable` it names the line of the app to change. */
   constructor(
     readonly problem: 'body_too_large' | 'body_incomplete' | 'body_unreadable',
     message: string = problem,
@@ -30,80 +30,96 @@ export class BodyError extends Error {
   }
 }
 
-/** Parameters say nothing here: JSON has no charset (RFC 8259 §11). */
+/** Parameters are ignored: JSON has no charset (RFC 8259 §11). */
 const jsonType = /^\s*application\/json\s*(?:;|$)/i;
 
-/** Refuses what is not plain JSON, or declares more than `limit` bytes, before a byte of the body is read. */
+/** What may be quoted back to the client: a media type or a list of codings, not whatever else came in its place. */
+const quotable = /^[\w!#$&^.+-]+([/,] ?[\w!#$&^.+-]+)*$/;
+
+/** Refuses a body that is not plain JSON, or that declares more than `limit` bytes, before any of it is read. */
 export function checkBodyHeaders(headers: PlantHeaders, limit: number): void {
-  const type = String(header(headers, 'content-type') || 'none');
+  const type = String(header(headers, 'content-type') ?? '');
+  if (!jsonType.test(type)) throw unsupported('Content-Type', type.replace(/;.*/s, ''));
   const encoding = String(header(headers, 'content-encoding') || 'identity');
-  if (!jsonType.test(type) || !/^ *identity *$/i.test(encoding)) {
-    const came = `Content-Type: ${type}, Content-Encoding: ${encoding}`;
-    throw new Refusal('media_type_unsupported', {
-      message: `Send application/json, unencoded; not ${came}.`,
-    });
-  }
+  if (!/^ *identity *$/i.test(encoding)) throw unsupported('Content-Encoding', encoding);
   if (Number(header(headers, 'content-length')) > limit) throw tooLarge(limit);
 }
 
-function tooLarge(limit: number): Refusal {
+function unsupported(name: string, value: string): Refusal {
+  const received = value.trim();
+  const isQuotable = received.length <= 100 && quotable.test(received);
+  const problem = isQuotable ? `The ${name} is ${received}.` : `The request has no usable ${name}.`;
+  return new Refusal('media_type_unsupported', {
+    message: `${problems.media_type_unsupported[1]} ${problem}`,
+  });
+}
+
+export function tooLarge(limit: number): Refusal {
   return new Refusal('body_too_large', { message: `The body is larger than ${limit} bytes.` });
 }
 
-/** The body in whatever form it comes first; rejects as a `ReadBody` does. */
+/** Reads the body, in whichever of its forms it is. Fails as a `ReadBody` does. */
 export function readBody(body: PlantRequest['body'], limit: number): MaybePromise<Content> {
   if (typeof body === 'function') return body(limit);
   if (body === null || body === undefined) return '';
-  if (typeof body === 'object' && Symbol.asyncIterator in body) return collect(body, limit);
+  if (typeof body === 'object' && Symbol.asyncIterator in body) return readChunks(body, limit);
   return body;
 }
 
-async function collect(stream: AsyncIterable<Uint8Array>, limit: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of stream) {
-    // Of a string the length is not known in bytes, and a limit that cannot be counted is none.
-    if (!ArrayBuffer.isView(chunk)) throw new BodyError('body_unreadable', 'the body stream gave no bytes');
-    length += chunk.byteLength;
-    if (length > limit) throw new BodyError('body_too_large');
-    chunks.push(chunk);
+async function readChunks(stream: AsyncIterable<Uint8Array>, limit: number): Promise<Uint8Array> {
+  const gathered = new Gathered(limit);
+  for await (const chunk of stream) gathered.add(chunk);
+  return gathered.join();
+}
+
+/** The one gatherer of a body's chunks, at most `limit` bytes of them. */
+export class Gathered {
+  readonly #chunks: Uint8Array[] = [];
+  readonly #limit: number;
+  #length = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
   }
-  return concat(chunks, length);
-}
 
-/** One run of bytes from chunks that hold `length` of them in all. */
-export function concat(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  if (chunks.length === 1) return chunks[0]!;
-  const whole = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, offset);
-    offset += chunk.byteLength;
+  /** @throws {BodyError} if the chunk is over the limit, or is no bytes: only bytes can be counted against the limit. */
+  add(chunk: unknown): void {
+    if (!isBytes(chunk))
+      throw new BodyError('body_unreadable', 'the body stream gave a chunk that is no bytes');
+    this.#length += chunk.byteLength;
+    if (this.#length > this.#limit) throw new BodyError('body_too_large');
+    // A DataView or a Uint16Array would be joined element by element, not byte by byte.
+    const isOctets = chunk.BYTES_PER_ELEMENT === 1;
+    this.#chunks.push(isOctets ? chunk : new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength));
   }
-  return whole;
+
+  join(): Uint8Array {
+    if (this.#chunks.length === 1) return this.#chunks[0]!;
+    const whole = new Uint8Array(this.#length);
+    let offset = 0;
+    for (const chunk of this.#chunks) {
+      whole.set(chunk, offset);
+      offset += chunk.byteLength;
+    }
+    return whole;
+  }
 }
 
-/** What a failed read means to the client. */
-export function bodyRefusal(error: unknown, limit: number): Refusal {
-  const problem = isNamed<BodyError>(error, 'BodyError') ? error.problem : 'body_unreadable';
-  if (problem === 'body_too_large') return tooLarge(limit);
-  if (problem === 'body_incomplete') return new Refusal(problem);
-  return new Refusal('body_unreadable', { cause: error });
-}
-
-// Strict: a replaced byte would be stored as if the client had sent U+FFFD. Takes one leading BOM away.
+// `fatal`: else an invalid byte would be stored as U+FFFD. The decoder also removes one leading BOM.
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** The text of a body: at most `limit` bytes of UTF-8, without a byte order mark. */
 export function textOf(content: string | Uint8Array, limit: number): string {
   if (typeof content === 'string') {
-    // A UTF-16 unit becomes one to three bytes: only what lies between has to be encoded to be measured.
+    // A UTF-16 unit is 1 to 3 bytes of UTF-8: encode only if the length alone cannot decide.
     const { length } = content;
     if (length > limit || (length * 3 > limit && new TextEncoder().encode(content).byteLength > limit)) {
       throw tooLarge(limit);
     }
     return content.charCodeAt(0) === 0xfeff ? content.slice(1) : content;
   }
+  // An unknown kind of body is the host's fault, not the client's.
+  if (!isBytes(content)) throw new BodyError('body_unreadable', 'the body is no PlantBody');
   if (content.byteLength > limit) throw tooLarge(limit);
   try {
     return utf8.decode(content);

@@ -1,4 +1,5 @@
-import { isPromise, type MaybePromise } from './http.js';
+import { isThenable, type MaybePromise } from './http.js';
+import { checkOptions, wholeNumber } from './options.js';
 import type { NewPlant } from './plant.js';
 import { isNamed } from './problems.js';
 import { type PlantStorage, StorageBusy, type StorageContext } from './storage.js';
@@ -75,6 +76,12 @@ interface Create<Caller> {
 /** @internal shared with the storages whose statements keep the same time */
 export const groupCommitDefaults = { maxBatch: 256, maxQueued: 10_000, timeoutMs: 10_000 };
 
+const rules = {
+  maxBatch: wholeNumber(groupCommitDefaults.maxBatch, 1),
+  maxQueued: wholeNumber(groupCommitDefaults.maxQueued, 1),
+  timeoutMs: wholeNumber(groupCommitDefaults.timeoutMs, 1),
+};
+
 /** Keeps one statement well below what databases take, however long the names are; a longer plant goes alone. */
 const maxText = 2 ** 20;
 
@@ -105,7 +112,7 @@ export function groupCommit<Caller = unknown>(
   createMany: CreateMany<Caller>,
   options: GroupCommitOptions = {},
 ): PlantStorage<Caller> {
-  const { maxBatch, maxQueued, timeoutMs } = checkGroupOptions(options);
+  const { maxBatch, maxQueued, timeoutMs } = checkOptions(options, rules);
   const queue: Create<Caller>[] = [];
   /** Creates that take memory: waiting, sent, or given up while `createMany` still has them. */
   let held = 0;
@@ -203,7 +210,7 @@ export function groupCommit<Caller = unknown>(
           batch.map(({ plant }) => plant),
           batch.map(({ context }) => context),
         );
-        const outcomes = isPromise(creating) ? await creating : creating;
+        const outcomes = isThenable(creating) ? await creating : creating;
         if (outcomes.length !== batch.length)
           throw new TypeError('createMany must answer one outcome a plant');
         answerAll(batch, (i) => outcomes[i]);
@@ -253,22 +260,6 @@ export function groupCommit<Caller = unknown>(
 function byId<Caller>({ plant: a }: Create<Caller>, { plant: b }: Create<Caller>): number {
   if (a.id === b.id) return 0;
   return a.id < b.id ? -1 : 1;
-}
-
-function checkGroupOptions(options: GroupCommitOptions): typeof groupCommitDefaults {
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  for (const [name, value] of given) {
-    if (!Object.hasOwn(groupCommitDefaults, name)) {
-      throw new TypeError(
-        `${name} is not an option; there are ${Object.keys(groupCommitDefaults).join(', ')}`,
-      );
-    }
-    // Beyond 2^31-1 setTimeout fires at once.
-    if (!Number.isInteger(value) || value < 1 || value >= 2 ** 31) {
-      throw new TypeError(`${name} must be a whole number from 1 to 2147483647`);
-    }
-  }
-  return { ...groupCommitDefaults, ...Object.fromEntries(given) };
 }
 
 /**

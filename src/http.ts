@@ -1,10 +1,12 @@
-/** A platform's own type where the platform has it, else a structural stand-in, so that the published
- *  declarations check alone and still fit `fetch`, `pg` and the rest without a cast. */
-export type Global<Name extends string, Otherwise> = typeof globalThis extends {
+/**
+ * The platform's own type if the platform has it, else a structural one: the published types then compile everywhere
+ * and fit `fetch` and `pg` without a cast.
+ */
+export type Global<Name extends string, Fallback> = typeof globalThis extends {
   [K in Name]: { prototype: infer Instance };
 }
   ? Instance
-  : Otherwise;
+  : Fallback;
 
 /** The platform's `AbortSignal`. */
 export type Signal = Global<'AbortSignal', { readonly aborted: boolean }>;
@@ -17,18 +19,18 @@ export type PlantHeaders =
   | { get(name: string): string | null }
   | { readonly [name: string]: string | readonly string[] | undefined };
 
-/** A request body: text, bytes, a stream of bytes, or what a parser in front of the mount made of it. */
+/** A request body: text, bytes, a stream of bytes, or the value that a parser in front of the mount made of it. */
 export type PlantBody = string | Uint8Array | AsyncIterable<Uint8Array> | { readonly parsed: unknown };
 
 /**
  * Reads the body, of at most `limit` bytes. Called once at most, and only after the token was accepted.
  *
- * @throws {BodyError} for a body that is too large, incomplete or gone. Anything else thrown is `body_unreadable`.
+ * @throws {BodyError} if the body is too large, incomplete or gone. Anything else thrown is `body_unreadable`.
  */
 export type ReadBody = (limit: number) => MaybePromise<string | Uint8Array | { readonly parsed: unknown }>;
 
 /**
- * A request as plain data. Adapters make it from the host's own; tests, queues and Lambdas write it by hand.
+ * A request as plain data. Adapters make it from the host's own request; tests, queues and Lambdas write it by hand.
  *
  * @example
  * ```ts
@@ -62,7 +64,7 @@ export interface PlantResponse {
 /** Answers one request. Never rejects. */
 export type PlantHandler = (request: PlantRequest) => Promise<PlantResponse>;
 
-/** Looks a header up by its lower-case name; a list where the host shows that it came more than once. */
+/** Reads a header by its lower-case name; an array if the host shows that it came more than once. */
 export function header(headers: PlantHeaders, name: string): string | readonly string[] | null {
   // A dictionary may hold a header that is called "get".
   if (typeof headers.get === 'function') return headers.get(name) ?? null;
@@ -83,12 +85,12 @@ export function pathOf(url: string): string {
   return target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '');
 }
 
-/** Whether a value has to be awaited: any thenable, as JavaScript's own `await` has it. */
-export function isPromise<T>(value: MaybePromise<T>): value is PromiseLike<T> {
+/** Whether a value has to be awaited: any thenable, as for `await`. */
+export function isThenable<T>(value: MaybePromise<T>): value is PromiseLike<T> {
   return typeof (value as PromiseLike<T> | null | undefined)?.then === 'function';
 }
 
-/** Whether a value is bytes, also those of another realm: under Jest, a Buffer is no instance of `Uint8Array`. */
+/** Whether a value is bytes. Not `instanceof`: a Buffer from another realm (Jest) is no instance of this realm's `Uint8Array`. */
 export function isBytes(value: unknown): value is Uint8Array {
   return ArrayBuffer.isView(value);
 }

@@ -25,4 +25,5 @@ export type {
 export type { PlantStoreOptions } from './options.js';
 export type { NewPlant, Plant } from './plant.js';
 export { createPlantStore } from './plant-store.js';
+export type { ErrorNumber } from './problems.js';
 export { PlantRefused, type PlantStorage, StorageBusy, type StorageContext } from './storage.js';

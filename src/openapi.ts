@@ -1,4 +1,4 @@
-import { documentedProblems } from './documented-problems.js';
+import { problems } from './problems.js';
 
 /** An OpenAPI Server Object: where the operation is found. A relative `url` is relative to the document's own. */
 export interface OpenApiServer {
@@ -137,7 +137,7 @@ export function openapi({ servers }: { servers?: OpenApiServer[] } = {}) {
           },
         },
       },
-      // No answers of the operation, for its path and method are right; a standalone server gives them beside it.
+      // Not answers of this operation: a standalone server gives them for other paths and methods.
       responses: {
         NotFound: errorResponse(404, 'another path'),
         MethodNotAllowed: {
@@ -154,9 +154,9 @@ export function openapi({ servers }: { servers?: OpenApiServer[] } = {}) {
 /** A response that carries the contract's Error, with an example for each problem of this status. */
 function errorResponse(status: number, description: string) {
   const examples: Record<string, { summary: string; value: { error: number; message: string } }> = {};
-  for (const { error, name, when } of documentedProblems) {
+  for (const [name, [error, message]] of Object.entries(problems)) {
     if (Math.trunc(error / 100) === status) {
-      examples[name] = { summary: `${error} ${name}: ${when}`, value: { error, message: when } };
+      examples[name] = { summary: `${error} ${name}: ${message}`, value: { error, message } };
     }
   }
   return {
@@ -165,12 +165,14 @@ function errorResponse(status: number, description: string) {
   };
 }
 
-/** A header that always comes. */
+/** A header that is always present. */
 function header(description: string, example: string) {
   return { description, required: true, schema: { type: 'string' as const }, example };
 }
 
 function errorTable(): string {
-  const rows = documentedProblems.map(({ error, name, when }) => `| ${error} | \`${name}\` | ${when} |`);
-  return ['| `error` | name | when |', '| --- | --- | --- |', ...rows].join('\n');
+  const rows = Object.entries(problems).map(
+    ([name, [error, sentence]]) => `| ${error} | \`${name}\` | ${sentence} |`,
+  );
+  return ['| `error` | name | message |', '| --- | --- | --- |', ...rows].join('\n');
 }

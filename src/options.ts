@@ -2,57 +2,60 @@ import type { MaybePromise, PlantRequest } from './http.js';
 
 /** The options of `createPlantStore`. */
 export interface PlantStoreOptions {
-  /** The path in front of `/plants` where the host does not strip its mount, such as `/api`. Default: none. */
+  /** The path before `/plants` if the host does not strip its mount, such as `/api`. Default: none. */
   readonly basePath?: string | undefined;
   /** The largest body that is read, in bytes. Default: 1 048 576. */
   readonly bodyLimit?: number | undefined;
-  /** How long a request may take, from its first line to the storage's answer, in milliseconds; 0 for ever. Default: 30 000. */
+  /** The time limit of a request in milliseconds; 0 for none. Default: 30 000. */
   readonly timeoutMs?: number | undefined;
-  /** Answer 200 again to a create that equals the stored plant, so that clients can retry. Needs `storage.find`. Default: false. */
+  /** Answers 200 again to a create that equals the stored plant, so that clients can retry. Needs `storage.find`. Default: false. */
   readonly acceptReplays?: boolean | undefined;
-  /** Told the cause of every 5xx, once; what it does changes no answer. Default: `console.error`. */
+  /** Called once with the cause of every 5xx. It cannot change the answer. Default: `console.error`. */
   readonly onError?: ((error: unknown, request: PlantRequest) => MaybePromise<void>) | undefined;
 }
 
-/** What each option is unless given, what it may be, and that in words. */
-const rules = {
+/** Of one option: the default, the check, and the check in words. */
+type Rule<T> = readonly [fallback: T, isValid: (value: unknown) => boolean, expected: string];
+
+type Rules<Options> = { readonly [Name in keyof Options]-?: Rule<NonNullable<Options[Name]>> };
+
+/** The options with their defaults filled in. */
+export type Complete<Options> = { readonly [Name in keyof Options]-?: NonNullable<Options[Name]> };
+
+export const plantStoreRules: Rules<PlantStoreOptions> = {
   basePath: [
     '',
-    (value: unknown) => typeof value === 'string' && /^(\/[^/?#]+)*$/.test(value),
+    (value) => typeof value === 'string' && /^(\/[^/?#]+)*$/.test(value),
     'a path such as "/api"',
   ],
-  bodyLimit: whole(1_048_576, 1, Number.MAX_SAFE_INTEGER),
-  // Beyond 2^31-1 setTimeout fires at once.
-  timeoutMs: whole(30_000, 0, 2 ** 31 - 1),
-  acceptReplays: [false, (value: unknown) => typeof value === 'boolean', 'true or false'],
-  onError: [
-    (error: unknown) => console.error(error),
-    (value: unknown) => typeof value === 'function',
-    'a function',
-  ],
-} as const;
+  bodyLimit: wholeNumber(1_048_576, 1, Number.MAX_SAFE_INTEGER),
+  timeoutMs: wholeNumber(30_000, 0),
+  acceptReplays: [false, (value) => typeof value === 'boolean', 'true or false'],
+  onError: [(error) => console.error(error), (value) => typeof value === 'function', 'a function'],
+};
 
-function whole(otherwise: number, least: number, most: number) {
+/** @param max 2^31-1 unless given, because `setTimeout` fires at once beyond that */
+export function wholeNumber(fallback: number, min: number, max: number = 2 ** 31 - 1): Rule<number> {
   const isValid = (value: unknown) =>
-    Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
-  return [otherwise, isValid, `a whole number from ${least} to ${most}`] as const;
+    Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
+  return [fallback, isValid, `a whole number from ${min} to ${max}`];
 }
 
-/** The options, complete. */
-type Settings = { readonly [Name in keyof PlantStoreOptions]-?: NonNullable<PlantStoreOptions[Name]> };
-
 /**
- * Completes the options.
+ * Fills in the defaults. The one check of options, for `createPlantStore` and `groupCommit`.
  *
- * @throws {TypeError} that names what is wrong and says what it must be
+ * @throws {TypeError} that names the bad option and says what it must be
  */
-export function checkOptions(options: PlantStoreOptions): Settings {
+export function checkOptions<Options extends object>(
+  options: Options,
+  rules: Rules<Options>,
+): Complete<Options> {
   const unknown = Object.keys(options).find((name) => !Object.hasOwn(rules, name));
   if (unknown) throw new TypeError(`${unknown} is not an option; there are ${Object.keys(rules).join(', ')}`);
-  const settings = Object.entries(rules).map(([name, [otherwise, isValid, expected]]) => {
-    const { [name as keyof typeof rules]: value = otherwise } = options;
+  const settings = Object.entries<Rule<unknown>>(rules).map(([name, [fallback, isValid, expected]]) => {
+    const { [name as keyof Options]: value = fallback } = options;
     if (!isValid(value)) throw new TypeError(`${name} must be ${expected}`);
     return [name, value];
   });
-  return Object.fromEntries(settings);
+  return Object.fromEntries(settings) as Complete<Options>;
 }

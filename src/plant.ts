@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { BodyError } from './body.js';
-import { isObject, type Members, parseMembers } from './json.js';
+import { isObject, type Members, parseMembers, plantMembers } from './json.js';
 import { Refusal } from './problems.js';
 
-/** A plant as it is answered: OpenAPI `Plant`. */
+/** A plant as the store returns it: OpenAPI `Plant`. */
 export interface Plant {
   readonly name: string;
   readonly tag?: string | undefined;
@@ -14,7 +14,7 @@ export interface NewPlant extends Plant {
   readonly id: bigint;
 }
 
-// PostgreSQL refuses U+0000 and lone surrogates, other databases change them: so every storage is spared both.
+// PostgreSQL rejects U+0000 and lone surrogates, other databases alter them: no storage ever gets either.
 function isText(value: unknown): value is string {
   return typeof value === 'string' && !/[\0\p{Surrogate}]/u.test(value);
 }
@@ -33,7 +33,7 @@ const expected: Record<string, string> = {
   tag: `${textExpected}, or absent`,
 };
 
-/** The plant that a JSON text describes. */
+/** The plant in a JSON text. */
 export function plantFromText(json: string): NewPlant {
   let members: Members | undefined;
   try {
@@ -41,33 +41,37 @@ export function plantFromText(json: string): NewPlant {
   } catch {
     throw new Refusal('body_not_json');
   }
-  return checked(members);
+  return validated(members);
 }
 
-/** The plant that a value describes which the host parsed: used where it is exact, for digits lost stay lost. */
+/** The plant in a value that the host has parsed. */
 export function plantFromParsed(value: unknown): NewPlant {
-  if (!isObject(value)) return checked(undefined);
-  const { id, name, tag } = value;
+  if (!isObject(value)) return validated(undefined);
+  const { id, name, tag } = plantMembers(value);
+  // An id beyond 2^53 has lost digits, and they cannot be had back.
   if (typeof id === 'number' && Math.abs(id) > Number.MAX_SAFE_INTEGER) {
     throw new BodyError(
       'body_unreadable',
       'a body parser rounded the id: mount plant-store above it, or keep rawBody',
     );
   }
-  return checked({ id: Number.isInteger(id) ? BigInt(id as number) : id, name, tag, repeated: [] });
+  return validated({ id: Number.isInteger(id) ? BigInt(id as number) : id, name, tag, repeated: [] });
 }
 
-function checked(members: Members | undefined): NewPlant {
-  if (!members) throw invalid('a NewPlant is a JSON object.');
+function validated(members: Members | undefined): NewPlant {
+  if (!members) throw invalid('the body must be a JSON object.');
   const { output, issues } = v.safeParse(newPlantSchema, members);
   if (!issues && members.repeated.length === 0) {
     const { id, name, tag } = output;
     return tag === undefined ? { id, name } : { id, name, tag };
   }
-  const wrong =
-    issues?.map(({ path }) => `${path?.[0].key} must be ${expected[String(path?.[0].key)]}`) ?? [];
-  const twice = members.repeated.map((name) => `${name} must be given once`);
-  throw invalid(`${[...wrong, ...twice].join('; ')}.`);
+  const wrongMembers = (issues ?? []).map(({ path, input }) => {
+    const name = String(path?.[0].key);
+    const hint = name === 'id' && typeof input === 'string' ? ', sent as a number and not as a string' : '';
+    return `${name} must be ${expected[name]}${hint}`;
+  });
+  const repeatedMembers = members.repeated.map((name) => `${name} must be given once`);
+  throw invalid(`${[...wrongMembers, ...repeatedMembers].join('; ')}.`);
 }
 
 function invalid(message: string): Refusal {

@@ -1,54 +1,56 @@
 import type { PlantResponse } from './http.js';
 
 /**
- * Every way a request can fail: its number, and what the client is told where nothing of the request has to be said
- * and the name does not say it all. The number is for programs and never changes meaning; its first three digits are
- * the HTTP status.
+ * Every refusal: its number, and one sentence for the client, which the OpenAPI document shows too. A number never
+ * changes meaning; its first three digits are the HTTP status.
  */
 export const problems = {
-  body_not_json: [40001, 'The body is empty, not UTF-8 or not JSON.'],
-  plant_invalid: [40002],
-  id_taken: [40003],
-  plant_refused: [40004],
-  media_type_unsupported: [40005],
-  body_too_large: [40006],
-  body_incomplete: [40007],
-  token_missing: [40101, 'Send "Authorization: Bearer" and your token.'],
-  token_invalid: [40102],
-  scope_insufficient: [40301],
-  not_found: [40401],
-  method_not_allowed: [40501],
-  internal_error: [50000],
-  storage_failed: [50001, 'The storage failed: the plant may or may not exist.'],
-  verification_failed: [50002],
-  body_unreadable: [50003],
-  busy: [50301, 'The storage is busy: nothing was stored.'],
-  timed_out: [50302, 'The storage timed out: the plant may or may not exist.'],
-} as const satisfies Record<string, readonly [error: number, message?: string]>;
+  body_not_json: [40001, 'The body is empty, or is not JSON in UTF-8.'],
+  plant_invalid: [40002, 'The body is not a NewPlant. Send an object with an integer id and a string name.'],
+  id_taken: [40003, 'A plant with this id exists. Choose another id.'],
+  plant_refused: [40004, 'The storage refused this plant.'],
+  media_type_unsupported: [40005, 'Send the body as application/json, without a Content-Encoding.'],
+  body_too_large: [40006, 'The body is larger than this server accepts.'],
+  body_incomplete: [40007, 'The body ended before it was complete, or arrived too slowly.'],
+  token_missing: [40101, 'The request has no bearer token. Send "Authorization: Bearer" and your token.'],
+  token_invalid: [40102, 'The bearer token was not accepted.'],
+  scope_insufficient: [40301, 'The bearer token does not allow to create plants.'],
+  not_found: [40401, 'There is nothing at this path.'],
+  method_not_allowed: [40501, 'This path answers POST only.'],
+  internal_error: [50000, 'The server failed.'],
+  storage_failed: [50001, 'The storage failed. The plant may or may not be stored.'],
+  verification_failed: [50002, 'The server could not verify the bearer token, which may well be good.'],
+  body_unreadable: [50003, 'The server lost the exact body before it could be read.'],
+  busy: [50301, 'The storage is busy or out of reach. Nothing was stored; try again.'],
+  timed_out: [50302, 'The storage did not answer in time. The plant may or may not be stored.'],
+} as const satisfies Record<string, readonly [error: number, sentence: string]>;
 
 export type Problem = keyof typeof problems;
 
+/** A number that `error` can have in the body of a refusal. */
+export type ErrorNumber = (typeof problems)[Problem][0];
+
 interface Details {
-  /** For the client; the problem's own unless given. */
-  readonly message?: string;
+  /** Shown to the client. Default: the problem's own sentence. */
+  readonly message?: string | undefined;
   readonly headers?: Record<string, string>;
-  /** For `onError` alone. */
+  /** For `onError` only. */
   readonly cause?: unknown;
-  /** No body, as an answer to HEAD has none (RFC 9110 §9.3.2). */
+  /** No body: an answer to HEAD has none (RFC 9110 §9.3.2). */
   readonly bodyless?: boolean;
 }
 
-/** A problem on its way to the client; every refusal in the library is thrown as one of these. */
+/** A problem on its way to the client. Every refusal in the library is thrown as one of these. */
 export class Refusal {
   constructor(
     readonly problem: Problem,
     readonly details: Details = {},
   ) {}
 
-  /** The HTTP answer, as the contract's Error. */
+  /** The HTTP answer, with the contract's Error as its body. */
   toResponse(): PlantResponse {
-    const [error, known = `${this.problem.replaceAll('_', ' ')}.`] = problems[this.problem];
-    const { message = known, headers, bodyless } = this.details;
+    const [error, sentence] = problems[this.problem];
+    const { message = sentence, headers, bodyless } = this.details;
     return {
       status: Math.trunc(error / 100),
       headers: { 'content-type': 'application/json', ...headers },
@@ -58,13 +60,13 @@ export class Refusal {
 }
 
 /**
- * Whether an error is one of the library's own, by name: a class from the other copy of this module, ESM beside
- * CommonJS, is another class of the same name.
+ * Whether an error is one of the library's own. Compares by name: if an app loads this package as ESM and as CommonJS,
+ * there are two classes of one name, and `instanceof` fails.
  */
 export function isNamed<E extends Error>(error: unknown, name: E['name']): error is E {
   try {
     return (error as Error | null | undefined)?.name === name;
   } catch {
-    return false; // Anything can be thrown, an object with a getter that throws for one.
+    return false; // Anything can be thrown, even an object whose `name` getter throws.
   }
 }

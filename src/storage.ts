@@ -8,10 +8,10 @@ export interface StorageContext<Caller> extends VerifyContext {
 }
 
 /**
- * Where plants are kept. Prove an own one with `storageCases` from `plant-store/testing`.
+ * Where plants are kept. Test your own with `storageCases` from `plant-store/testing`.
  *
- * The members are written as properties on purpose: TypeScript checks methods bivariantly, and would let a storage
- * that needs `{ tenant, role }` take a verifier that gives `{ tenant }`.
+ * The members are properties, not methods: TypeScript checks methods bivariantly, and would let a storage that needs
+ * `{ tenant, role }` take a verifier that gives `{ tenant }`.
  *
  * @example
  * ```ts
@@ -33,23 +33,23 @@ export interface PlantStorage<Caller = unknown> {
   /**
    * Stores the plant if its id is free.
    *
-   * - Atomic: of any number of concurrent creates of one id exactly one gets `'created'`.
+   * - Atomic: of any number of concurrent creates of one id, exactly one gets `'created'`.
    * - Durable: once it has returned `'created'`, a crash does not lose the plant, as far as this storage promises.
-   * - `'taken'` means that a plant with this id is stored. Of an unknown outcome say nothing: throw.
+   * - `'taken'` means that a plant with this id is stored. If you do not know the outcome, throw.
    *
-   * @throws {PlantRefused} for a plant that this storage will not keep (400).
-   * @throws {StorageBusy} when it has no room to queue it; nothing was stored (503).
+   * @throws {PlantRefused} if this storage will not keep the plant (400).
+   * @throws {StorageBusy} if it has no room, or is out of reach, and surely stored nothing (503).
    * Anything else thrown is `storage_failed` (500): the plant may or may not exist.
    */
   readonly create: (plant: NewPlant, context: StorageContext<Caller>) => Promise<'created' | 'taken'>;
-  /** The stored plant, `undefined` where there is none. Needed only for `acceptReplays`. */
+  /** The stored plant, or `undefined` if there is none. Needed only for `acceptReplays`. */
   readonly find?:
     | ((id: bigint, context: StorageContext<Caller>) => Promise<NewPlant | undefined>)
     | undefined;
 }
 
 /**
- * Thrown by a storage that will not keep this plant: 400, with this message.
+ * Thrown by a storage that will not keep this plant: the client gets a 400 with this message.
  *
  * @example
  * ```ts
@@ -67,7 +67,7 @@ export class PlantRefused extends Error {
 }
 
 /**
- * Thrown by a storage that has no room to queue another plant, before it stored anything: 503 with `Retry-After: 1`.
+ * Thrown by a storage that has no room or is out of reach, and surely stored nothing: 503 with `Retry-After: 1`.
  *
  * @example
  * ```ts

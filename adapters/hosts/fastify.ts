@@ -1,13 +1,7 @@
 import type { PlantHandler } from '../../src/index.js';
-import {
-  drain,
-  fromNode,
-  isNotOurs,
-  type NodeRequest,
-  type NodeResponse,
-  onceParsed,
-  type ParsedBody,
-} from './node.js';
+import { drain } from './_node/drain.js';
+import { afterParsing, isForTheApp, toPlantRequest } from './_node/request.js';
+import type { NodeRequest, NodeResponse, ParsedBody } from './_node/types.js';
 
 /** What is used of a Fastify request. */
 export interface FastifyRequest {
@@ -62,14 +56,14 @@ export function toFastify(
     instance.route({
       method: 'POST',
       url: '/plants',
-      // With a callback's timing: a hook that promises would be gone on from before `reply` is sent.
+      // Not async: Fastify would go on as soon as the promise resolves, before `reply` is sent.
       onRequest(request, reply) {
         const { raw } = request;
-        onceParsed(raw, () => {
-          handle(fromNode(raw, reply.raw, raw as ParsedBody, request, lastSegment(request.url))).then(
+        afterParsing(raw, () => {
+          handle(toPlantRequest(raw, reply.raw, raw as ParsedBody, request, lastSegment(request.url))).then(
             (answer) => {
               if (reply.sent || reply.raw.headersSent) return;
-              if (isNotOurs(answer)) {
+              if (isForTheApp(answer)) {
                 reply.callNotFound();
                 return;
               }
@@ -83,6 +77,7 @@ export function toFastify(
           );
         });
       },
+      // Never called: `onRequest` has answered.
       handler() {},
     });
     done();
@@ -91,7 +86,7 @@ export function toFastify(
 
 const asIs = (body: unknown) => body as string;
 
-/** What follows the prefix, as the client spelt it: Fastify's router also takes `/%70lants` for this route. */
+/** The last path segment as the client wrote it: Fastify also routes `/%70lants` here. */
 function lastSegment(url: string): string {
   const query = url.indexOf('?');
   return url.slice(url.lastIndexOf('/', query < 0 ? url.length : query));

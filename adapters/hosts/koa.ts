@@ -1,13 +1,7 @@
 import type { PlantHandler } from '../../src/index.js';
-import {
-  drain,
-  fromNode,
-  isNotOurs,
-  type NodeRequest,
-  type NodeResponse,
-  onceParsed,
-  type ParsedBody,
-} from './node.js';
+import { drain } from './_node/drain.js';
+import { afterParsing, isForTheApp, toPlantRequest } from './_node/request.js';
+import type { NodeRequest, NodeResponse, ParsedBody } from './_node/types.js';
 
 /** What is used of a Koa context. */
 export interface KoaContext {
@@ -43,10 +37,10 @@ export function toKoa(
 ): (context: KoaContext, next: () => Promise<unknown>) => Promise<unknown> {
   return async (context, next) => {
     const { req, res } = context;
-    await new Promise<void>((goOn) => onceParsed(req, goOn));
-    const answer = await handle(fromNode(req, res, context.request as ParsedBody, context));
-    if (isNotOurs(answer)) return next();
-    // Another middleware may have answered meanwhile, a time-out for one; or the client has gone.
+    await new Promise<void>((proceed) => afterParsing(req, proceed));
+    const answer = await handle(toPlantRequest(req, res, context.request as ParsedBody, context));
+    if (isForTheApp(answer)) return next();
+    // Another middleware, such as a timeout, may have answered; or the client has gone.
     if (context.headerSent || !context.writable) return;
     drain(req, res);
     context.status = answer.status;

@@ -1,6 +1,6 @@
 import { createPlantStore } from 'plant-store';
 import { describe, expect, test } from 'vitest';
-import { type CompleteRequest, contractCases, contractSetup, faultsOf } from '../cases/contract.js';
+import { type CompleteRequest, contractCases, contractSetup, faultsOf } from '../support/contract.js';
 
 describe('the contract table, on the bare handler', () => {
   const { storage, verifyToken, options, errors, stored } = contractSetup();

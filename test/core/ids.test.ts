@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { createPlantStore, type NewPlant } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { describe, expect, test } from 'vitest';
-import { idSpellings } from '../cases/contract.js';
+import { idSpellings } from '../support/contract.js';
 
 /** The id as it reached the storage, `undefined` for a plant that is invalid; the text of the whole body. */
 async function idOf(body: string): Promise<bigint | undefined> {

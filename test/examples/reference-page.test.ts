@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { documentedProblems } from '../../src/documented-problems.js';
+import { problems } from '../../src/problems.js';
 import { type Program, startExample } from '../support/program.js';
 
 const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
@@ -170,8 +170,8 @@ describe.skipIf(skipped)('the reference page in a browser', () => {
     ]) {
       expect(text).toContain(shown);
     }
-    for (const { name, error, when } of documentedProblems) {
-      for (const shown of [String(error), name, when]) expect(text).toContain(shown);
+    for (const [name, [error, sentence]] of Object.entries(problems)) {
+      for (const shown of [String(error), name, sentence]) expect(text).toContain(shown);
     }
     await page.close();
   });

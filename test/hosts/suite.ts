@@ -1,7 +1,7 @@
 import { createPlantStore } from 'plant-store';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ContractCase, contractCases, contractSetup, faultsOf, requestOf } from '../cases/contract.js';
 import { type Client, clientOf } from '../support/client.js';
+import { type ContractCase, contractCases, contractSetup, faultsOf, requestOf } from '../support/contract.js';
 import { type Host, type Running, theApp } from './hosts.js';
 
 /** Declares the contract table as tests of one host. */

@@ -7,8 +7,8 @@ import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newPlantSchema, plantFromText } from '../../src/plant.js';
 import { type Problem, problems, Refusal } from '../../src/problems.js';
-import { type Answer, contractCases, contractSetup, requestOf } from '../cases/contract.js';
 import { type Client, clientOf } from '../support/client.js';
+import { type Answer, contractCases, contractSetup, requestOf } from '../support/contract.js';
 import { listen } from '../support/sockets.js';
 import { undocumented, validators } from './documented.js';
 

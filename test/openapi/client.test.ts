@@ -50,7 +50,7 @@ describe('a typed client made of the document, against a running server', () => 
     expectTypeOf(error).toEqualTypeOf<Schemas['Error'] | undefined>();
     expect({ data, error }).toEqual({
       data: undefined,
-      error: { error: 40003, message: 'A plant with id 2 exists.' },
+      error: { error: 40003, message: 'A plant with id 2 exists. Choose another id.' },
     });
   });
 

@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { OpenApiDocument } from 'plant-store/openapi';
-import type { Answer } from '../cases/contract.js';
+import type { Answer } from '../support/contract.js';
 
 interface Documented {
   readonly headers?: Record<

@@ -35,26 +35,26 @@ export interface components {
         /**
          * @description Why a request failed.
          *
-         *     | `error` | name | when |
+         *     | `error` | name | message |
          *     | --- | --- | --- |
-         *     | 40001 | `body_not_json` | The body is empty, not UTF-8 or not JSON. |
-         *     | 40002 | `plant_invalid` | The body is JSON, but not a NewPlant; the message names what is wrong. |
-         *     | 40003 | `id_taken` | A plant with this id exists. |
-         *     | 40004 | `plant_refused` | The storage refused this plant; the message says why. |
-         *     | 40005 | `media_type_unsupported` | The Content-Type is not application/json, or the body has a Content-Encoding. |
+         *     | 40001 | `body_not_json` | The body is empty, or is not JSON in UTF-8. |
+         *     | 40002 | `plant_invalid` | The body is not a NewPlant. Send an object with an integer id and a string name. |
+         *     | 40003 | `id_taken` | A plant with this id exists. Choose another id. |
+         *     | 40004 | `plant_refused` | The storage refused this plant. |
+         *     | 40005 | `media_type_unsupported` | Send the body as application/json, without a Content-Encoding. |
          *     | 40006 | `body_too_large` | The body is larger than this server accepts. |
-         *     | 40007 | `body_incomplete` | The body stopped short of its end. |
-         *     | 40101 | `token_missing` | There is no bearer token. |
-         *     | 40102 | `token_invalid` | The bearer token is malformed, or was turned down. |
-         *     | 40301 | `scope_insufficient` | The token is good, but not for creating plants. |
-         *     | 40401 | `not_found` | This server answers another path. |
-         *     | 40501 | `method_not_allowed` | This path answers POST alone. |
+         *     | 40007 | `body_incomplete` | The body ended before it was complete, or arrived too slowly. |
+         *     | 40101 | `token_missing` | The request has no bearer token. Send "Authorization: Bearer" and your token. |
+         *     | 40102 | `token_invalid` | The bearer token was not accepted. |
+         *     | 40301 | `scope_insufficient` | The bearer token does not allow to create plants. |
+         *     | 40401 | `not_found` | There is nothing at this path. |
+         *     | 40501 | `method_not_allowed` | This path answers POST only. |
          *     | 50000 | `internal_error` | The server failed. |
-         *     | 50001 | `storage_failed` | The storage failed; the plant may or may not exist. |
-         *     | 50002 | `verification_failed` | The token could not be verified; it may well be good. |
-         *     | 50003 | `body_unreadable` | The server lost the body before it could be read exactly. |
-         *     | 50301 | `busy` | The storage has no room to queue more; nothing was stored. |
-         *     | 50302 | `timed_out` | The storage did not answer in time; the plant may or may not exist. |
+         *     | 50001 | `storage_failed` | The storage failed. The plant may or may not be stored. |
+         *     | 50002 | `verification_failed` | The server could not verify the bearer token, which may well be good. |
+         *     | 50003 | `body_unreadable` | The server lost the exact body before it could be read. |
+         *     | 50301 | `busy` | The storage is busy or out of reach. Nothing was stored; try again. |
+         *     | 50302 | `timed_out` | The storage did not answer in time. The plant may or may not be stored. |
          */
         Error: {
             /**

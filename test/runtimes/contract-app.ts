@@ -1,7 +1,7 @@
 /** The contract table's server as a fetch handler; what a test asks of the inside it asks under `/inside`. */
 import { createPlantStore } from 'plant-store';
 import { toFetch } from 'plant-store/fetch';
-import { contractSetup } from '../cases/contract.js';
+import { contractSetup } from '../support/contract.js';
 
 const setup = contractSetup();
 const inside = insideOf(setup);

@@ -1,7 +1,7 @@
 /** `app/api/plants/route.ts` of a Next app. */
 import { createPlantStore } from 'plant-store';
 import { toFetch } from 'plant-store/fetch';
-import { contractSetup } from '../cases/contract.js';
+import { contractSetup } from '../support/contract.js';
 import { insideOf } from './contract-app.js';
 
 const setup = contractSetup();

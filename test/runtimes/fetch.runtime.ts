@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { bodyLimit, contractCases, faultsOf } from '../cases/contract.js';
 import { type Client, clientOf } from '../support/client.js';
+import { bodyLimit, contractCases, faultsOf } from '../support/contract.js';
 import type { Program } from '../support/program.js';
 import { bundle, bundleTo, startNext, startOn, stop } from './runtimes.js';
 

@@ -2,7 +2,7 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:http2';
 import { request as httpsRequest } from 'node:https';
-import { type Answer, bodyLimit, type CompleteRequest } from '../cases/contract.js';
+import { type Answer, bodyLimit, type CompleteRequest } from './contract.js';
 
 export interface Client {
   send: (request: CompleteRequest) => Promise<Answer>;

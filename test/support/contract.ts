@@ -381,6 +381,10 @@ export const idSpellings: readonly (readonly [id: string, spelling: string, valu
   ['object', '{"id":1}', undefined],
 ];
 
+const idIsNoInt64 =
+  /^Not a NewPlant: id must be an integer from -9223372036854775808 to 9223372036854775807\.$/;
+const idIsString = /^Not a NewPlant: id must be an integer from .*, sent as a number and not as a string\.$/;
+
 const ids: ContractCase[] = idSpellings.map(([id, spelling, value]) => {
   const short = spelling.length > 40 ? `${spelling.slice(0, 12)}… (${spelling.length} characters)` : spelling;
   return value === undefined
@@ -388,9 +392,7 @@ const ids: ContractCase[] = idSpellings.map(([id, spelling, value]) => {
         `id-${id}`,
         `${short} is not an int64`,
         { body: `{"id":${spelling},"name":"x"}` },
-        plantInvalid(
-          /^Not a NewPlant: id must be an integer from -9223372036854775808 to 9223372036854775807\.$/,
-        ),
+        plantInvalid(spelling.startsWith('"') ? idIsString : idIsNoInt64),
       )
     : one(
         `id-${id}`,
@@ -471,7 +473,7 @@ const notPlants: ContractCase[] = [
       `plant-${id}`,
       `JSON that is no object: ${id}`,
       { body },
-      plantInvalid(/a NewPlant is a JSON object/),
+      plantInvalid(/the body must be a JSON object/),
     ),
   ),
   one(
@@ -745,7 +747,7 @@ const storage: ContractCase[] = [
     'storage-busy',
     'no room to queue more',
     { body: '{"id":1,"name":"be busy"}' },
-    busy(/nothing was stored/),
+    busy(/Nothing was stored/),
   ),
   one(
     'storage-failed',

@@ -1,0 +1,49 @@
+// biome-ignore lint/suspicious/noExplicitAny: a listener's arguments are the event's own
+type Listener = (...args: any[]) => void;
+
+/** What is used of a request of `node:http`, `node:https` or `node:http2`'s compatibility API. */
+export interface NodeRequest {
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
+  readonly headers: { readonly [name: string]: string | string[] | undefined };
+  readonly rawHeaders: readonly string[];
+  readonly aborted: boolean;
+  readonly destroyed: boolean;
+  readonly complete?: boolean;
+  readonly readableDidRead: boolean;
+  readonly readableFlowing: boolean | null;
+  readonly readableLength: number;
+  readonly readableEnded: boolean;
+  readonly readableEncoding: string | null;
+  on(event: string, listener: Listener): unknown;
+  off(event: string, listener: Listener): unknown;
+  pause(): unknown;
+  read(): unknown;
+  resume(): unknown;
+  destroy(): unknown;
+}
+
+/** What is used of the response beside it. */
+export interface NodeResponse {
+  readonly headersSent: boolean;
+  readonly writableEnded: boolean;
+  readonly destroyed?: boolean;
+  readonly _sent100?: boolean;
+  /** On HTTP/2 alone. */
+  readonly stream?: {
+    readonly destroyed: boolean;
+    readonly sentInfoHeaders?: readonly unknown[] | undefined;
+    on(event: string, listener: Listener): unknown;
+    close(code: number): void;
+  };
+  writeHead(status: number, headers: Record<string, string | number>): unknown;
+  writeContinue(): unknown;
+  end(body: string): unknown;
+  on(event: string, listener: Listener): unknown;
+}
+
+/** What a body parser ahead of us left, wherever the host keeps it. */
+export interface ParsedBody {
+  readonly body?: unknown;
+  readonly rawBody?: unknown;
+}

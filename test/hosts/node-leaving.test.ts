@@ -1,0 +1,159 @@
+// Clients that leave before their answer, and the signal that tells of it.
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import { constants, createServer as http2Server } from 'node:http2';
+import type { Server } from 'node:net';
+import type { PlantStorage, Signal, VerifyToken } from 'plant-store';
+import type { toNode } from 'plant-store/node';
+import { describe, expect, test } from 'vitest';
+import { endStream, Frames, frameTypes } from '../support/frames.js';
+import { raw, Wire } from '../support/sockets.js';
+import { errorOf, fields, json, rose, start, token } from './node-server.js';
+
+describe.each([
+  ['node:http', (listener: ReturnType<typeof toNode>) => createServer(listener) as Server],
+  ['node:http2', (listener: ReturnType<typeof toNode>) => http2Server(listener) as Server],
+])('the signal of a request on %s', (name, serve) => {
+  async function post(port: number): Promise<{ leave: () => void; answered: () => Promise<unknown> }> {
+    if (name === 'node:http') {
+      const wire = await Wire.open(port);
+      await wire.write(raw([token, json], rose));
+      return { leave: () => wire.destroy(), answered: () => wire.answer() };
+    }
+    const frames = await Frames.open(port);
+    frames.headers(1, fields);
+    frames.data(1, rose, endStream);
+    return {
+      leave: () => frames.reset(1, constants.NGHTTP2_CANCEL),
+      answered: () => frames.next(frameTypes.data, 1),
+    };
+  }
+
+  test('fires when the client leaves; the AbortError of the storage is told to nobody', async () => {
+    let begin: () => void;
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const storage: PlantStorage = {
+      create: (_plant, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason));
+          begin();
+        }),
+    };
+    const { port, errors, calls } = await start({ serve, storage });
+    const { leave } = await post(port);
+    await begun;
+    leave();
+    const { response } = await calls.next();
+    expect(errorOf({ text: (await response).body })).toBe(50001);
+    expect(errors).toEqual([]);
+  });
+
+  test('that is first read after the client left has fired already', async () => {
+    let decide!: (accepted: boolean) => void;
+    const decision = new Promise<boolean>((resolve) => {
+      decide = resolve;
+    });
+    let aborted: boolean | undefined;
+    const verifyToken: VerifyToken<boolean> = async (_token, context) => {
+      await decision;
+      aborted = context.signal.aborted;
+      return true;
+    };
+    const { port, calls } = await start({ serve, verifyToken });
+    const { leave } = await post(port);
+    const { request, response } = await calls.next();
+    // Not by `once`, which would listen to its error too.
+    const closed = new Promise((resolve) => (request.raw as IncomingMessage).on('close', resolve));
+    leave();
+    await closed;
+    decide(true);
+    await response;
+    expect(aborted).toBe(true);
+  });
+
+  test('does not fire once the request is answered, although the connection closes', async () => {
+    const signals: Signal[] = [];
+    let closed: Promise<unknown> | undefined;
+    const storage: PlantStorage = {
+      async create(_plant, { signal, request }) {
+        signals.push(signal, request.signal!);
+        const incoming = request.raw as IncomingMessage;
+        // The connection of HTTP/2 is shared: there the stream closes.
+        closed = once(name === 'node:http' ? incoming.socket : incoming, 'close');
+        return 'created';
+      },
+    };
+    const { port } = await start({ serve, storage });
+    const { leave, answered } = await post(port);
+    await answered();
+    leave();
+    await closed;
+    expect(signals.map((signal) => signal.aborted)).toEqual([false, false]);
+  });
+});
+
+describe('a client that leaves while the verifier is at work: nothing is stored, nobody is told', () => {
+  const http1 = async (port: number, body: string) => {
+    const wire = await Wire.open(port);
+    await wire.write(raw([token, json, `Content-Length: ${rose.length}`], body));
+    return wire;
+  };
+  const http2 = async (port: number, body: string) => {
+    const frames = await Frames.open(port);
+    frames.headers(1, fields);
+    frames.data(1, body, body === rose ? endStream : 0);
+    return frames;
+  };
+  const plain = (listener: ReturnType<typeof toNode>) => createServer(listener) as Server;
+  const framed = (listener: ReturnType<typeof toNode>) => http2Server(listener) as Server;
+  const resetWith = (code: number) => async (port: number, body: string) => {
+    const frames = await http2(port, body);
+    return () => frames.reset(1, code);
+  };
+  const ways = [
+    [
+      'node:http, closed',
+      plain,
+      async (...to: [number, string]) => http1(...to).then((wire) => () => wire.destroy()),
+    ],
+    [
+      'node:http, reset',
+      plain,
+      async (...to: [number, string]) => http1(...to).then((wire) => () => wire.reset()),
+    ],
+    ['node:http2, CANCEL', framed, resetWith(constants.NGHTTP2_CANCEL)],
+    ['node:http2, NO_ERROR', framed, resetWith(constants.NGHTTP2_NO_ERROR)],
+    ['node:http2, INTERNAL_ERROR', framed, resetWith(constants.NGHTTP2_INTERNAL_ERROR)],
+    [
+      'node:http2, connection closed',
+      framed,
+      async (...to: [number, string]) => http2(...to).then((frames) => () => frames.destroy()),
+    ],
+  ] as const;
+  const parts = [
+    ['half a body', rose.slice(0, 12)],
+    ['a whole one', rose],
+  ] as const;
+
+  test.each(ways.flatMap((way) => parts.map((part) => [...way, ...part] as const)))(
+    '$0, $3',
+    async (_how, serve, begin, _part, body) => {
+      let decide!: (accepted: boolean) => void;
+      const decision = new Promise<boolean>((resolve) => {
+        decide = resolve;
+      });
+      const { port, plants, errors, calls } = await start({ serve, verifyToken: () => decision });
+      const leave = await begin(port, body);
+      const { request, response } = await calls.next();
+      const gone = once(request.signal!, 'abort');
+      leave();
+      await gone;
+      decide(true);
+      expect(errorOf({ text: (await response).body })).toBe(40007);
+      expect(plants.size).toBe(0);
+      expect(errors).toEqual([]);
+    },
+  );
+});
