@@ -6,15 +6,12 @@ import { toNode } from 'plant-store/node';
 const plants = toNode(createPlantStore(memoryStorage(), acceptTokens('secret'), { basePath: '/api' }));
 
 const app = Hapi.server({ port: process.env.PORT ?? 3000 });
-app.route({
-  method: 'POST',
-  path: '/api/plants',
-  // Hapi leaves the body unread, and the answer to plant-store.
-  options: { payload: { parse: false, output: 'stream' } },
-  handler({ raw }, h) {
-    plants(raw.req, raw.res);
-    return h.abandon;
-  },
+// Here Hapi has read nothing yet. A route of its own would check the body before the token.
+app.ext('onRequest', ({ raw }, h) => {
+  return new Promise((resolve) => {
+    raw.res.once('close', () => resolve(h.abandon));
+    plants(raw.req, raw.res, () => resolve(h.continue));
+  });
 });
 
 await app.start();
