@@ -36,6 +36,8 @@ process.once('SIGTERM', async () => {
   // The load balancer needs this long to see it; until then new requests come, and are answered.
   await setTimeout(Number(DRAIN_MS));
   server.close(() => database.close());
+  // A connection is idle only after its last answer, so look again and again.
+  setInterval(() => server.closeIdleConnections(), 100).unref();
   // A connection that never sent a request keeps `close` waiting.
   await setTimeout(10_000, undefined, { ref: false });
   server.closeAllConnections();

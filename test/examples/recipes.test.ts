@@ -1,7 +1,10 @@
 // The recipes around the handler: each in this process, over a real socket.
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { context, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import {
@@ -9,7 +12,15 @@ import {
   InMemorySpanExporter,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
+import { H3 } from 'h3';
+import Database from 'libsql';
+import { acceptTokens, createPlantStore, type NewPlant } from 'plant-store';
+import { memoryStorage } from 'plant-store/memory';
+import { toNode } from 'plant-store/node';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { serveNext } from '../hosts/next.js';
+import { type Program, startExample } from '../support/program.js';
+import { raw, Wire } from '../support/sockets.js';
 
 const servers: Server[] = [];
 const printed = vi.fn();
@@ -283,5 +294,145 @@ describe('passport', () => {
     ]);
     expect(told).toHaveBeenCalledOnce();
     told.mockRestore();
+  });
+});
+
+describe('a file of a framework, called as the framework calls it, creates plants', () => {
+  const post = (url: string, plant: string, token: string) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    return new Request(url, { method: 'POST', headers, body: plant });
+  };
+  it.each<[string, () => Promise<(request: Request) => unknown>]>([
+    [
+      'next-route',
+      async () => {
+        const { POST } = await import('../../examples/next-route.js');
+        return (request) => POST(request, { params: Promise.resolve({}) });
+      },
+    ],
+    [
+      'sveltekit',
+      async () => {
+        const { POST } = await import('../../examples/sveltekit.js');
+        return (request) => POST({ request });
+      },
+    ],
+    [
+      'react-router',
+      async () => {
+        const { action } = await import('../../examples/react-router.js');
+        return (request) => action({ request });
+      },
+    ],
+    [
+      'nitro',
+      async () => {
+        const { default: handler } = await import('../../examples/nitro.js');
+        return new H3().post('/api/plants', handler).fetch;
+      },
+    ],
+  ])('%s', async (_name, load) => {
+    const answer = await load();
+    const create = (plant: string, token = 'secret') =>
+      answerOf(
+        Promise.resolve(answer(post('http://localhost/api/plants', plant, token)) as Promise<Response>),
+      );
+    expect(await create('{"id":9007199254740993,"name":"Rosa"}')).toEqual([200, { name: 'Rosa' }]);
+    expect(await create('{"id":9007199254740992,"name":"Ilex"}')).toEqual([200, { name: 'Ilex' }]);
+    expect(await create('{"id":9007199254740993,"name":"Rosa"}')).toMatchObject([400, { error: 40003 }]);
+    expect(await create('{"id":1,"name":"Rosa"}', 'wrong')).toMatchObject([401, { error: 40102 }]);
+  });
+
+  it('next-pages', async () => {
+    const { default: handler, config } = await import('../../examples/next-pages.js');
+    const server = createServer(serveNext({ page: { default: handler, config } })).listen(0);
+    const url = `${await urlOf(Promise.resolve({ server }))}/api`;
+    expect(await answerOf(create(url, '{"id":9007199254740993,"name":"Rosa"}'))).toEqual([
+      200,
+      { name: 'Rosa' },
+    ]);
+    expect(await answerOf(create(url, '{"id":9007199254740992,"name":"Ilex"}'))).toEqual([
+      200,
+      { name: 'Ilex' },
+    ]);
+    expect(await answerOf(create(url, '{"id":1,"name":"Ilex"}', { token: 'wrong' }))).toMatchObject([
+      401,
+      { error: 40102 },
+    ]);
+  });
+});
+
+describe('a program of its own', () => {
+  const programs: Program[] = [];
+  const start = (name: string, env: Record<string, string> = {}) => {
+    const program = startExample(name, env);
+    programs.push(program);
+    return program;
+  };
+  afterEach(() => {
+    for (const { child } of programs.splice(0)) child.kill('SIGKILL');
+  });
+
+  it('testing passes its tests', async () => {
+    const program = start('testing');
+    expect(await program.exit).toBe(0);
+    expect(program.output()).toMatch(/^# pass 3$/m);
+  });
+
+  it('openapi-fetch sends ids beyond 2^53 digit by digit, and is told by number why it was refused', async () => {
+    const plants = new Map<bigint, NewPlant>();
+    const handle = createPlantStore(memoryStorage(plants), acceptTokens('for-evaluation-only'));
+    const url = await urlOf(Promise.resolve({ server: createServer(toNode(handle)).listen(0) }));
+    const first = start('openapi-fetch', { URL: url });
+    expect(await first.exit).toBe(0);
+    expect(first.output()).toBe("{ name: 'Rosa canina', tag: 'shrub' }\n".repeat(2));
+    expect([...plants.keys()]).toEqual([9007199254740992n, 9007199254740993n]);
+    const again = start('openapi-fetch', { URL: url });
+    expect(await again.exit).toBe(0);
+    expect(again.output().match(/error: 40003/g)).toHaveLength(2);
+  });
+
+  it('shutdown answers what is under way and what still comes, keeps it, and ends', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'plants-shutdown-'));
+    const DATABASE = join(folder, 'plants.db');
+    const program = start('shutdown', { DATABASE, DRAIN_MS: '1500' });
+    const port = Number((await program.printed(/port: (\d+)/))[1]);
+    const url = `http://127.0.0.1:${port}`;
+    const statusOf = async (path: string) => (await fetch(url + path)).status;
+    expect([await statusOf('/healthz'), await statusOf('/readyz')]).toEqual([200, 200]);
+
+    const underWay = await Wire.open(port);
+    const plant = '{"id":1,"name":"Rosa"}';
+    const head = [
+      'Authorization: Bearer secret',
+      'Content-Type: application/json',
+      `Content-Length: ${plant.length}`,
+    ];
+    await underWay.write(raw(head, plant.slice(0, 9)));
+    // Answered after the half plant above has arrived, as both share the one thread of the server.
+    expect((await create(url, '{"id":2,"name":"Ilex"}', { token: 'wrong' })).status).toBe(401);
+
+    program.child.kill('SIGTERM');
+    while ((await statusOf('/readyz')) === 200);
+    expect(await statusOf('/healthz')).toBe(200);
+    expect((await create(url, '{"id":2,"name":"Ilex"}')).status).toBe(200);
+    // After the drain no new connection is taken, and the one under way is still answered.
+    while (
+      await fetch(`${url}/healthz`, { headers: { connection: 'close' } }).then(
+        () => true,
+        () => false,
+      )
+    );
+    await underWay.write(plant.slice(9));
+    expect((await underWay.answer()).status).toBe(200);
+    expect(await program.exit).toBe(0);
+
+    const database = new Database(DATABASE);
+    expect(database.prepare('SELECT id, name FROM plants ORDER BY id').all()).toEqual([
+      { id: 1, name: 'Rosa' },
+      { id: 2, name: 'Ilex' },
+    ]);
+    database.close();
+    rmSync(folder, { recursive: true });
   });
 });
