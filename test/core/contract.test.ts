@@ -11,7 +11,7 @@ describe('the contract table, on the bare handler', () => {
     return { status, headers: new Headers(headers), text: body };
   }
 
-  test('ids are unique, and can be tokens', () => {
+  test('ids are unique, and may be used in a token', () => {
     const ids = contractCases.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids.filter((id) => !/^[a-z0-9-]+$/.test(id))).toEqual([]);

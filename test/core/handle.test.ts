@@ -42,14 +42,14 @@ describe('handle never rejects', () => {
     ['a string', 50000, 'POST /plants'],
     ['an empty object', 50000, {}],
     ['no headers', 50000, { ...good, headers: undefined }],
-    ['a url that is no string', 50000, { ...good, url: 1 }],
+    ['a url that is not a string', 50000, { ...good, url: 1 }],
     ['a getter of the method that throws', 50000, throwing('method')],
     ['a getter of the headers that throws', 50000, throwing('headers')],
     ['a getter of the body that throws', 50003, throwing('body')],
     ['a header lookup that throws', 50000, { ...good, headers: { get: boom } }],
     ['a header that is a number', 40101, { ...good, headers: { ...good.headers, authorization: 7 } }],
     ['a dictionary that throws', 50000, { ...good, headers: new Proxy({}, { get: boom, ownKeys: boom }) }],
-    ['a request that throws wherever it is touched', 50000, new Proxy({}, { get: boom })],
+    ['a request whose every property throws', 50000, new Proxy({}, { get: boom })],
   ])('%s: %i', async (_what, error, request) => {
     const { handle, plants, errors } = open();
     expect(await errorOf(handle(request as PlantRequest))).toBe(error);
@@ -67,7 +67,7 @@ describe('handle never rejects', () => {
     expect(errors).toEqual([new Error('boom')]);
   });
 
-  test('a signal that throws when it is read is a fault of whoever reads it', async () => {
+  test('a signal that throws when the verifier reads it is a fault of the verifier', async () => {
     const errors: unknown[] = [];
     const handle = createPlantStore(memoryStorage(), (_token, { signal }) => !signal.aborted, {
       onError: (error) => {
@@ -91,7 +91,7 @@ describe('handle never rejects', () => {
       },
     ],
     ['a revoked proxy', revoked()],
-  ])('whatever is thrown: %s', async (_what, thrown) => {
+  ])('anything can be thrown: %s', async (_what, thrown) => {
     const told: unknown[] = [];
     const onError = (error: unknown) => {
       told.push(error);
@@ -173,7 +173,10 @@ describe('headers in every form', () => {
     ['undefined values', { ...good.headers, Authorization: undefined, 'content-length': undefined }],
     ['an empty Content-Encoding', { ...good.headers, 'content-encoding': '' }],
     ['a length that the body has', { ...good.headers, 'content-length': String(rose.length) }],
-    ['a length that is no number, for it is only a hint', { ...good.headers, 'content-length': 'long' }],
+    [
+      'a length that is not a number, because it is only a hint',
+      { ...good.headers, 'content-length': 'long' },
+    ],
   ])('%s', async (_form, headers) => {
     expect((await open().handle({ ...good, headers })).status).toBe(200);
   });
@@ -235,7 +238,7 @@ describe('bodies in every form', () => {
     expect([...plants.values()]).toEqual([{ id: 1n, name: 'Rosa canina' }]);
   });
 
-  test('a function is called once, with the limit, and only after the token was accepted', async () => {
+  test('a function is called once, with the limit, after the token is accepted', async () => {
     const limits: number[] = [];
     const body = (limit: number) => {
       limits.push(limit);
@@ -270,7 +273,7 @@ describe('bodies in every form', () => {
     expect(errors).toEqual([]);
   });
 
-  test('a stream over the limit is told to stop, and nothing more is read of it', async () => {
+  test('a stream over the limit is told to stop, and is not read further', async () => {
     let given = 0;
     let returned = false;
     async function* endless() {
@@ -361,7 +364,7 @@ describe('bodies in every form', () => {
     expect(plants.size).toBe(0);
   });
 
-  test('onError is told which line to move, the client is not', async () => {
+  test('onError hears which line to move; the client does not', async () => {
     const { handle, errors } = open();
     const body = () => {
       throw new BodyError('body_unreadable', 'mount it above the parser');
@@ -370,7 +373,7 @@ describe('bodies in every form', () => {
     expect(errors).toEqual([new BodyError('body_unreadable', 'mount it above the parser')]);
   });
 
-  test('a good body is read after one that was cut within a character', async () => {
+  test('a good body is read after a body that was cut within a character', async () => {
     const { handle } = open();
     const cut = { ...good, body: Uint8Array.of(...bytes, 0xf0, 0x9f) };
     expect(await errorOf(handle(cut))).toBe(40001);

@@ -11,8 +11,8 @@ import { describe, expect, test } from 'vitest';
 const create = (options: unknown) => () =>
   createPlantStore(memoryStorage(), () => true, options as PlantStoreOptions);
 
-describe('a bad option is a TypeError that names it, at once', () => {
-  const bad: Record<string, readonly unknown[]> = {
+describe('a bad option is a TypeError at once, which names the option', () => {
+  const bad: Record<keyof PlantStoreOptions, readonly unknown[]> = {
     basePath: ['api', '/', '/api/', '//api', '/api//v1', '/api?x', '/api#x', 7, null, {}],
     bodyLimit: [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '1024', 1024n, null, 2 ** 53],
     timeoutMs: [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, '30', 2 ** 31, null],
@@ -28,7 +28,7 @@ describe('a bad option is a TypeError that names it, at once', () => {
   );
 
   test.each(['bodylimit', 'timeout', 'toString', '__proto__x', 'storage'])(
-    'an option that there is not: %s',
+    'an option that does not exist: %s',
     (name) => {
       expect(create({ [name]: 1 })).toThrow(TypeError);
       expect(create({ [name]: 1 })).toThrow(
@@ -73,24 +73,24 @@ describe('a good option is taken', () => {
     },
   );
 
-  test('there need be none', () => {
+  test('no option is required', () => {
     expect(create(undefined)()).toBeTypeOf('function');
     expect(create({})()).toBeTypeOf('function');
   });
 });
 
-describe('the helpers check what they are given', () => {
+describe('acceptTokens and InsufficientScope check their arguments', () => {
   test.each<[string, unknown[]]>([
     ['no token', []],
-    ['an empty one', ['']],
+    ['an empty token', ['']],
     ['a space', ['a b']],
     ['a trailing space', ['a ']],
     ['a quote', ['"a"']],
     ['padding within', ['a=b']],
     ['beyond ASCII', ['é']],
-    ['no string', [7]],
+    ['a number', [7]],
     ['undefined, as from an environment without it', [undefined]],
-    ['a bad one behind a good one', ['good', 'b\nad']],
+    ['a bad token after a good token', ['good', 'b\nad']],
   ])('acceptTokens: %s', (_what, tokens) => {
     expect(() => acceptTokens(...(tokens as string[]))).toThrow(TypeError);
     expect(() => acceptTokens(...(tokens as string[]))).toThrow('acceptTokens');

@@ -3,14 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Creators } from '../support/creators.js';
 import { PostgresServer } from '../support/postgres.js';
-import { type Program, startExample } from '../support/program.js';
+import { type Program, portOf, runExample } from '../support/program.js';
 
 let database: PostgresServer;
 let folder: string;
-const running: Program[] = [];
 
 beforeAll(async () => {
   database = await PostgresServer.start();
@@ -21,27 +20,17 @@ beforeAll(async () => {
   );
 });
 
-afterEach(async () => {
-  for (const { child, exit } of running.splice(0)) {
-    child.kill('SIGKILL');
-    await exit;
-  }
-});
-
 afterAll(async () => {
   rmSync(folder, { recursive: true });
   await database.close();
 });
 
 function start(databaseUrl: string): Program {
-  const program = startExample('server', { DATABASE_URL: databaseUrl });
-  running.push(program);
-  return program;
+  return runExample('server', { DATABASE_URL: databaseUrl });
 }
 
 async function listening(program: Program): Promise<Creators> {
-  const [, port] = await program.printed(/listening on http:\/\/127\.0\.0\.1:(\d+)/);
-  return new Creators(Number(port));
+  return new Creators(await portOf(program));
 }
 
 describe('the evaluation server on a database', () => {

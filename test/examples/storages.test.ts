@@ -1,16 +1,10 @@
-import { afterEach, expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
+import { createPlant } from '../support/plants.js';
 import { PostgresServer } from '../support/postgres.js';
-import { startExample } from '../support/program.js';
-
-const cleanUps: (() => unknown)[] = [];
-
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-});
+import { runExample, urlOf } from '../support/program.js';
 
 it('own-storage proves itself', async () => {
-  const program = startExample('own-storage');
-  cleanUps.push(() => program.child.kill('SIGKILL'));
+  const program = runExample('own-storage');
   expect(await program.exit).toBe(0);
   expect(program.output()).toMatch(/^# pass 12$/m);
   expect(program.output()).toMatch(/^# fail 0$/m);
@@ -18,14 +12,11 @@ it('own-storage proves itself', async () => {
 
 it('postgres keeps plants on its pool, and lets a client send a create again', async () => {
   const database = await PostgresServer.start();
-  cleanUps.push(() => database.close());
-  const program = startExample('postgres', { DATABASE_URL: database.url });
-  cleanUps.push(() => program.child.kill('SIGKILL'));
-  const [, port] = await program.printed(/port: (\d+)/);
-  const create = async (body: string) => {
-    const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
-    const response = await fetch(`http://127.0.0.1:${port}/api/plants`, { method: 'POST', headers, body });
-    return [response.status, await response.json()];
+  onTestFinished(() => database.close());
+  const url = await urlOf(runExample('postgres', { DATABASE_URL: database.url }));
+  const create = async (plant: string) => {
+    const { status, body } = await createPlant(`${url}/api`, plant);
+    return [status, body];
   };
   const rosa = '{"id":9007199254740993,"name":"Rosa canina","tag":"shrub"}';
   expect(await create(rosa)).toEqual([200, { name: 'Rosa canina', tag: 'shrub' }]);

@@ -2,7 +2,8 @@ import { createPlantStore } from 'plant-store';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Client, clientOf } from '../support/client.js';
 import { type ContractCase, contractCases, contractSetup, faultsOf, requestOf } from '../support/contract.js';
-import { type Host, type Running, theApp } from './hosts.js';
+import type { Running } from '../support/sockets.js';
+import { type Host, theApp } from './hosts.js';
 
 /** Declares the contract table as tests of one host. */
 export function contractOn({ basePath, others, quirks = {}, start }: Host): void {
@@ -27,7 +28,7 @@ export function contractOn({ basePath, others, quirks = {}, start }: Host): void
     const quirk = quirks[contractCase.id];
     const { status } = contractCase.expected;
     if (quirk) odd.push({ ...contractCase, quirk });
-    // Another path or method: where the mount is a guest, that is not for the library to answer.
+    // Another path or method: behind a mount, the app or the host answers.
     else if (others && (status === 404 || status === 405)) theirs.push(contractCase);
     else ours.push(contractCase);
   }
@@ -43,9 +44,9 @@ export function contractOn({ basePath, others, quirks = {}, start }: Host): void
     if (expected.stores) expect(plants.at(-1)).toEqual(expected.stores);
   });
 
-  test.runIf(others).each(theirs)(`$id: $title, for ${others} to answer`, async (contractCase) => {
+  test.each(theirs)(`$id: $title, answered by ${others}`, async (contractCase) => {
     const request = requestOf(contractCase, contractCase.request);
-    // Some hosts refuse by themselves a type without a body.
+    // Some hosts refuse a content type without a body.
     if (!request.body) delete request.headers['content-type'];
     const { status, text } = await client.send(request);
     if (others === 'the host') expect([404, 405]).toContain(status);
@@ -53,7 +54,7 @@ export function contractOn({ basePath, others, quirks = {}, start }: Host): void
     expect(stored(contractCase)).toEqual([]);
   });
 
-  test.runIf(odd.length > 0).each(odd)('$id: comes to $quirk here', async (contractCase) => {
+  test.each(odd)('$id: this host makes it $quirk', async (contractCase) => {
     const { status } = await client.send(requestOf(contractCase, contractCase.request));
     expect(status).toBe(contractCase.quirk);
   });

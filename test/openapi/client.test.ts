@@ -13,7 +13,11 @@ import type { components, paths } from './generated.js';
 type Schemas = components['schemas'];
 
 it('openapi-typescript makes these types of the document (npx vitest -u writes them anew)', async () => {
-  const types = astToString(await openapiTS(JSON.stringify(openapi())));
+  // Without the texts, which change more often than the types do.
+  const text = JSON.stringify(openapi(), (key, value) =>
+    key === 'description' && typeof value === 'string' ? undefined : value,
+  );
+  const types = astToString(await openapiTS(text));
   const head = '// Made by openapi-typescript from plant-store/openapi. Do not edit.\n';
   await expect(head + types).toMatchFileSnapshot('generated.ts');
 });

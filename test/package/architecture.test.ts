@@ -1,11 +1,9 @@
 // src/ runs wherever JavaScript does, adapters/ holds all that plugs in, and an arrow only ever points from there to src/.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
-
-const root = fileURLToPath(new URL('../..', import.meta.url));
+import { root } from '../support/root.js';
 
 /** The TypeScript files in a folder, relative to the root. */
 function filesIn(folder: string): string[] {

@@ -1,11 +1,10 @@
 // What an editor shows when it hovers over an export of the package.
 import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { entries } from '../../tsup.config.js';
+import { root } from '../support/root.js';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 const config = ts.parseJsonConfigFileContent(
   ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile).config,
   ts.sys,

@@ -2,14 +2,13 @@
 import { once } from 'node:events';
 import { copyFile, mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { inject } from 'vitest';
 import { entries } from '../../tsup.config.js';
 import { type Program, startProgram } from '../support/program.js';
+import { root } from '../support/root.js';
 
 const folder = inject('runtimes');
-const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** A program in `node_modules` of the folder. */
 export const tool = (path: string): string => join(folder, 'node_modules', path);

@@ -5,6 +5,7 @@ import Database from 'libsql';
 import type { StorageContext } from 'plant-store';
 import { type SqliteDatabase, schema, sqliteStorage } from 'plant-store/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { deferred } from '../support/deferred.js';
 
 const request = { method: 'POST', url: '/plants', headers: {} };
 const context: StorageContext<unknown> = { request, caller: 'anyone', signal: new AbortController().signal };
@@ -34,15 +35,12 @@ function rows(handle = open()): unknown[] {
 
 /** A handle, and the first error that it throws. */
 function watched(database: Database.Database): { database: SqliteDatabase; failed: Promise<unknown> } {
-  let tell: (error: unknown) => void;
-  const failed = new Promise<unknown>((resolve) => {
-    tell = resolve;
-  });
+  const failed = deferred<unknown>();
   const telling = <T>(step: () => T): T => {
     try {
       return step();
     } catch (error) {
-      tell(error);
+      failed.resolve(error);
       throw error;
     }
   };
@@ -54,7 +52,7 @@ function watched(database: Database.Database): { database: SqliteDatabase; faile
         return { all: (...values: unknown[]) => telling(() => statement.all(...values)) };
       },
     },
-    failed,
+    failed: failed.promise,
   };
 }
 

@@ -83,14 +83,3 @@ export async function missingOf(port: number, ids: Iterable<number>): Promise<nu
   await creators.stop();
   return missing;
 }
-
-/** Random numbers from 0 to 1 that come again with the same seed (mulberry32). */
-export function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t = (t + Math.imul(t ^ (t >>> 7), t | 61)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}

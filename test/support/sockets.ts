@@ -3,8 +3,17 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import type { PlantHandler, PlantRequest, PlantResponse } from 'plant-store';
 
-/** Starts a server on a free port of the loopback; `close` cuts what is still connected. */
-export async function listen(server: Server): Promise<{ port: number; close: () => Promise<void> }> {
+/** A server on a free port of the loopback. */
+export interface Running {
+  /** Where the mount is; `h2c:` stands for HTTP/2 without TLS. */
+  readonly url: string;
+  readonly port: number;
+  readonly server: Server;
+  /** Cuts what is still connected. */
+  readonly close: () => Promise<void>;
+}
+
+export async function listen(server: Server, protocol = 'http:', path = ''): Promise<Running> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);
@@ -12,8 +21,11 @@ export async function listen(server: Server): Promise<{ port: number; close: () 
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
   return {
-    port: (server.address() as AddressInfo).port,
+    url: `${protocol}//127.0.0.1:${port}${path}`,
+    port,
+    server,
     async close() {
       const closed = once(server, 'close');
       server.close();

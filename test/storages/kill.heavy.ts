@@ -3,38 +3,30 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { afterEach, describe, expect, it } from 'vitest';
-import { Creators, missingOf, randomFrom } from '../support/creators.js';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Creators, missingOf } from '../support/creators.js';
 import { PostgresServer } from '../support/postgres.js';
-import { type Program, startExample } from '../support/program.js';
+import { type Program, portOf, runExample } from '../support/program.js';
+import { randomOf, seed } from '../support/random.js';
 
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
-const random = randomFrom(seed);
+const random = randomOf(seed);
 const rounds = 8;
 const creatorCount = 24;
 
-const cleanUps: (() => unknown)[] = [];
-
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-});
-
 async function serve(databaseUrl: string, env: Record<string, string> = {}): Promise<[Program, number]> {
-  const program = startExample('server', { DATABASE_URL: databaseUrl, ...env });
-  cleanUps.push(() => program.child.kill('SIGKILL'));
-  const [, port] = await program.printed(/listening on http:\/\/127\.0\.0\.1:(\d+)/);
-  return [program, Number(port)];
+  const program = runExample('server', { DATABASE_URL: databaseUrl, ...env });
+  return [program, await portOf(program)];
 }
 
 function sqliteFile(): string {
   const folder = mkdtempSync(join(tmpdir(), 'plants-'));
-  cleanUps.push(() => rmSync(folder, { recursive: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
   return `file:${join(folder, 'plants.db')}`;
 }
 
 async function postgres(): Promise<PostgresServer> {
   const server = await PostgresServer.start();
-  cleanUps.push(() => server.close());
+  onTestFinished(() => server.close());
   return server;
 }
 
@@ -55,11 +47,11 @@ describe(`SIGKILL at a random moment (SEED=${seed})`, () => {
   ])(
     `of the server on %s, ${rounds} times: every plant that was answered 200 is there`,
     async (_, open) => {
-      const url = await open();
+      const database = await open();
       const acknowledged: number[] = [];
       let nextId = 1;
       for (let round = 0; round < rounds; round++) {
-        const [program, port] = await serve(url);
+        const [program, port] = await serve(database);
         const creators = new Creators(port, nextId);
         creators.start(creatorCount);
         await underLoad(creators);
@@ -71,7 +63,7 @@ describe(`SIGKILL at a random moment (SEED=${seed})`, () => {
         acknowledged.push(...creators.acknowledged);
         nextId = creators.nextId;
       }
-      const [, port] = await serve(url);
+      const [, port] = await serve(database);
       expect(acknowledged.length).toBeGreaterThan(rounds * creatorCount);
       expect(await missingOf(port, acknowledged)).toEqual([]);
       // The check can fail: an id that nobody was promised is missing.

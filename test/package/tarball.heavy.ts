@@ -3,7 +3,6 @@ import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
@@ -11,9 +10,9 @@ import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { entries } from '../../tsup.config.js';
+import { root } from '../support/root.js';
 import { bundleBudget } from './budget.js';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 const bin = (script: string) => join(root, 'node_modules', script);
 const node = (args: string[], cwd: string) => run(process.execPath, args, cwd);
 const subpaths = Object.keys(packageJson.exports).filter((name) => !name.endsWith('.json'));
@@ -73,21 +72,6 @@ beforeAll(async () => {
 }, 120_000);
 
 afterAll(() => rm(temp, { recursive: true, force: true }));
-
-describe('the list of subpaths', () => {
-  it('is the same in exports and in the entries of the build', () => {
-    const built = Object.keys(entries).map((name) => (name === 'index' ? '.' : `./${name}`));
-    expect([...subpaths].sort()).toEqual(built.sort());
-  });
-
-  it.each(subpaths)('%s has code and types for import and require', (subpath) => {
-    const file = `./dist/${subpath === '.' ? 'index' : subpath.slice(2)}`;
-    expect((packageJson.exports as Record<string, unknown>)[subpath]).toEqual({
-      import: { types: `${file}.d.ts`, default: `${file}.js` },
-      require: { types: `${file}.d.cts`, default: `${file}.cjs` },
-    });
-  });
-});
 
 describe('the tarball', () => {
   it('has what is built, the licence and the README, and nothing else', async () => {
