@@ -1,8 +1,6 @@
 // The recipes around the handler: each in this process, over a real socket.
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { context, trace } from '@opentelemetry/api';
@@ -17,110 +15,68 @@ import Database from 'libsql';
 import { acceptTokens, createPlantStore, type NewPlant } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { serveNext } from '../hosts/next.js';
-import { type Program, startExample } from '../support/program.js';
-import { raw, Wire } from '../support/sockets.js';
+import { createPlant, expectExactPlants } from '../support/plants.js';
+import { portOf, runExample } from '../support/program.js';
+import { listen, raw, Wire } from '../support/sockets.js';
+import { exampleUrl, runExamplesHere } from './recipe.js';
 
-const servers: Server[] = [];
-const printed = vi.fn();
+const printed = runExamplesHere({ LIMIT: '2' });
+afterEach(() => vi.clearAllMocks());
 
-beforeAll(() => {
-  Object.assign(process.env, { PORT: '0', LIMIT: '2' });
-  vi.spyOn(console, 'log').mockImplementation(printed);
-});
-afterEach(() => printed.mockClear());
-afterAll(() => {
-  for (const server of servers) server.close().closeAllConnections();
-});
-
-/** Where an example listens. */
-async function urlOf(example: Promise<{ server: Server }>): Promise<string> {
-  const { server } = await example;
-  if (!server.listening) await once(server, 'listening');
-  servers.push(server);
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-interface Create {
-  readonly token?: string;
-  readonly headers?: Record<string, string>;
-}
-
-function create(
-  url: string,
+/** Creates a plant, and returns the status and the body. */
+async function create(
+  mount: string,
   plant: string,
-  { token = 'secret', headers = {} }: Create = {},
-): Promise<Response> {
-  return fetch(`${url}/plants`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
-    body: plant,
-  });
+  token?: string,
+): Promise<[status: number, body: unknown]> {
+  const { status, body } = await createPlant(mount, plant, token);
+  return [status, body];
 }
 
-async function answerOf(answering: Promise<Response>): Promise<[status: number, body: unknown]> {
-  const response = await answering;
-  return [response.status, await response.json()];
-}
+const rosa = (id: number) => `{"id":${id},"name":"Rosa canina"}`;
+const good = { authorization: 'Bearer secret', 'content-type': 'application/json' };
 
 describe('a host of its own kind creates plants, exact ones', () => {
   it.each([
     ['hapi', () => import('../../examples/hapi.js')],
     ['nest-fastify', () => import('../../examples/nest-fastify.js')],
   ])('%s', async (_name, load) => {
-    const url = `${await urlOf(load())}/api`;
-    expect(await answerOf(create(url, '{"id":9007199254740993,"name":"Rosa"}'))).toEqual([
-      200,
-      { name: 'Rosa' },
-    ]);
-    expect(await answerOf(create(url, '{"id":9007199254740992,"name":"Ilex"}'))).toEqual([
-      200,
-      { name: 'Ilex' },
-    ]);
-    expect(await answerOf(create(url, '{"id":9007199254740992,"name":"Ilex"}'))).toMatchObject([
-      400,
-      { error: 40003 },
-    ]);
-    expect(await answerOf(create(url, '{"id":2,"name":"Ilex"}', { token: 'wrong' }))).toMatchObject([
-      401,
-      { error: 40102 },
-    ]);
-    // What the framework would have answered by itself, had it parsed.
-    expect(await answerOf(create(url, '{'))).toMatchObject([400, { error: 40001 }]);
-    const text = { headers: { 'content-type': 'text/plain' } };
-    expect(await answerOf(create(url, '{}', text))).toMatchObject([400, { error: 40005 }]);
+    const mount = `${await exampleUrl(load())}/api`;
+    await expectExactPlants(mount);
+    expect(await create(mount, rosa(2), 'wrong')).toMatchObject([401, { error: 40102 }]);
+    expect(await create(mount, '{')).toMatchObject([400, { error: 40001 }]);
     // The framework still answers what is not ours.
-    expect((await fetch(`${url}/trees`)).status).toBe(404);
+    expect((await fetch(`${mount}/trees`)).status).toBe(404);
+    expect((await fetch(`${mount}/plants`)).status).toBe(404);
   });
 });
 
 describe('Lambda', () => {
-  const body = (id: number) => `{"id":${id},"name":"Rosa canina"}`;
   const headers = { Authorization: 'Bearer secret', 'Content-Type': 'application/json' };
   const multiValueHeaders = { Authorization: ['Bearer secret'], 'Content-Type': ['application/json'] };
-  const lowerCase = { authorization: 'Bearer secret', 'content-type': 'application/json' };
   const http = { method: 'POST' };
   // As AWS documents them: version 1.0 of a REST API, 2.0 of an HTTP API and of a function URL.
   const events = {
-    'a REST API': { httpMethod: 'POST', path: '/plants', headers, multiValueHeaders, body: body(1) },
+    'a REST API': { httpMethod: 'POST', path: '/plants', headers, multiValueHeaders, body: rosa(1) },
     'an HTTP API': {
       rawPath: '/plants',
       requestContext: { http, stage: '$default' },
-      headers: lowerCase,
-      body: body(2),
+      headers: good,
+      body: rosa(2),
     },
     'an HTTP API with a stage': {
       rawPath: '/prod/plants',
       requestContext: { http, stage: 'prod' },
-      headers: lowerCase,
-      body: body(3),
+      headers: good,
+      body: rosa(3),
     },
     'a function URL, its body in base64': {
       rawPath: '/plants',
       requestContext: { http, stage: '$default' },
-      headers: lowerCase,
-      body: Buffer.from(body(4)).toString('base64'),
+      headers: good,
+      body: Buffer.from(rosa(4)).toString('base64'),
       isBase64Encoded: true,
     },
   };
@@ -139,7 +95,7 @@ describe('Lambda', () => {
   );
 
   it.each([
-    ['a wrong token', { headers: { ...lowerCase, authorization: 'Bearer wrong' } }, 40102],
+    ['a wrong token', { headers: { ...good, authorization: 'Bearer wrong' } }, 40102],
     ['no headers', { headers: null }, 40101],
     [
       'two Authorization headers, of which `headers` keeps one',
@@ -152,7 +108,7 @@ describe('Lambda', () => {
     ['another method', { httpMethod: 'GET' }, 40501],
   ])('refuses %s', async (_title, change, error) => {
     const { handler } = await import('../../examples/lambda.js');
-    const event = { httpMethod: 'POST', path: '/plants', headers: lowerCase, body: body(5) };
+    const event = { httpMethod: 'POST', path: '/plants', headers: good, body: rosa(5) };
     const answer = await handler({ ...event, ...change });
     expect(JSON.parse(answer.body)).toMatchObject({ error });
     expect(answer.statusCode).toBe(Math.trunc(error / 100));
@@ -161,57 +117,37 @@ describe('Lambda', () => {
 
 describe('request-log', () => {
   const lines = () =>
-    printed.mock.calls
-      .map(([line]) => (typeof line === 'string' ? JSON.parse(line) : undefined))
-      .filter(Boolean);
+    printed.log.mock.calls.flatMap(([line]) => (typeof line === 'string' ? JSON.parse(line) : []));
+  const always = { time: expect.any(String), level: 'info', ms: expect.any(Number) };
 
-  it('logs each answer with the id that the client sent, or one of its own', async () => {
-    const url = await urlOf(import('../../examples/request-log.js'));
-    const created = await create(url, '{"id":1,"name":"Rosa"}', {
-      headers: { 'x-request-id': 'from-the-proxy' },
-    });
+  it('logs each answer with the id that the client sent, or a new one', async () => {
+    const url = `${await exampleUrl(import('../../examples/request-log.js'))}/plants`;
+    const post = (headers: Record<string, string>) => fetch(url, { method: 'POST', headers, body: rosa(1) });
+    const created = await post({ ...good, 'x-request-id': 'from-the-proxy' });
     expect(created.headers.get('x-request-id')).toBe('from-the-proxy');
-    const refused = await create(url, '{"id":2,"name":"Rosa"}', {
-      token: 'wrong',
-      headers: { 'x-request-id': 'a "forged" id' },
-    });
-    const own = refused.headers.get('x-request-id');
-    expect(own).toMatch(/^[0-9a-f-]{36}$/);
+    const refused = await post({ 'x-request-id': 'a "forged" id' });
+    const requestId = refused.headers.get('x-request-id');
+    expect(requestId).toMatch(/^[0-9a-f-]{36}$/);
     expect(lines()).toEqual([
-      {
-        time: expect.any(String),
-        level: 'info',
-        requestId: 'from-the-proxy',
-        method: 'POST',
-        status: 200,
-        ms: expect.any(Number),
-      },
-      {
-        time: expect.any(String),
-        level: 'info',
-        requestId: own,
-        method: 'POST',
-        status: 401,
-        error: 40102,
-        ms: expect.any(Number),
-      },
+      { ...always, requestId: 'from-the-proxy', method: 'POST', status: 200 },
+      { ...always, requestId, method: 'POST', status: 401, error: 40101 },
     ]);
   });
 
-  it('logs a request without a body too', async () => {
-    const url = await urlOf(import('../../examples/request-log.js'));
-    expect((await fetch(`${url}/plants`, { method: 'HEAD' })).status).toBe(405);
+  it('logs a refusal without a body too', async () => {
+    const url = `${await exampleUrl(import('../../examples/request-log.js'))}/plants`;
+    expect((await fetch(url, { method: 'HEAD' })).status).toBe(405);
     expect(lines()).toMatchObject([{ method: 'HEAD', status: 405 }]);
   });
 });
 
 describe('metrics', () => {
   it('counts answers by error number, and not what the app answers', async () => {
-    const url = await urlOf(import('../../examples/metrics.js'));
-    await create(`${url}/api`, '{"id":1,"name":"Rosa"}');
-    await create(`${url}/api`, '{"id":1,"name":"Rosa"}');
-    await create(`${url}/api`, '{"id":2,"name":"Rosa"}', { token: 'wrong' });
-    await create(`${url}/api`, '{"id":2,"name":"Rosa"}');
+    const url = await exampleUrl(import('../../examples/metrics.js'));
+    await create(`${url}/api`, rosa(1));
+    await create(`${url}/api`, rosa(1));
+    await create(`${url}/api`, rosa(2), 'wrong');
+    await create(`${url}/api`, rosa(2));
     expect((await fetch(`${url}/api/plants`)).status).toBe(404);
     expect((await fetch(`${url}/api/plants`, { method: 'HEAD' })).status).toBe(404);
     const text = await (await fetch(`${url}/metrics`)).text();
@@ -228,9 +164,8 @@ describe('tracing', () => {
   const spans = new InMemorySpanExporter();
   beforeAll(() => {
     context.setGlobalContextManager(new AsyncLocalStorageContextManager());
-    trace.setGlobalTracerProvider(
-      new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] }),
-    );
+    const spanProcessors = [new SimpleSpanProcessor(spans)];
+    trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors }));
   });
   afterAll(() => {
     trace.disable();
@@ -238,11 +173,11 @@ describe('tracing', () => {
   });
 
   it('makes a span for a request, with one for its storage inside', async () => {
-    const url = await urlOf(import('../../examples/tracing.js'));
-    await create(url, '{"id":1,"name":"Rosa"}');
-    await create(url, '{"id":1,"name":"Rosa"}', { token: 'wrong' });
-    const [storing, request, refused] = spans.getFinishedSpans();
-    expect([storing?.name, request?.name, refused?.name]).toEqual([
+    const url = await exampleUrl(import('../../examples/tracing.js'));
+    await create(url, rosa(1));
+    await create(url, rosa(1), 'wrong');
+    const [storing, request, refused, ...more] = spans.getFinishedSpans();
+    expect([storing?.name, request?.name, refused?.name, ...more]).toEqual([
       'storage.create',
       'POST /plants',
       'POST /plants',
@@ -250,58 +185,40 @@ describe('tracing', () => {
     expect(storing?.parentSpanContext?.spanId).toBe(request?.spanContext().spanId);
     expect(request?.attributes).toEqual({ 'http.response.status_code': 200 });
     expect(refused?.attributes).toEqual({ 'http.response.status_code': 401 });
-    expect(spans.getFinishedSpans()).toHaveLength(3);
   });
 });
 
 describe('rate-limit', () => {
   it('answers an Error and Retry-After beyond the limit, and does not limit the rest of the app', async () => {
-    const url = `${await urlOf(import('../../examples/rate-limit.js'))}/api`;
-    expect((await create(url, '{"id":1,"name":"Rosa"}')).status).toBe(200);
-    expect((await create(url, '{"id":2,"name":"Rosa"}', { token: 'wrong' })).status).toBe(401);
-    const limited = await create(url, '{"id":3,"name":"Rosa"}');
-    expect(limited.headers.get('retry-after')).toMatch(/^\d+$/);
-    expect([limited.status, await limited.json()]).toEqual([
-      429,
-      { error: 42900, message: 'Too many requests.' },
-    ]);
-    expect((await fetch(`${url}/plants`)).status).toBe(404);
+    const mount = `${await exampleUrl(import('../../examples/rate-limit.js'))}/api`;
+    expect((await create(mount, rosa(1)))[0]).toBe(200);
+    expect((await create(mount, rosa(2), 'wrong'))[0]).toBe(401);
+    const { status, headers, body } = await createPlant(mount, rosa(3));
+    expect([status, body]).toEqual([429, { error: 42900, message: 'Too many requests.' }]);
+    expect(headers.get('retry-after')).toMatch(/^\d+$/);
+    expect((await fetch(`${mount}/plants`)).status).toBe(404);
   });
 });
 
 describe('passport', () => {
   it('hands its user to the storage', async () => {
-    const url = `${await urlOf(import('../../examples/passport.js'))}/api`;
-    expect(await answerOf(create(url, '{"id":1,"name":"Rosa"}'))).toEqual([200, { name: 'Rosa' }]);
-    expect(printed).toHaveBeenCalledWith('alice creates plant 1');
+    const mount = `${await exampleUrl(import('../../examples/passport.js'))}/api`;
+    expect(await create(mount, rosa(1))).toEqual([200, { name: 'Rosa canina' }]);
+    expect(printed.log).toHaveBeenCalledWith('alice creates plant 1');
   });
 
-  it("lets the library answer a token that it turns down, and a strategy's error", async () => {
-    const url = `${await urlOf(import('../../examples/passport.js'))}/api`;
-    const refused = await create(url, '{"id":2,"name":"Rosa"}', { token: 'wrong' });
-    expect(refused.headers.get('www-authenticate')).toBe('Bearer realm="plants", error="invalid_token"');
-    expect([refused.status, await refused.json()]).toMatchObject([401, { error: 40102 }]);
-    const told = vi.spyOn(console, 'error').mockImplementation(() => {});
-    // No token68, so no strategy is asked.
-    expect(await answerOf(create(url, '{"id":2,"name":"Rosa"}', { token: 'two words' }))).toMatchObject([
-      401,
-      { error: 40102 },
-    ]);
-    expect(told).not.toHaveBeenCalled();
-    expect(await answerOf(create(url, '{"id":2,"name":"Rosa"}', { token: 'outage' }))).toMatchObject([
-      500,
-      { error: 50002 },
-    ]);
-    expect(told).toHaveBeenCalledOnce();
-    told.mockRestore();
+  it('lets the library answer a token that the strategy turns down, and an error of the strategy', async () => {
+    const mount = `${await exampleUrl(import('../../examples/passport.js'))}/api`;
+    const { status, headers, body } = await createPlant(mount, rosa(2), 'wrong');
+    expect([status, body]).toMatchObject([401, { error: 40102 }]);
+    expect(headers.get('www-authenticate')).toBe('Bearer realm="plants", error="invalid_token"');
+    expect(printed.error).not.toHaveBeenCalled();
+    expect(await create(mount, rosa(2), 'outage')).toMatchObject([500, { error: 50002 }]);
+    expect(printed.error).toHaveBeenCalledOnce();
   });
 });
 
 describe('a file of a framework, called as the framework calls it, creates plants', () => {
-  const post = (url: string, plant: string, token: string) => {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    return new Request(url, { method: 'POST', headers, body: plant });
-  };
   it.each<[string, () => Promise<(request: Request) => unknown>]>([
     [
       'next-route',
@@ -333,48 +250,30 @@ describe('a file of a framework, called as the framework calls it, creates plant
     ],
   ])('%s', async (_name, load) => {
     const answer = await load();
-    const create = (plant: string, token = 'secret') =>
-      answerOf(
-        Promise.resolve(answer(post('http://localhost/api/plants', plant, token)) as Promise<Response>),
-      );
-    expect(await create('{"id":9007199254740993,"name":"Rosa"}')).toEqual([200, { name: 'Rosa' }]);
-    expect(await create('{"id":9007199254740992,"name":"Ilex"}')).toEqual([200, { name: 'Ilex' }]);
-    expect(await create('{"id":9007199254740993,"name":"Rosa"}')).toMatchObject([400, { error: 40003 }]);
-    expect(await create('{"id":1,"name":"Rosa"}', 'wrong')).toMatchObject([401, { error: 40102 }]);
+    const post = async (body: string, authorization = good.authorization) => {
+      const headers = { ...good, authorization };
+      const request = new Request('http://localhost/api/plants', { method: 'POST', headers, body });
+      const response = (await answer(request)) as Response;
+      return [response.status, await response.json()];
+    };
+    expect(await post('{"id":9007199254740993,"name":"Rosa"}')).toEqual([200, { name: 'Rosa' }]);
+    expect(await post('{"id":9007199254740992,"name":"Ilex"}')).toEqual([200, { name: 'Ilex' }]);
+    expect(await post('{"id":9007199254740993,"name":"Rosa"}')).toMatchObject([400, { error: 40003 }]);
+    expect(await post(rosa(1), 'Bearer wrong')).toMatchObject([401, { error: 40102 }]);
   });
 
   it('next-pages', async () => {
     const { default: handler, config } = await import('../../examples/next-pages.js');
-    const server = createServer(serveNext({ page: { default: handler, config } })).listen(0);
-    const url = `${await urlOf(Promise.resolve({ server }))}/api`;
-    expect(await answerOf(create(url, '{"id":9007199254740993,"name":"Rosa"}'))).toEqual([
-      200,
-      { name: 'Rosa' },
-    ]);
-    expect(await answerOf(create(url, '{"id":9007199254740992,"name":"Ilex"}'))).toEqual([
-      200,
-      { name: 'Ilex' },
-    ]);
-    expect(await answerOf(create(url, '{"id":1,"name":"Ilex"}', { token: 'wrong' }))).toMatchObject([
-      401,
-      { error: 40102 },
-    ]);
+    const { url, close } = await listen(createServer(serveNext({ page: { default: handler, config } })));
+    onTestFinished(close);
+    await expectExactPlants(`${url}/api`);
+    expect(await create(`${url}/api`, rosa(1), 'wrong')).toMatchObject([401, { error: 40102 }]);
   });
 });
 
 describe('a program of its own', () => {
-  const programs: Program[] = [];
-  const start = (name: string, env: Record<string, string> = {}) => {
-    const program = startExample(name, env);
-    programs.push(program);
-    return program;
-  };
-  afterEach(() => {
-    for (const { child } of programs.splice(0)) child.kill('SIGKILL');
-  });
-
   it('testing passes its tests', async () => {
-    const program = start('testing');
+    const program = runExample('testing');
     expect(await program.exit).toBe(0);
     expect(program.output()).toMatch(/^# pass 3$/m);
   });
@@ -382,12 +281,13 @@ describe('a program of its own', () => {
   it('openapi-fetch sends ids beyond 2^53 digit by digit, and is told by number why it was refused', async () => {
     const plants = new Map<bigint, NewPlant>();
     const handle = createPlantStore(memoryStorage(plants), acceptTokens('for-evaluation-only'));
-    const url = await urlOf(Promise.resolve({ server: createServer(toNode(handle)).listen(0) }));
-    const first = start('openapi-fetch', { URL: url });
+    const { url, close } = await listen(createServer(toNode(handle)));
+    onTestFinished(close);
+    const first = runExample('openapi-fetch', { URL: url });
     expect(await first.exit).toBe(0);
     expect(first.output()).toBe("{ name: 'Rosa canina', tag: 'shrub' }\n".repeat(2));
     expect([...plants.keys()]).toEqual([9007199254740992n, 9007199254740993n]);
-    const again = start('openapi-fetch', { URL: url });
+    const again = runExample('openapi-fetch', { URL: url });
     expect(await again.exit).toBe(0);
     expect(again.output().match(/error: 40003/g)).toHaveLength(2);
   });
@@ -395,14 +295,14 @@ describe('a program of its own', () => {
   it('shutdown answers what is under way and what still comes, keeps it, and ends', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'plants-shutdown-'));
     const DATABASE = join(folder, 'plants.db');
-    const program = start('shutdown', { DATABASE, DRAIN_MS: '1500' });
-    const port = Number((await program.printed(/port: (\d+)/))[1]);
+    const program = runExample('shutdown', { DATABASE, DRAIN_MS: '1500' });
+    const port = await portOf(program);
     const url = `http://127.0.0.1:${port}`;
     const statusOf = async (path: string) => (await fetch(url + path)).status;
     expect([await statusOf('/healthz'), await statusOf('/readyz')]).toEqual([200, 200]);
 
     const underWay = await Wire.open(port);
-    const plant = '{"id":1,"name":"Rosa"}';
+    const plant = rosa(1);
     const head = [
       'Authorization: Bearer secret',
       'Content-Type: application/json',
@@ -410,12 +310,12 @@ describe('a program of its own', () => {
     ];
     await underWay.write(raw(head, plant.slice(0, 9)));
     // Answered after the half plant above has arrived, as both share the one thread of the server.
-    expect((await create(url, '{"id":2,"name":"Ilex"}', { token: 'wrong' })).status).toBe(401);
+    expect((await create(url, rosa(2), 'wrong'))[0]).toBe(401);
 
     program.child.kill('SIGTERM');
     while ((await statusOf('/readyz')) === 200);
     expect(await statusOf('/healthz')).toBe(200);
-    expect((await create(url, '{"id":2,"name":"Ilex"}')).status).toBe(200);
+    expect((await create(url, rosa(2)))[0]).toBe(200);
     // After the drain no new connection is taken, and the one under way is still answered.
     while (
       await fetch(`${url}/healthz`, { headers: { connection: 'close' } }).then(
@@ -429,8 +329,8 @@ describe('a program of its own', () => {
 
     const database = new Database(DATABASE);
     expect(database.prepare('SELECT id, name FROM plants ORDER BY id').all()).toEqual([
-      { id: 1, name: 'Rosa' },
-      { id: 2, name: 'Ilex' },
+      { id: 1, name: 'Rosa canina' },
+      { id: 2, name: 'Rosa canina' },
     ]);
     database.close();
     rmSync(folder, { recursive: true });

@@ -16,8 +16,7 @@ import { basename, dirname, join } from 'node:path';
 
 /** A PostgreSQL of the tests' own, in a temporary folder, reached through a socket there. */
 export class PostgresServer {
-  /** Has its socket in it. */
-  readonly folder = mkdtempSync(join(tmpdir(), 'plants-pg-'));
+  readonly #folder = mkdtempSync(join(tmpdir(), 'plants-pg-'));
   readonly #account = otherThanRoot();
   #child: ChildProcess | undefined;
   #log = '';
@@ -25,8 +24,8 @@ export class PostgresServer {
   /** A new, empty server, started. */
   static async start(settings: Record<string, string> = {}): Promise<PostgresServer> {
     const server = new PostgresServer();
-    if (server.#account) chownSync(server.folder, server.#account.uid, server.#account.gid);
-    copyBinaries(server.folder);
+    if (server.#account) chownSync(server.#folder, server.#account.uid, server.#account.gid);
+    copyBinaries(server.#folder);
     const initdb = ['-D', server.#path('data'), '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C'];
     execFileSync(server.#path('bin/initdb'), [...initdb, '--no-sync'], { ...server.#account, stdio: 'pipe' });
     await server.start(settings);
@@ -34,7 +33,12 @@ export class PostgresServer {
   }
 
   get url(): string {
-    return `postgres://postgres@localhost/postgres?host=${encodeURIComponent(this.folder)}`;
+    return `postgres://postgres@localhost/postgres?host=${encodeURIComponent(this.#folder)}`;
+  }
+
+  /** The socket that it listens on. */
+  get socket(): string {
+    return this.#path('.s.PGSQL.5432');
   }
 
   /** The process to trace or to kill. */
@@ -44,7 +48,7 @@ export class PostgresServer {
 
   /** Starts it, again after it was killed, and resolves once it takes connections. */
   async start(settings: Record<string, string> = {}): Promise<void> {
-    const all = { listen_addresses: '', unix_socket_directories: this.folder, ...settings };
+    const all = { listen_addresses: '', unix_socket_directories: this.#folder, ...settings };
     const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const child = spawn(this.#path('bin/postgres'), ['-D', this.#path('data'), ...flags], {
       ...this.#account,
@@ -74,11 +78,11 @@ export class PostgresServer {
 
   async close(): Promise<void> {
     await this.kill();
-    rmSync(this.folder, { recursive: true, force: true });
+    rmSync(this.#folder, { recursive: true, force: true });
   }
 
   #path(file: string): string {
-    return join(this.folder, file);
+    return join(this.#folder, file);
   }
 }
 

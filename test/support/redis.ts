@@ -1,22 +1,16 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-
-/** Why there can be no Redis here; `undefined` if there can. */
-export const noRedis: string | undefined =
-  spawnSync('redis-server', ['--version']).status === 0
-    ? undefined
-    : 'there is no redis-server (apt-get install redis-server)';
 
 /** A Redis of the tests' own, in a temporary folder, that writes each command to disk before it answers. */
 export class RedisServer {
   readonly #folder = mkdtempSync(join(tmpdir(), 'plants-redis-'));
   #child: ChildProcess | undefined;
 
-  /** The socket it listens on, which is also a URL for ioredis. */
-  readonly path = join(this.#folder, 'redis.sock');
+  /** The socket that it listens on. */
+  readonly socket = join(this.#folder, 'redis.sock');
 
   static async start(): Promise<RedisServer> {
     const server = new RedisServer();
@@ -26,7 +20,7 @@ export class RedisServer {
 
   /** Starts it, again after it was killed, and resolves once it takes connections. */
   async start(): Promise<void> {
-    const settings = { port: '0', unixsocket: this.path, dir: this.#folder, save: '' };
+    const settings = { port: '0', unixsocket: this.socket, dir: this.#folder, save: '' };
     const durable = { appendonly: 'yes', appendfsync: 'always' };
     const flags = Object.entries({ ...settings, ...durable }).flatMap(([name, value]) => [
       `--${name}`,
