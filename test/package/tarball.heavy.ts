@@ -78,7 +78,10 @@ describe('the tarball', () => {
     const top = await readdir(join(installed, 'plant-store'));
     expect(top.sort()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json']);
     const files = await readdir(join(installed, 'plant-store/dist'));
-    expect(files.filter((name) => !/\.(js|cjs|d\.ts|d\.cts)$/.test(name))).toEqual(['openapi.json']);
+    expect(files.filter((name) => !/\.(js|cjs|d\.ts|d\.cts)$/.test(name))).toEqual([
+      'host-cases.json',
+      'openapi.json',
+    ]);
   });
 
   it('holds no path of the machine that built it', async () => {
