@@ -1,4 +1,4 @@
-// Testing your app without a server, through `handle`: `node --import tsx examples/testing.ts`. Any test runner will do.
+// Tests of your app without a server, with any test runner: `node --import tsx examples/testing.ts`.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
