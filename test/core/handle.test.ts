@@ -193,6 +193,16 @@ describe('headers in every form', () => {
         ['authorization', 'Bearer good'],
       ]),
     ],
+    ['two spellings in one dictionary', 40102, { ...good.headers, Authorization: 'Bearer good' }],
+    ['two spellings, the other first', 40102, { AUTHORIZATION: 'Bearer good', ...good.headers }],
+    ['two spellings, both other', 40102, { AUTHORIZATION: 'Bearer good', Authorization: 'Bearer good' }],
+    ['two spellings, one of them empty', 40102, { ...good.headers, Authorization: '' }],
+    ['two spellings of a type', 40005, { ...good.headers, 'Content-Type': json }],
+    [
+      'two spellings of a coding',
+      40005,
+      { ...good.headers, 'content-encoding': 'identity', 'Content-Encoding': 'br' },
+    ],
     ['an empty Content-Type', 40005, { ...good.headers, 'content-type': '' }],
     ['a list of two types', 40005, { ...good.headers, 'content-type': [json, json] }],
     ['a list with a coding', 40005, { ...good.headers, 'content-encoding': ['identity', 'br'] }],
@@ -380,6 +390,48 @@ describe('bodies in every form', () => {
     expect((await handle(good)).status).toBe(200);
     const other = new TextEncoder().encode('{"id":2,"name":"🌹"}');
     expect((await handle({ ...good, body: other })).body).toBe('{"name":"🌹"}');
+  });
+});
+
+describe("what an app adds to Object.prototype is not the client's", () => {
+  const polluted = async (run: () => Promise<void>) => {
+    const added = { id: 7, name: 'Hemlock', tag: 'poison', repeated: ['id'], parsed: {}, message: 'no' };
+    for (const [name, value] of Object.entries(added)) {
+      Object.defineProperty(Object.prototype, name, { value, configurable: true, writable: true });
+    }
+    try {
+      await run();
+    } finally {
+      for (const name of Object.keys(added)) Reflect.deleteProperty(Object.prototype, name);
+    }
+  };
+
+  const spaced = '\n{"name":"Rosa canina","id":1}';
+  test.each<[string, PlantRequest['body']]>([
+    ['usual text', rose],
+    ['text that takes the general way', spaced],
+    ['a parsed value', { parsed: JSON.parse(rose) }],
+  ])('in a plant without a tag: %s', async (_form, body) => {
+    const { handle, plants } = open({ acceptReplays: true });
+    const answers: string[] = [];
+    await polluted(async () => {
+      // The second is a replay: it equals what is stored.
+      for (let i = 0; i < 2; i++) answers.push((await handle({ ...good, body })).body);
+    });
+    expect(answers).toEqual(['{"name":"Rosa canina"}', '{"name":"Rosa canina"}']);
+    expect([...plants.values()]).toEqual([{ id: 1n, name: 'Rosa canina' }]);
+  });
+
+  test.each<[string, PlantRequest['body']]>([
+    ['text', '{}'],
+    ['a parsed value', { parsed: {} }],
+  ])('in an empty object: %s', async (_form, body) => {
+    const { handle, plants } = open();
+    let error: unknown;
+    await polluted(async () => {
+      error = await errorOf(handle({ ...good, body }));
+    });
+    expect([error, plants.size]).toEqual([40002, 0]);
   });
 });
 

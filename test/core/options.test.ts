@@ -1,7 +1,9 @@
+import fc from 'fast-check';
 import {
   acceptTokens,
   createPlantStore,
   InsufficientScope,
+  type PlantHandler,
   type PlantStorage,
   type PlantStoreOptions,
 } from 'plant-store';
@@ -13,7 +15,28 @@ const create = (options: unknown) => () =>
 
 describe('a bad option is a TypeError at once, which names the option', () => {
   const bad: Record<keyof PlantStoreOptions, readonly unknown[]> = {
-    basePath: ['api', '/', '/api/', '//api', '/api//v1', '/api?x', '/api#x', 7, null, {}],
+    basePath: [
+      ...['api', '/', '/api/', '//api', '/api//v1', '/api?x', '/api#x', 7, null, {}],
+      // What no client sends like this: it sends something else, and the store would never be found.
+      ...[
+        '/ü',
+        '/a b',
+        '/a\n',
+        '/a\t',
+        '\n/a',
+        '/a"b',
+        '/a<b',
+        '/a{b}',
+        '/a\\b',
+        '/a|b',
+        '/a^b',
+        '/a`b',
+        '/🌹',
+        '/a\0',
+      ],
+      ...['/.', '/..', '/./a', '/a/../b', '/a/.', '/%2e', '/a/%2E%2e/b', '/.%2E'],
+      ...['/%', '/%C', '/%zz', '/%c3%bc'],
+    ],
     bodyLimit: [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '1024', 1024n, null, 2 ** 53],
     timeoutMs: [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, '30', 2 ** 31, null],
     acceptReplays: [0, 1, 'true', null, {}],
@@ -60,7 +83,21 @@ describe('a bad option is a TypeError at once, which names the option', () => {
 
 describe('a good option is taken', () => {
   const good: Record<keyof PlantStoreOptions, readonly unknown[]> = {
-    basePath: [undefined, '', '/api', '/api/v1', '/~rosa/%C3%A9.x'],
+    basePath: [
+      ...[
+        undefined,
+        '',
+        '/api',
+        '/api/v1',
+        '/~rosa/%C3%A9.x',
+        '/%C3%BC',
+        '/...',
+        '/.well-known',
+        '/a.',
+        '/..a',
+      ],
+      "/a-b_c~d!$&'()*+,;=:@e",
+    ],
     bodyLimit: [undefined, 1, 2 ** 53 - 1],
     timeoutMs: [undefined, 0, 1, 2 ** 31 - 1],
     acceptReplays: [undefined, false, true],
@@ -77,6 +114,31 @@ describe('a good option is taken', () => {
     expect(create(undefined)()).toBeTypeOf('function');
     expect(create({})()).toBeTypeOf('function');
   });
+});
+
+test('a basePath that is taken is one that clients send as it is', async () => {
+  const path = fc.array(
+    fc.oneof(fc.string({ maxLength: 5 }), fc.constantFrom('.', '..', '%2E', '%C3%BC', 'api')),
+  );
+  let taken = 0;
+  await fc.assert(
+    fc.asyncProperty(path, async (segments) => {
+      const basePath = segments.map((segment) => `/${segment}`).join('');
+      let handle: PlantHandler;
+      try {
+        handle = create({ basePath })();
+      } catch {
+        return;
+      }
+      taken++;
+      const url = new URL(`http://localhost${basePath}/plants`);
+      expect(url.pathname).toBe(`${basePath}/plants`);
+      // 401 and not 404: it was found.
+      expect((await handle({ method: 'POST', url: url.href, headers: {} })).status).toBe(401);
+    }),
+    { numRuns: 1000 },
+  );
+  expect(taken).toBeGreaterThan(50);
 });
 
 describe('acceptTokens and InsufficientScope check their arguments', () => {
