@@ -28,9 +28,9 @@ async function create(plant: string, token = 'secret') {
 }
 
 test('a rose is created', async () => {
-  const { status, plants } = await create('{"id":9007199254740993,"name":"Rosa canina"}');
+  const { status, plants } = await create('{"id":9007199254740993,"name":"Rosa canina","tag":"shrub"}');
   assert.equal(status, 200);
-  assert.deepEqual(plants, [{ id: 9007199254740993n, name: 'Rosa canina' }]);
+  assert.deepEqual(plants, [{ id: 9007199254740993n, name: 'Rosa canina', tag: 'shrub' }]);
 });
 
 test('an oak is refused', async () => {

@@ -6,7 +6,7 @@ import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
 
 const tracer = trace.getTracer('plant-store');
-const plants = memoryStorage();
+export const plants = memoryStorage();
 
 const storage: PlantStorage = {
   create: (plant, storageContext) =>
