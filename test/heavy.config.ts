@@ -1,7 +1,7 @@
 import { mergeConfig } from 'vitest/config';
 import base from './vitest.config.js';
 
-/** `npm run test:heavy`: what takes long, or needs a browser or a tracer. Its files end in `.heavy.ts`. */
+/** `npm run test:heavy`: the tests that take long, or need a browser or a tracer. Their files end in `.heavy.ts`. */
 const config = mergeConfig(base, {});
 config.test = {
   ...base.test,

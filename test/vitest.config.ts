@@ -17,7 +17,7 @@ export default defineConfig({
     slowTestThreshold: 10_000,
   },
   resolve: {
-    // The package by its own name is its source, so that tests and examples read as a user writes them.
+    // `plant-store` means the source, so that tests and examples look like a user's code.
     alias: Object.entries(entries).map(([name, file]) => ({
       find: name === 'index' ? /^plant-store$/ : new RegExp(`^plant-store/${name}$`),
       replacement: root + file,

@@ -38,7 +38,7 @@ describe('the evaluation server on a database', () => {
     ['SQLite', () => `file:${join(folder, 'plants.db')}`],
     ['SQLite, by an absolute URL', () => `file://${join(folder, 'two words.db').replace(' ', '%20')}`],
     ['PostgreSQL', () => database.url],
-  ])('finds at its second start what it stored at its first (%s)', async (_, url) => {
+  ])('still has its plants after a restart (%s)', async (_, url) => {
     const first = start(url());
     expect(await (await listening(first)).create(1)).toEqual({ status: 200, body: '{"name":"plant 1"}' });
     first.child.kill('SIGTERM');
@@ -51,7 +51,7 @@ describe('the evaluation server on a database', () => {
     expect(await second.create(2)).toMatchObject({ status: 200 });
   });
 
-  it('turns what the driver says into one clear line, hides the password, and exits with 1', async () => {
+  it('prints the error of a driver as one clear line without the password, and exits with 1', async () => {
     const nobody = createServer().listen(0, '127.0.0.1');
     await once(nobody, 'listening');
     const { port } = nobody.address() as { port: number };
@@ -82,13 +82,16 @@ describe('several servers on one database', () => {
   it.each([
     ['SQLite', () => `file:${join(folder, 'shared.db')}`],
     ['PostgreSQL', () => database.url],
-  ])('start at once, and of 32 racing creates of one id exactly one gets 200 (%s)', async (_, url) => {
-    const servers = await Promise.all([1, 2, 3].map(() => listening(start(url()))));
-    for (let id = 100; id < 120; id++) {
-      const racing = Array.from({ length: 32 }, (_, i) => servers[i % servers.length]!.create(id));
-      const statuses = (await Promise.all(racing)).map(({ status }) => status);
-      expect(statuses.filter((status) => status === 200)).toHaveLength(1);
-      expect(statuses.filter((status) => status === 400)).toHaveLength(31);
-    }
-  });
+  ])(
+    'start at the same time, and of 32 racing creates of one id exactly one gets 200 (%s)',
+    async (_, url) => {
+      const servers = await Promise.all([1, 2, 3].map(() => listening(start(url()))));
+      for (let id = 100; id < 120; id++) {
+        const racing = Array.from({ length: 32 }, (_, i) => servers[i % servers.length]!.create(id));
+        const statuses = (await Promise.all(racing)).map(({ status }) => status);
+        expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+        expect(statuses.filter((status) => status === 400)).toHaveLength(31);
+      }
+    },
+  );
 });

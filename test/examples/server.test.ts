@@ -21,7 +21,7 @@ async function exchange(port: number, ...bytes: string[]): Promise<string> {
 }
 
 describe('the evaluation server', () => {
-  it('prints its address, its token and a curl that creates a plant as pasted', async () => {
+  it('prints its address, its token and a curl that creates a plant when pasted', async () => {
     const program = start();
     const port = await portOf(program);
     const [curl] = await program.printed(/curl -i .*/);
@@ -60,7 +60,7 @@ describe('the evaluation server', () => {
   });
 
   it.each(['SIGINT', 'SIGTERM'] as const)(
-    'on %s answers what is in flight, drops the idle, exits with 0',
+    'on %s answers the requests in flight, closes idle connections, and exits with 0',
     async (signal) => {
       const program = start();
       const port = await portOf(program);
@@ -82,7 +82,7 @@ describe('the evaluation server', () => {
     },
   );
 
-  it('refuses without a 100 what it will not read', async () => {
+  it('sends no 100 if it refuses the request', async () => {
     const port = await portOf(start({ BODY_LIMIT: '100' }));
     const head =
       'POST /plants HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Type: application/json\r\n';
@@ -98,11 +98,11 @@ describe('the evaluation server', () => {
   it.each([
     ['bytes that are not HTTP', 'good morning\r\n\r\n', 400],
     [
-      'headers beyond what Node takes',
+      'headers that are too large for Node',
       `POST /plants HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
       431,
     ],
-    ['an expectation that nobody knows', 'POST /plants HTTP/1.1\r\nHost: a\r\nExpect: tea\r\n\r\n', 417],
+    ['an unknown expectation', 'POST /plants HTTP/1.1\r\nHost: a\r\nExpect: tea\r\n\r\n', 417],
     [
       'two lengths',
       'POST /plants HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',

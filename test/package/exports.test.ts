@@ -1,4 +1,4 @@
-// What package.json exports is what the build makes. The packed package itself is tested in tarball.heavy.ts.
+// package.json exports what the build makes. tarball.heavy.ts tests the packed package itself.
 import { expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { entries } from '../../tsup.config.js';

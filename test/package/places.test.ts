@@ -13,7 +13,7 @@ const textsIn = (folder: string) =>
     .filter((name) => name.endsWith('.ts'))
     .map((name) => read(join(folder, name)));
 
-/** What has to be true of each place, by what to say if it is not. */
+/** For each place, what to report and whether the subject is there. */
 type Places<Subject> = Record<string, (subject: Subject) => boolean>;
 
 function forgotten<Subject>(places: Places<Subject>, subject: Subject): string[] {
@@ -24,7 +24,7 @@ describe('an error number', () => {
   type Numbered = { readonly name: string; readonly error: number };
   const core = textsIn('src');
   const table = read('src/README.md');
-  const tests = [...textsIn('test/core'), ...textsIn('test/hosts'), ...textsIn('test/support')];
+  const tests = [...textsIn('test/core'), ...textsIn('test/hosts'), read('src/testing/host-cases.json')];
   const pictured = steps.flatMap(({ refusals }) => refusals as readonly string[]);
 
   const places: Places<Numbered> = {
@@ -32,10 +32,10 @@ describe('an error number', () => {
       core.some((text) => new RegExp(`new Refusal\\(\\s*'${name}'`).test(text)),
     'src/README.md: the table has no such row': ({ name, error }) =>
       table.includes(`| ${error} | ${Math.trunc(error / 100)} | \`${name}\` |`),
-    // A fault of this library can come at any step.
+    // A fault of this library can happen at any step.
     'test/package/request-picture.ts: no step refuses with it': ({ name }) =>
       name === 'internal_error' || pictured.includes(name),
-    'test/core, test/hosts, test/support/contract.ts: no test expects it': ({ error }) =>
+    'test/core, test/hosts, src/testing/host-cases.json: no test expects it': ({ error }) =>
       tests.some((text) => text.includes(String(error))),
   };
 
@@ -43,9 +43,31 @@ describe('an error number', () => {
     expect(forgotten(places, { name, error })).toEqual([]);
   });
 
-  it('that is in none of them is found out', () => {
-    // Not spelt out, or it would stand in a test.
+  it('that is in no place is found out', () => {
+    // Computed, because this file would be found if it held the number.
     expect(forgotten(places, { name: 'eaten', error: 40_000 + 999 })).toEqual(Object.keys(places));
+  });
+});
+
+describe('a program of examples/', () => {
+  const tests = textsIn('test');
+  const named = textsIn('test/examples');
+  const programs = textsIn('examples');
+  const isUsed = (name: string) =>
+    tests.some((text) => new RegExp(`examples/${name}\\.[jt]s['"]`).test(text)) ||
+    named.some((text) => text.includes(`'${name}'`)) ||
+    programs.some((text) => text.includes(`'./${name}.js'`));
+
+  it.each(
+    readdirSync(join(root, 'examples'))
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => file.replace(/\.ts$/, '')),
+  )('%s is run by a test, or is a part of another', (name) => {
+    expect(isUsed(name)).toBe(true);
+  });
+
+  it('that no test runs is found out', () => {
+    expect(isUsed(['compost', 'heap'].join('-'))).toBe(false);
   });
 });
 
@@ -86,7 +108,7 @@ describe('an adapter', () => {
     expect(forgotten<Adapter>(places[adapter.folder], adapter)).toEqual([]);
   });
 
-  it.each(['hosts', 'storages'] as const)('of %s that is in none of them is found out', (folder) => {
+  it.each(['hosts', 'storages'] as const)('of %s that is in no place is found out', (folder) => {
     expect(forgotten<Adapter>(places[folder], { folder, name: 'abacus' })).toEqual(
       Object.keys(places[folder]),
     );

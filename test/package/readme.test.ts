@@ -21,7 +21,7 @@ const programs = readdirSync(new URL('examples', root))
   .map((name) => ({ name, text: read(`examples/${name}`) }));
 const { scripts } = JSON.parse(read('package.json'));
 
-/** Text without indentation, so that a block may stand deeper in a file than in a document. */
+/** Text without indentation, because a block may be indented in its program. */
 function flat(text: string): string {
   return text.replace(/^[ \t]+/gm, '').trim();
 }
