@@ -1,1 +1,2 @@
-export { type OpenedStorage, type StorageCase, storageCases } from './storage-cases.js';
+export { type StorageCase, storageCases } from './storage-cases.js';
+export type { OpenedStorage } from './trial.js';

@@ -1,30 +1,19 @@
-import type { MaybePromise, NewPlant, PlantStorage, StorageContext } from '../index.js';
-
-/** A storage under test, and a way to look behind it. */
-export interface OpenedStorage<Caller> {
-  /** Holds no plants yet. */
-  readonly storage: PlantStorage<Caller>;
-  /** Who creates the plants. */
-  readonly caller: Caller;
-  /** Reads what really landed, by another way than the storage: SQL on another connection, say. */
-  readonly peek: (id: bigint) => MaybePromise<NewPlant | undefined>;
-  /** Lets go of what `open` made. */
-  readonly close?: (() => MaybePromise<void>) | undefined;
-}
+import type { MaybePromise, NewPlant } from '../index.js';
+import { count, expectSame, int64Max, int64Min, type OpenedStorage, show, Trial, texts } from './trial.js';
 
 /** One promise of `PlantStorage`, as a check for any test runner. */
 export interface StorageCase {
   /** Never changes, so that a case can be named in a list of exceptions. */
   readonly id: string;
   readonly name: string;
-  /** Rejects, with what was expected and what came, where the storage breaks the promise. */
+  /** Rejects if the storage breaks the promise, and says what was expected and what came. */
   readonly run: () => Promise<void>;
 }
 
 /**
- * The promises of `PlantStorage` as checks to run against a storage of one's own, with any test runner.
+ * Checks of everything that `PlantStorage` promises, for any test runner.
  *
- * @param open makes a storage without plants; called once a case
+ * @param open makes a storage without plants; called once for each case
  *
  * @example
  * ```ts
@@ -52,85 +41,6 @@ export function storageCases<Caller>(open: () => MaybePromise<OpenedStorage<Call
   }));
 }
 
-/** A storage with the questions that the cases ask it. */
-class Trial {
-  readonly #opened: OpenedStorage<unknown>;
-
-  constructor(opened: OpenedStorage<unknown>) {
-    this.#opened = opened;
-  }
-
-  create(plant: NewPlant, signal: AbortSignal = new AbortController().signal): Promise<'created' | 'taken'> {
-    return this.#opened.storage.create(plant, this.#context(signal));
-  }
-
-  /** The stored plant as `find` has it; `'no find'` where the storage has none. */
-  async find(id: bigint): Promise<NewPlant | undefined | 'no find'> {
-    const { storage } = this.#opened;
-    return storage.find ? storage.find(id, this.#context(new AbortController().signal)) : 'no find';
-  }
-
-  async expectCreated(plant: NewPlant): Promise<void> {
-    expectSame(await this.create(plant), 'created', `create of the free id ${plant.id}`);
-    await this.expectStored(plant);
-  }
-
-  async expectTaken(plant: NewPlant): Promise<void> {
-    expectSame(await this.create(plant), 'taken', `create of the taken id ${plant.id}`);
-  }
-
-  async expectStored(plant: NewPlant): Promise<void> {
-    expectSame(show(await this.#opened.peek(plant.id)), show(plant), `what landed under id ${plant.id}`);
-  }
-
-  /** Whether a plant of this id landed. */
-  async has(id: bigint): Promise<boolean> {
-    return (await this.#opened.peek(id)) !== undefined;
-  }
-
-  #context(signal: AbortSignal): StorageContext<unknown> {
-    const request = { method: 'POST', url: '/plants', headers: {} };
-    return { caller: this.#opened.caller, request, signal };
-  }
-}
-
-/** What a plant is, to the last bit of its id: `undefined` and an absent tag alike, an empty one not. */
-function show(plant: NewPlant | undefined): string {
-  if (!plant) return 'no plant';
-  const { id, name, tag } = plant;
-  const shown = typeof id === 'bigint' ? `${id}n` : `${typeof id} ${id}`;
-  return `{ id: ${shown}, name: ${JSON.stringify(name)}, tag: ${tag === undefined ? 'absent' : JSON.stringify(tag)} }`;
-}
-
-function expectSame(actual: unknown, expected: unknown, what: string): void {
-  if (actual === expected) return;
-  throw new Error(`${what}: expected ${brief(expected)}, got ${brief(actual)}`);
-}
-
-function brief(value: unknown): string {
-  const text = String(value);
-  return text.length > 300 ? `${text.slice(0, 300)}… (${text.length} characters)` : text;
-}
-
-function count(outcomes: readonly string[], outcome: string): number {
-  return outcomes.filter((one) => one === outcome).length;
-}
-
-const int64Max = 2n ** 63n - 1n;
-const int64Min = -(2n ** 63n);
-
-const texts = [
-  '',
-  ' leading and trailing ',
-  'line\nfeed\r\nand\ttab',
-  `'; DROP TABLE plants; -- " \` \\ % _ $1 ? :id {} []`,
-  '\\x00 \\u0000 \\N NULL null',
-  'é as one character, e\u0301 as two',
-  'Роза 玫瑰 バラ وردة ורד',
-  '\u{1F339}\u{1F468}\u200D\u{1F33E}\u{10FFFF}',
-  '\u0001\u001f\u007f\u0085\u2028\u2029\ufeff\uffff',
-];
-
 interface Case {
   readonly id: string;
   readonly name: string;
@@ -140,7 +50,7 @@ interface Case {
 const cases: readonly Case[] = [
   {
     id: 'created-lands',
-    name: 'what was created is there at once, as it was given',
+    name: 'a created plant is stored at once, as it was given',
     async check(trial) {
       for (let id = 1n; id <= 20n; id++) await trial.expectCreated({ id, name: `Rosa ${id}`, tag: 'shrub' });
     },
@@ -159,7 +69,7 @@ const cases: readonly Case[] = [
   },
   {
     id: 'int64-edges',
-    name: 'ids are the whole of int64',
+    name: 'every int64 can be an id',
     async check(trial) {
       for (const id of [int64Min, int64Min + 1n, -1n, 0n, 1n, 2n ** 31n, int64Max - 1n, int64Max]) {
         await trial.expectCreated({ id, name: `plant ${id}` });
@@ -169,7 +79,7 @@ const cases: readonly Case[] = [
   },
   {
     id: 'int64-neighbours',
-    name: 'neighbours beyond 2^53 are two plants',
+    name: 'neighbouring ids beyond 2^53 are two plants',
     async check(trial) {
       const plants = [
         2n ** 53n,
@@ -208,7 +118,7 @@ const cases: readonly Case[] = [
   },
   {
     id: 'long-text',
-    name: 'a text of 500 000 characters lands whole, or is refused by an error; it takes no other plant with it',
+    name: 'a text of 500 000 characters is stored whole or refused with an error, and other plants are stored beside it',
     async check(trial) {
       const long = { id: 1n, name: 'r\u00f8se '.repeat(100_000), tag: 'x' };
       const neighbours = [2n, 3n, 4n].map((id) => ({ id, name: 'short' }));
@@ -224,7 +134,7 @@ const cases: readonly Case[] = [
   },
   {
     id: 'race',
-    name: 'of 32 racing creates of one id exactly one is created, and its plant is what landed',
+    name: 'of 32 racing creates of one id exactly one is created, and its plant is the stored one',
     async check(trial) {
       for (let id = 1n; id <= 8n; id++) {
         const plants = Array.from({ length: 32 }, (_, i) => ({ id, name: `racer ${i}` }));
@@ -237,20 +147,20 @@ const cases: readonly Case[] = [
   },
   {
     id: 'taken-is-stored',
-    name: 'whoever is told taken finds a plant there',
+    name: 'an id is called taken only if a plant is stored under it',
     async check(trial) {
-      const tellings = Array.from({ length: 16 }, async (_, i) => {
+      const creates = Array.from({ length: 16 }, async (_, i) => {
         const id = BigInt(i % 4);
-        if ((await trial.create({ id, name: `teller ${i}` })) === 'taken') {
+        if ((await trial.create({ id, name: `plant ${i}` })) === 'taken') {
           expectSame(await trial.has(id), true, `whether id ${id}, told taken, is stored`);
         }
       });
-      await Promise.all(tellings);
+      await Promise.all(creates);
     },
   },
   {
     id: 'many-at-once',
-    name: '1 000 concurrent creates, every fourth of an id that another creates too, land as they were answered',
+    name: 'of 1 000 concurrent creates, every fourth of an id that another creates too, the created ones are stored',
     async check(trial) {
       const plants = Array.from({ length: 1000 }, (_, i) => ({
         id: BigInt(i % 4 === 3 ? i - 1 : i) * 9_007_199_254_740_993n,
@@ -266,7 +176,7 @@ const cases: readonly Case[] = [
   },
   {
     id: 'abort',
-    name: 'a create whose client goes away ends, tells no lie, and takes no other with it',
+    name: 'a create whose client goes away settles with the truth, and other plants are stored beside it',
     async check(trial) {
       const gone = new AbortController();
       const early = trial.create({ id: 1n, name: 'gone before' }, AbortSignal.abort()).catch(() => 'gave up');
@@ -284,7 +194,7 @@ const cases: readonly Case[] = [
   },
   {
     id: 'find',
-    name: 'find, where there is one, gives the stored plant exactly, and undefined for a free id',
+    name: 'find, if the storage has it, returns the stored plant exactly, and undefined for a free id',
     async check(trial) {
       if ((await trial.find(1n)) === 'no find') return;
       const plants = [
