@@ -70,7 +70,9 @@ export class Deadline {
   close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
-    this.#unlisten?.();
+    try {
+      this.#unlisten?.();
+    } catch {} // The client's signal is the host's own and may be no real AbortSignal.
   }
 
   #startTimer(): void {

@@ -1,5 +1,8 @@
+import { pathOf } from '../../src/http.js';
 import type { PlantHandler } from '../../src/index.js';
+import { checkHandler } from '../../src/misuse.js';
 import { drain } from './_node/drain.js';
+import { askAgain } from './_node/mount.js';
 import { afterParsing, isForTheApp, toPlantRequest } from './_node/request.js';
 import type { NodeRequest, NodeResponse, ParsedBody } from './_node/types.js';
 
@@ -22,6 +25,7 @@ export interface FastifyReply {
 
 /** What is used of a Fastify instance. */
 export interface FastifyInstance {
+  readonly prefix: string;
   route(options: {
     method: 'POST';
     url: string;
@@ -51,30 +55,39 @@ export interface FastifyInstance {
  */
 export function toFastify(
   handle: PlantHandler,
+  ...rest: undefined[]
 ): (instance: FastifyInstance, options: unknown, done: () => void) => void {
+  checkHandler(handle, rest);
   return function plantStore(instance, _options, done) {
+    const { prefix } = instance;
+    const mount = prefix.replace(/\/plants$/, '');
     instance.route({
       method: 'POST',
-      url: '/plants',
+      // The prefix may be the operation's own path.
+      url: mount === prefix ? '/plants' : '',
       // Not async: Fastify would go on as soon as the promise resolves, before `reply` is sent.
       onRequest(request, reply) {
         const { raw } = request;
         afterParsing(raw, () => {
-          handle(toPlantRequest(raw, reply.raw, raw as ParsedBody, request, lastSegment(request.url))).then(
-            (answer) => {
-              if (reply.sent || reply.raw.headersSent) return;
-              if (isForTheApp(answer)) {
-                reply.callNotFound();
-                return;
-              }
-              drain(raw, reply.raw);
-              reply.code(answer.status);
-              reply.headers(answer.headers);
-              // Without a serializer of its own, Fastify adds a charset, which this media type does not have (RFC 8259 §11).
-              reply.serializer(asIs);
-              reply.send(answer.body);
-            },
-          );
+          const make = (url: string) => toPlantRequest(raw, reply.raw, raw as ParsedBody, request, url);
+          const url = routed(request.url);
+          handle(make(url)).then(async (answer) => {
+            if (answer.status === 404) {
+              const place = { method: 'POST', url, originalUrl: request.url, mount };
+              answer = (await askAgain(handle, place, reply.raw, make)) ?? answer;
+            }
+            if (reply.sent || reply.raw.headersSent) return;
+            if (isForTheApp(answer)) {
+              reply.callNotFound();
+              return;
+            }
+            drain(raw, reply.raw);
+            reply.code(answer.status);
+            reply.headers(answer.headers);
+            // Without a serializer of its own, Fastify adds a charset, which this media type does not have (RFC 8259 §11).
+            reply.serializer(asIs);
+            reply.send(answer.body);
+          });
         });
       },
       // Never called: `onRequest` has answered.
@@ -86,8 +99,11 @@ export function toFastify(
 
 const asIs = (body: unknown) => body as string;
 
-/** The last path segment as the client wrote it: Fastify also routes `/%70lants` here. */
-function lastSegment(url: string): string {
-  const query = url.indexOf('?');
-  return url.slice(url.lastIndexOf('/', query < 0 ? url.length : query));
+/**
+ * The path below the prefix. The router has found it, by the app's rules on letter case and slashes; but it also finds
+ * an escaped spelling, `/%70lants`, which is not the operation.
+ */
+function routed(url: string): string {
+  const path = pathOf(url);
+  return path.includes('%', path.lastIndexOf('/', path.length - 2)) ? path : '/plants';
 }

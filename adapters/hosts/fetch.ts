@@ -8,6 +8,7 @@ import {
   type ReadBody,
   type Signal,
 } from '../../src/index.js';
+import { answerMistake, checkHandler } from '../../src/misuse.js';
 
 /** What is used of a Fetch `Request`. */
 export interface FetchRequest {
@@ -48,8 +49,11 @@ interface ByteStream {
  */
 export function toFetch(
   handle: PlantHandler,
+  ...rest: undefined[]
 ): (request: FetchRequest, ...rest: unknown[]) => Promise<FetchResponse> {
+  checkHandler(handle, rest);
   return async (request, server) => {
+    if (typeof request.headers.get !== 'function') return answerMistake(request, server) as never;
     const { status, headers, body } = await handle(new FetchPlantRequest(request, server));
     return new Response(body || null, { status, headers });
   };

@@ -1,11 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterEach, describe, expect, it } from 'vitest';
-import { type Program, startExample } from '../support/program.js';
+import { describe, expect, it } from 'vitest';
+import { runExample, urlOf } from '../support/program.js';
 
 const run = promisify(execFile);
-let server: Program;
-afterEach(() => server.child.kill());
 
 describe('the client sends ids beyond 2^53 digit by digit', () => {
   it.each([
@@ -13,8 +11,7 @@ describe('the client sends ids beyond 2^53 digit by digit', () => {
     ['with JSON.rawJSON', ['--harmony-json-parse-with-source']],
     ['without JSON.rawJSON', ['--import', 'data:text/javascript,delete JSON.rawJSON']],
   ])('%s', async (_title, flags) => {
-    server = startExample('server', { DATABASE_URL: 'memory:' });
-    const [, url] = await server.printed(/listening on (http:\S+)/);
+    const url = await urlOf(runExample('server', { DATABASE_URL: 'memory:' }));
     const client = () =>
       run(process.execPath, [...flags, '--import', 'tsx', 'examples/client.ts'], {
         env: { ...process.env, URL: url },

@@ -3,14 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Creators } from '../support/creators.js';
 import { PostgresServer } from '../support/postgres.js';
-import { type Program, startExample } from '../support/program.js';
+import { type Program, portOf, runExample } from '../support/program.js';
 
 let database: PostgresServer;
 let folder: string;
-const running: Program[] = [];
 
 beforeAll(async () => {
   database = await PostgresServer.start();
@@ -21,27 +20,17 @@ beforeAll(async () => {
   );
 });
 
-afterEach(async () => {
-  for (const { child, exit } of running.splice(0)) {
-    child.kill('SIGKILL');
-    await exit;
-  }
-});
-
 afterAll(async () => {
   rmSync(folder, { recursive: true });
   await database.close();
 });
 
 function start(databaseUrl: string): Program {
-  const program = startExample('server', { DATABASE_URL: databaseUrl });
-  running.push(program);
-  return program;
+  return runExample('server', { DATABASE_URL: databaseUrl });
 }
 
 async function listening(program: Program): Promise<Creators> {
-  const [, port] = await program.printed(/listening on http:\/\/127\.0\.0\.1:(\d+)/);
-  return new Creators(Number(port));
+  return new Creators(await portOf(program));
 }
 
 describe('the evaluation server on a database', () => {
@@ -49,7 +38,7 @@ describe('the evaluation server on a database', () => {
     ['SQLite', () => `file:${join(folder, 'plants.db')}`],
     ['SQLite, by an absolute URL', () => `file://${join(folder, 'two words.db').replace(' ', '%20')}`],
     ['PostgreSQL', () => database.url],
-  ])('finds at its second start what it stored at its first (%s)', async (_, url) => {
+  ])('still has its plants after a restart (%s)', async (_, url) => {
     const first = start(url());
     expect(await (await listening(first)).create(1)).toEqual({ status: 200, body: '{"name":"plant 1"}' });
     first.child.kill('SIGTERM');
@@ -62,7 +51,7 @@ describe('the evaluation server on a database', () => {
     expect(await second.create(2)).toMatchObject({ status: 200 });
   });
 
-  it('turns what the driver says into one clear line, hides the password, and exits with 1', async () => {
+  it('prints the error of a driver as one clear line without the password, and exits with 1', async () => {
     const nobody = createServer().listen(0, '127.0.0.1');
     await once(nobody, 'listening');
     const { port } = nobody.address() as { port: number };
@@ -93,13 +82,16 @@ describe('several servers on one database', () => {
   it.each([
     ['SQLite', () => `file:${join(folder, 'shared.db')}`],
     ['PostgreSQL', () => database.url],
-  ])('start at once, and of 32 racing creates of one id exactly one gets 200 (%s)', async (_, url) => {
-    const servers = await Promise.all([1, 2, 3].map(() => listening(start(url()))));
-    for (let id = 100; id < 120; id++) {
-      const racing = Array.from({ length: 32 }, (_, i) => servers[i % servers.length]!.create(id));
-      const statuses = (await Promise.all(racing)).map(({ status }) => status);
-      expect(statuses.filter((status) => status === 200)).toHaveLength(1);
-      expect(statuses.filter((status) => status === 400)).toHaveLength(31);
-    }
-  });
+  ])(
+    'start at the same time, and of 32 racing creates of one id exactly one gets 200 (%s)',
+    async (_, url) => {
+      const servers = await Promise.all([1, 2, 3].map(() => listening(start(url()))));
+      for (let id = 100; id < 120; id++) {
+        const racing = Array.from({ length: 32 }, (_, i) => servers[i % servers.length]!.create(id));
+        const statuses = (await Promise.all(racing)).map(({ status }) => status);
+        expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+        expect(statuses.filter((status) => status === 400)).toHaveLength(31);
+      }
+    },
+  );
 });

@@ -4,24 +4,13 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { afterEach, describe, expect, it } from 'vitest';
-import { type Program, startExample } from '../support/program.js';
+import { describe, expect, it } from 'vitest';
+import { type Program, portOf, runExample } from '../support/program.js';
 
-const running: Program[] = [];
 const shell = promisify(execFile);
 
-afterEach(() => {
-  for (const { child } of running.splice(0)) child.kill('SIGKILL');
-});
-
 function start(env: Record<string, string> = {}): Program {
-  const program = startExample('server', { DATABASE_URL: 'memory:', ...env });
-  running.push(program);
-  return program;
-}
-
-async function listening(program: Program): Promise<number> {
-  return Number((await program.printed(/listening on http:\/\/127\.0\.0\.1:(\d+)/))[1]);
+  return runExample('server', { DATABASE_URL: 'memory:', ...env });
 }
 
 /** Writes bytes to a new connection and returns all that comes back until the server ends it. */
@@ -32,9 +21,9 @@ async function exchange(port: number, ...bytes: string[]): Promise<string> {
 }
 
 describe('the evaluation server', () => {
-  it('prints its address, its token and a curl that creates a plant as pasted', async () => {
+  it('prints its address, its token and a curl that creates a plant when pasted', async () => {
     const program = start();
-    const port = await listening(program);
+    const port = await portOf(program);
     const [curl] = await program.printed(/curl -i .*/);
     expect(program.output()).toContain('for-evaluation-only');
     const first = await shell('sh', ['-c', curl]);
@@ -71,10 +60,10 @@ describe('the evaluation server', () => {
   });
 
   it.each(['SIGINT', 'SIGTERM'] as const)(
-    'on %s answers what is in flight, drops the idle, exits with 0',
+    'on %s answers the requests in flight, closes idle connections, and exits with 0',
     async (signal) => {
       const program = start();
-      const port = await listening(program);
+      const port = await portOf(program);
       const idle = connect(port, '127.0.0.1');
       await once(idle, 'connect');
       const busy = connect(port, '127.0.0.1');
@@ -93,8 +82,8 @@ describe('the evaluation server', () => {
     },
   );
 
-  it('refuses without a 100 what it will not read', async () => {
-    const port = await listening(start({ BODY_LIMIT: '100' }));
+  it('sends no 100 if it refuses the request', async () => {
+    const port = await portOf(start({ BODY_LIMIT: '100' }));
     const head =
       'POST /plants HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Type: application/json\r\n';
     const refused = await exchange(port, `${head}Content-Length: 5\r\n\r\n`);
@@ -109,18 +98,18 @@ describe('the evaluation server', () => {
   it.each([
     ['bytes that are not HTTP', 'good morning\r\n\r\n', 400],
     [
-      'headers beyond what Node takes',
+      'headers that are too large for Node',
       `POST /plants HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
       431,
     ],
-    ['an expectation that nobody knows', 'POST /plants HTTP/1.1\r\nHost: a\r\nExpect: tea\r\n\r\n', 417],
+    ['an unknown expectation', 'POST /plants HTTP/1.1\r\nHost: a\r\nExpect: tea\r\n\r\n', 417],
     [
       'two lengths',
       'POST /plants HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
       400,
     ],
   ])("answers %s with the contract's Error", async (_title, bytes, status) => {
-    const answer = await exchange(await listening(start()), bytes);
+    const answer = await exchange(await portOf(start()), bytes);
     const [head = '', body = ''] = answer.split('\r\n\r\n');
     expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(head).toMatch(/content-type: application\/json/i);

@@ -22,7 +22,7 @@ const requestOf = (
     duplex: 'half',
   } as RequestInit);
 
-/** A body without end, and how much of it was asked for. */
+/** A body that never ends, and how many bytes of it were asked for. */
 function endless(): { stream: ReadableStream<Uint8Array>; taken: () => number } {
   let taken = 0;
   const stream = new ReadableStream<Uint8Array>({
@@ -38,19 +38,22 @@ class OwnRequest extends Request {}
 
 test.each([
   { what: 'Request', Type: Request },
-  { what: 'class of its own, as Next has', Type: OwnRequest },
-])('hazard: the length that a constructed $what declares is a lie: the body is counted', async ({ Type }) => {
-  const { stream, taken } = endless();
-  const response = await mounted()(requestOf(stream, { 'content-length': '10' }, Type));
-  expect(await (response as Response).json()).toMatchObject({ error: 40006 });
-  expect(taken()).toBeLessThan(2 ** 21);
-});
+  { what: 'subclass of Request, as Next has', Type: OwnRequest },
+])(
+  'hazard: the declared length of a constructed $what may be a lie, so the body is counted',
+  async ({ Type }) => {
+    const { stream, taken } = endless();
+    const response = await mounted()(requestOf(stream, { 'content-length': '10' }, Type));
+    expect(await (response as Response).json()).toMatchObject({ error: 40006 });
+    expect(taken()).toBeLessThan(2 ** 21);
+  },
+);
 
 test.each([
   { host: 'Bun', rest: { requestIP: () => null } },
   { host: 'Deno', rest: { remoteAddr: { hostname: '127.0.0.1' } } },
 ])(
-  'straight from the server of $host, a declared body is read in one go, and held to the limit',
+  'a declared body that comes straight from the server of $host is read at once, within the limit',
   async ({ rest }) => {
     const whole = (text: string) => {
       const request = requestOf(text, { 'content-length': String(text.length) });
@@ -91,7 +94,7 @@ test('a request that has no body is body_not_json', async () => {
   expect(await response.json()).toMatchObject({ error: 40001 });
 });
 
-test("the request's signal is asked for only by who wants it, and reaches the storage", async () => {
+test("the request's signal is read only if the storage reads its signal, and fires it", async () => {
   let asked = 0;
   const gone = new AbortController();
   const request = () => {

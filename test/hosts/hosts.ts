@@ -1,12 +1,11 @@
 /**
- * Every host on Node that the library is mounted in, as a table: a new host is one row. Each is the real package behind
- * a real socket, with an app of its own around the mount that answers 418 to whatever the mount hands on.
+ * Every host on Node, as a table: to test a new mount is to add a row. Each row is the real package behind a real
+ * socket. Around the mount is an app that answers 418 to every request that the mount hands on.
  */
-import { once } from 'node:events';
 import { createServer as createHttp, type RequestListener } from 'node:http';
 import { createServer as createHttp2, createSecureServer } from 'node:http2';
 import { createServer as createHttps } from 'node:https';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import type { Server } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import Router from '@koa/router';
 import { All, Controller, HttpCode, Module } from '@nestjs/common';
@@ -26,22 +25,16 @@ import { toFetch } from 'plant-store/fetch';
 import { toKoa } from 'plant-store/koa';
 import { toNode } from 'plant-store/node';
 import { certificate } from '../support/certificate.js';
+import { listen, type Running } from '../support/sockets.js';
 import { serveNext } from './next.js';
-
-export interface Running {
-  /** Where the mount is; `h2c:` for HTTP/2 without TLS. */
-  readonly url: string;
-  readonly server: Server;
-  readonly close: () => Promise<void>;
-}
 
 export interface Host {
   readonly name: string;
-  /** For `createPlantStore`, where the host strips no mount. */
+  /** For `createPlantStore`, if the host does not strip the mount from the URL. */
   readonly basePath?: string;
-  /** Who answers another path, and another method: the app with its 418, or the host by itself, or else the library. */
+  /** Who answers other paths and methods: the app with its 418, or the host itself. Default: the library. */
   readonly others?: 'the app' | 'the host';
-  /** Cases in which this host's own idea of a path decides, and the status that it comes to. */
+  /** Cases in which the host normalises the path by its own rules, and the status that comes of it. */
   readonly quirks?: Readonly<Record<string, number>>;
   readonly start: (handle: PlantHandler) => Promise<Running>;
 }
@@ -49,7 +42,7 @@ export interface Host {
 /** What the app around the mount answers to everything it gets. */
 export const theApp = { status: 418, text: 'the app' };
 
-/** Express 4 strips `/api/` of `/api//plants`, where Express 5 strips `/api`. */
+/** Express 4 strips `/api/` from `/api//plants`, Express 5 strips `/api`. */
 const takesOneSlashMore = { 'path-double-slash': 200 };
 
 export const hosts: readonly Host[] = [
@@ -114,7 +107,7 @@ export const hosts: readonly Host[] = [
         context.status = theApp.status;
         context.body = theApp.text;
       });
-      // It logs every client that goes away.
+      // Else Koa logs every client that goes away.
       app.silent = true;
       return createHttp(app.callback());
     };
@@ -159,7 +152,7 @@ export const hosts: readonly Host[] = [
   {
     name: 'h3, by route',
     basePath: '/api',
-    // Its router takes a slash at the end for none, and there is no next handler to go on to.
+    // h3's router ignores a slash at the end, and the library has no next handler to call.
     quirks: { 'path-slash': 404 },
     others: 'the app',
     start: (handle) => {
@@ -169,7 +162,7 @@ export const hosts: readonly Host[] = [
   },
   {
     name: 'h3, by app.mount',
-    // It refuses an empty segment itself.
+    // h3 itself refuses an empty segment.
     quirks: { 'path-double-slash': 404 },
     start: (handle) => listen(h3(new H3().mount('/api', toFetch(handle))), 'http:', '/api'),
   },
@@ -204,7 +197,7 @@ export const hosts: readonly Host[] = [
   ),
 ];
 
-/** HTTP/2 as browsers speak it, and for a client that does not. */
+/** HTTP/2 over TLS, as browsers speak it, and HTTP/1.1 on the same server. */
 export const secureHosts: readonly Host[] = [
   {
     name: 'node:http2 with TLS',
@@ -247,7 +240,7 @@ function h3(app: H3): Server {
   return createHttp(toNodeHandler(app) as RequestListener);
 }
 
-/** A Nest app that answers everything; its decorators are called as functions, for the syntax needs a compiler option. */
+/** A Nest app that answers everything. Its decorators are called as functions: the syntax needs a compiler option. */
 export class NestModule {}
 class RestOfTheApp {
   answer(): string {
@@ -260,24 +253,3 @@ HttpCode(theApp.status)(RestOfTheApp.prototype, 'answer', described);
 Controller()(RestOfTheApp);
 Module({ controllers: [RestOfTheApp] })(NestModule);
 const nestModule = NestModule;
-
-/** Listens on a free port; to close is to cut what is still open. */
-export async function listen(server: Server, protocol = 'http:', path = ''): Promise<Running> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `${protocol}//127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
-    server,
-    close: async () => {
-      const closed = once(server, 'close');
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await closed;
-    },
-  };
-}

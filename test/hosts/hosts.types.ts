@@ -1,6 +1,6 @@
 /**
- * What each adapter returns fits the host's own handler type, without a cast: checked by `tsc`, never run. The last
- * block holds that the check can fail.
+ * What each adapter returns fits the host's own handler type without a cast. `tsc` checks this file, nothing runs it.
+ * The last block shows that the check can fail.
  */
 import type { createServer } from 'node:http';
 import type { createServer as createHttp2, createSecureServer } from 'node:http2';
@@ -95,13 +95,13 @@ export function fetchHosts(hono: Hono, h3: H3, serve: typeof serveHono): void {
   void [bun, deno, worker, next];
 }
 
-// A handler that needs what no host gives is refused: the lines above would not pass by being `any`.
+// A handler that needs more than any host gives does not compile, so the lines above do not pass as `any`.
 declare const demanding: (request: { readonly missing: 1 }) => Promise<Response>;
 // @ts-expect-error: Express has no such request
 export const refusedByExpress: express.RequestHandler = demanding;
-// @ts-expect-error: nor has Koa
+// @ts-expect-error: Koa has no such request
 export const refusedByKoa: Koa.Middleware = demanding;
-// @ts-expect-error: nor has a fetch host
+// @ts-expect-error: a fetch host has no such request
 export const refusedByFetch: (request: Request) => Promise<Response> = demanding;
-// @ts-expect-error: and a response is not anything
+// @ts-expect-error: a response is not a string
 export const notAny: string = fetch(new Request('http://localhost'));

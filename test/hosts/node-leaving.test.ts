@@ -1,4 +1,4 @@
-// Clients that leave before their answer, and the signal that tells of it.
+// Clients that leave before their answer, and the signal that fires then.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { constants, createServer as http2Server } from 'node:http2';
@@ -6,6 +6,7 @@ import type { Server } from 'node:net';
 import type { PlantStorage, Signal, VerifyToken } from 'plant-store';
 import type { toNode } from 'plant-store/node';
 import { describe, expect, test } from 'vitest';
+import { deferred } from '../support/deferred.js';
 import { endStream, Frames, frameTypes } from '../support/frames.js';
 import { raw, Wire } from '../support/sockets.js';
 import { errorOf, fields, json, rose, start, token } from './node-server.js';
@@ -29,58 +30,52 @@ describe.each([
     };
   }
 
-  test('fires when the client leaves; the AbortError of the storage is told to nobody', async () => {
-    let begin: () => void;
-    const begun = new Promise<void>((resolve) => {
-      begin = resolve;
-    });
+  test('fires when the client leaves; the AbortError of the storage is not reported', async () => {
+    const begun = deferred();
     const storage: PlantStorage = {
       create: (_plant, { signal }) =>
         new Promise((_resolve, reject) => {
           signal.addEventListener('abort', () => reject(signal.reason));
-          begin();
+          begun.resolve();
         }),
     };
     const { port, errors, calls } = await start({ serve, storage });
     const { leave } = await post(port);
-    await begun;
+    await begun.promise;
     leave();
     const { response } = await calls.next();
     expect(errorOf({ text: (await response).body })).toBe(50001);
     expect(errors).toEqual([]);
   });
 
-  test('that is first read after the client left has fired already', async () => {
-    let decide!: (accepted: boolean) => void;
-    const decision = new Promise<boolean>((resolve) => {
-      decide = resolve;
-    });
+  test('has fired already if it is first read after the client left', async () => {
+    const decision = deferred<boolean>();
     let aborted: boolean | undefined;
     const verifyToken: VerifyToken<boolean> = async (_token, context) => {
-      await decision;
+      await decision.promise;
       aborted = context.signal.aborted;
       return true;
     };
     const { port, calls } = await start({ serve, verifyToken });
     const { leave } = await post(port);
     const { request, response } = await calls.next();
-    // Not by `once`, which would listen to its error too.
+    // Not `once`, because it would also listen to `error`.
     const closed = new Promise((resolve) => (request.raw as IncomingMessage).on('close', resolve));
     leave();
     await closed;
-    decide(true);
+    decision.resolve(true);
     await response;
     expect(aborted).toBe(true);
   });
 
-  test('does not fire once the request is answered, although the connection closes', async () => {
+  test('does not fire after the answer, although the connection closes', async () => {
     const signals: Signal[] = [];
     let closed: Promise<unknown> | undefined;
     const storage: PlantStorage = {
       async create(_plant, { signal, request }) {
         signals.push(signal, request.signal!);
         const incoming = request.raw as IncomingMessage;
-        // The connection of HTTP/2 is shared: there the stream closes.
+        // Requests share an HTTP/2 connection, so wait for the stream to close.
         closed = once(name === 'node:http' ? incoming.socket : incoming, 'close');
         return 'created';
       },
@@ -94,7 +89,7 @@ describe.each([
   });
 });
 
-describe('a client that leaves while the verifier is at work: nothing is stored, nobody is told', () => {
+describe('a client that leaves while the verifier is at work: nothing is stored, onError is not called', () => {
   const http1 = async (port: number, body: string) => {
     const wire = await Wire.open(port);
     await wire.write(raw([token, json, `Content-Length: ${rose.length}`], body));
@@ -134,23 +129,20 @@ describe('a client that leaves while the verifier is at work: nothing is stored,
   ] as const;
   const parts = [
     ['half a body', rose.slice(0, 12)],
-    ['a whole one', rose],
+    ['a whole body', rose],
   ] as const;
 
   test.each(ways.flatMap((way) => parts.map((part) => [...way, ...part] as const)))(
     '$0, $3',
     async (_how, serve, begin, _part, body) => {
-      let decide!: (accepted: boolean) => void;
-      const decision = new Promise<boolean>((resolve) => {
-        decide = resolve;
-      });
-      const { port, plants, errors, calls } = await start({ serve, verifyToken: () => decision });
+      const decision = deferred<boolean>();
+      const { port, plants, errors, calls } = await start({ serve, verifyToken: () => decision.promise });
       const leave = await begin(port, body);
       const { request, response } = await calls.next();
       const gone = once(request.signal!, 'abort');
       leave();
       await gone;
-      decide(true);
+      decision.resolve(true);
       expect(errorOf({ text: (await response).body })).toBe(40007);
       expect(plants.size).toBe(0);
       expect(errors).toEqual([]);

@@ -31,7 +31,7 @@ describe('the document', () => {
       (broken) => Reflect.deleteProperty(broken.paths['/plants'].post.responses[200], 'description'),
     ],
     ['a server without a url', (broken) => Object.assign(broken, { servers: [{}] })],
-  ])('would not be with %s', async (_title, damage) => {
+  ])('is not valid with %s: the check can fail', async (_title, damage) => {
     const broken = openapi();
     damage(broken);
     expect(await new Validator().validate(broken)).toMatchObject({ valid: false });
@@ -47,7 +47,7 @@ describe('the document', () => {
     },
   );
 
-  it('is JSON through and through, and a new object each time', () => {
+  it('is plain JSON, and a new object each time', () => {
     expect(JSON.parse(JSON.stringify(document))).toStrictEqual(document);
     expect(openapi()).not.toBe(document);
     expect(openapi().paths).not.toBe(document.paths);
@@ -58,13 +58,13 @@ describe('the document', () => {
     expect(taken).toBe(document);
   });
 
-  it('names the servers it is given, and none else', () => {
+  it('names the servers that it is given, and no others', () => {
     expect(document).not.toHaveProperty('servers');
     expect(openapi({ servers: [{ url: '/api' }] }).servers).toEqual([{ url: '/api' }]);
   });
 });
 
-describe('the contract, as it was given', () => {
+describe('the contract as it was published', () => {
   it('is version 1.0.0 in OpenAPI 3.1.0 under MIT, for bearer tokens', () => {
     expect(document).toMatchObject({
       openapi: '3.1.0',
@@ -126,7 +126,7 @@ describe('every way to fail', () => {
     );
   });
 
-  it('and there are no more than these', () => {
+  it('no other way to fail is described', () => {
     const described = Object.values(answers).flatMap(({ content: { 'application/json': media } }) =>
       'examples' in media ? Object.keys(media.examples) : [],
     );

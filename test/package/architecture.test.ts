@@ -1,11 +1,9 @@
-// src/ runs wherever JavaScript does, adapters/ holds all that plugs in, and an arrow only ever points from there to src/.
+// src/ runs on every JavaScript runtime. adapters/ holds what plugs in, and imports src/, never the other way.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
-
-const root = fileURLToPath(new URL('../..', import.meta.url));
+import { root } from '../support/root.js';
 
 /** The TypeScript files in a folder, relative to the root. */
 function filesIn(folder: string): string[] {
@@ -14,7 +12,7 @@ function filesIn(folder: string): string[] {
     .map((name) => join(folder, name));
 }
 
-/** What a file imports, types included: a package by its name, a file by its path from the root. */
+/** What a file imports, including types: packages by name, files by their path from the root. */
 function importsOf(file: string, text: string): string[] {
   return ts
     .preProcessFile(text)
@@ -23,7 +21,7 @@ function importsOf(file: string, text: string): string[] {
     );
 }
 
-/** The global names that a file uses of those given. */
+/** Which of these global names a file uses. */
 function globalsOf(text: string, names: readonly string[]): string[] {
   const found = new Set<string>();
   const visit = (node: ts.Node) => {
@@ -53,7 +51,7 @@ const isAllowed = (file: string, name: string) =>
   (name === 'adapters/storages/_sql.ts' && file.startsWith('adapters/storages/')) ||
   (file === 'adapters/hosts/express.ts' && name === 'adapters/hosts/node.ts');
 
-test('the checks below see what they look for', () => {
+test('the checks below find what they look for', () => {
   const text = `
     import type { A } from 'pg'; export * from '../hosts/koa.js'; const b = await import('node:fs');
     // import 'commented'
@@ -65,20 +63,20 @@ test('the checks below see what they look for', () => {
 });
 
 describe('src', () => {
-  test.each(core)('%s imports src and valibot alone', (file) => {
+  test.each(core)('%s imports only src and valibot', (file) => {
     const foreign = importsOf(file, read(file)).filter(
       (name) => name !== 'valibot' && !name.startsWith('src/'),
     );
     expect(foreign).toEqual([]);
   });
 
-  test.each(core)('%s runs no text as code, and knows no global of one runtime', (file) => {
+  test.each(core)('%s uses no eval and no global of a single runtime', (file) => {
     expect(
       globalsOf(read(file), ['eval', 'Function', 'process', 'Buffer', 'require', 'Bun', 'Deno']),
     ).toEqual([]);
   });
 
-  test('the handler knows nothing of what is built on top of it', () => {
+  test('the handler imports nothing that is built on top of it', () => {
     const top = ['src/group-commit.ts', 'src/openapi.ts', 'src/testing'];
     for (const file of core.filter((name) => name !== 'src/index.ts' && !name.startsWith('src/testing'))) {
       const upward = importsOf(file, read(file)).filter((name) => top.some((part) => name.startsWith(part)));
@@ -86,7 +84,7 @@ describe('src', () => {
     }
   });
 
-  test('no file imports itself by way of others', () => {
+  test('no file imports itself through others', () => {
     const imports = new Map(core.map((file) => [file, runTimeImportsOf(file)]));
     const cycles: string[] = [];
     const follow = (file: string, path: readonly string[]) => {
@@ -111,7 +109,7 @@ describe('src', () => {
 });
 
 describe('adapters', () => {
-  test.each(adapters)('%s imports src alone, no host, no driver, no other adapter', (file) => {
+  test.each(adapters)('%s imports only src: no host, no driver, no other adapter', (file) => {
     const foreign = importsOf(file, read(file)).filter((name) => !isAllowed(file, name));
     expect(foreign).toEqual([]);
   });

@@ -1,60 +1,112 @@
-import { readdirSync, readFileSync } from 'node:fs';
+// The documents: their code runs, their links lead somewhere, their tables match the source.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { plantStoreRules } from '../../src/options.js';
 import { problems } from '../../src/problems.js';
 
 const root = new URL('../..', import.meta.url);
-const readme = readFileSync(new URL('README.md', root), 'utf8');
-const examples = readdirSync(new URL('examples', root)).filter((name) => name.endsWith('.ts'));
-const sources = examples.map((name) => flat(readFileSync(new URL(`examples/${name}`, root), 'utf8')));
-const { scripts } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'));
+const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
+const readme = read('README.md');
+const documents = [
+  'README.md',
+  'adapters/README.md',
+  'examples/README.md',
+  'examples/cluster/README.md',
+  'src/README.md',
+  'test/README.md',
+  'test/bench/README.md',
+].filter((path) => existsSync(new URL(path, root)));
+const programs = readdirSync(new URL('examples', root))
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => ({ name, text: read(`examples/${name}`) }));
+const { scripts } = JSON.parse(read('package.json'));
 
-/** Text without indentation, so that a block may stand deeper in a file than in the README. */
+/** Text without indentation, because a block may be indented in its program. */
 function flat(text: string): string {
   return text.replace(/^[ \t]+/gm, '').trim();
 }
 
-function blocks(language: string): string[] {
-  return [...readme.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)]
+function blocks(document: string, language: string): string[] {
+  return [...document.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)]
     .filter(([, found]) => found === language)
     .map(([, , text]) => text!.trim());
 }
 
-describe('the README', () => {
-  it.each(blocks('ts'))('shows code that a file of examples/ holds: %s', (block) => {
-    expect(sources.some((source) => source.includes(flat(block)))).toBe(true);
+describe('README.md', () => {
+  it('is at most 900 words beside the code', () => {
+    const prose = readme.replace(/^```[\s\S]*?^```$/gm, '');
+    expect(prose.split(/\s+/).length).toBeLessThanOrEqual(900);
   });
 
-  it('has a block of at most six lines for each host', () => {
-    const [, mount = ''] = /## Mount it\n([\s\S]*?)\n## /.exec(readme) ?? [];
-    const found = [...mount.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(
-      ([, text]) => text!.trim().split('\n').length,
-    );
-    expect(found.length).toBeGreaterThan(4);
-    expect(Math.max(...found)).toBeLessThanOrEqual(6);
+  it.each(blocks(readme, 'ts'))('shows whole programs of examples/, which compile alone: %s', (block) => {
+    const texts = programs.map(({ text }) => text.replace(/^(\/\/.*\n)+/, '').trim());
+    expect(texts).toContain(block);
+  });
+
+  it('starts with a program of at most 15 lines and its imports', () => {
+    const [first = ''] = blocks(readme, 'ts');
+    expect(first.split('\n').length).toBeLessThanOrEqual(15);
+    expect(first).toMatch(/^import /);
   });
 
   it('shows the curl that the server prints, which a test of the server pastes', () => {
-    const server = readFileSync(new URL('examples/server.ts', root), 'utf8');
+    const server = read('examples/server.ts');
     const [template = ''] = /curl -i .*/.exec(server) ?? [];
     const printed = template
       .replace(/\$\{url\}/, 'http://127.0.0.1:3000')
       .replace(/\$\{token\}/, 'for-evaluation-only');
-    expect(blocks('sh')).toContain(printed);
+    expect(blocks(readme, 'sh')).toContain(printed);
   });
 
-  it('names no script that package.json does not have', () => {
-    const named = [...readme.matchAll(/`?npm (?:run )?(start|test|[a-z]+(?::[a-z]+)?)\b/g)].map(
-      ([, name]) => name!,
-    );
-    for (const name of named.filter((name) => name !== 'ci')) expect(Object.keys(scripts)).toContain(name);
+  it('lists every option with its default', () => {
+    const rows = [...readme.matchAll(/^\| `(\w+)` \| `([^`]*)` \|/gm)].map(([, name, fallback]) => [
+      name,
+      fallback,
+    ]);
+    const expected = Object.entries(plantStoreRules).map(([name, [fallback]]) => [
+      name,
+      typeof fallback === 'function'
+        ? 'console.error'
+        : String(fallback || (fallback === '' ? "''" : fallback)),
+    ]);
+    expect(rows).toEqual(expected);
   });
+});
 
+describe('src/README.md', () => {
   it('lists every error number with its status and name', () => {
-    const rows = [...readme.matchAll(/^\| (\d{5}) \| (\d{3}) \| `(\w+)` \|/gm)].map(
+    const rows = [...read('src/README.md').matchAll(/^\| (\d{5}) \| (\d{3}) \| `(\w+)` \|/gm)].map(
       ([, error, status, name]) => [name, Number(error), Number(status)],
     );
     expect(rows).toEqual(
       Object.entries(problems).map(([name, [error]]) => [name, error, Math.trunc(error / 100)]),
     );
+  });
+});
+
+describe.each(documents)('%s', (path) => {
+  const document = read(path);
+
+  it('shows code that a file of examples/ holds', () => {
+    const shown = blocks(document, 'ts').map(flat);
+    const missing = shown.filter((block) => !programs.some(({ text }) => flat(text).includes(block)));
+    expect(missing).toEqual([]);
+  });
+
+  it('names only scripts that package.json has', () => {
+    const named = [...document.matchAll(/`?npm (?:run )?(start|test|[a-z]+(?::[a-z]+)?)\b/g)].map(
+      ([, name]) => name!,
+    );
+    const known = [...Object.keys(scripts), 'ci', 'install'];
+    expect(named.filter((name) => !known.includes(name))).toEqual([]);
+  });
+
+  it('links to files that exist', () => {
+    const base = new URL(path, root);
+    const links = [...document.matchAll(/\]\(([^)#]+)(?:#[\w-]*)?\)/g)]
+      .map(([, link]) => link!)
+      .filter((link) => !/^\w+:/.test(link));
+    const dead = links.filter((link) => !existsSync(new URL(link, base)));
+    expect(dead).toEqual([]);
   });
 });

@@ -19,7 +19,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 const unsettled: (() => void)[] = [];
 
-/** A `createMany` whose calls are settled by hand, or when the test ends. */
+/** A `createMany` whose calls the test settles by hand; the rest is settled when the test ends. */
 function byHand() {
   const calls: {
     ids: number[];
@@ -50,7 +50,7 @@ function byHand() {
   return { calls, createMany };
 }
 
-/** What became of a create, once it is known. */
+/** The outcome of a create as soon as it is known. */
 function outcome(creating: Promise<string>): { current: unknown } {
   const told: { current: unknown } = { current: 'pending' };
   creating.then(
@@ -75,7 +75,7 @@ afterEach(async () => {
 });
 
 describe('a batch', () => {
-  it('is made of all creates of one turn, in the order of their ids, each with its own context', async () => {
+  it('holds all creates of one event-loop turn, sorted by id, each with its own context', async () => {
     const { calls, createMany } = byHand();
     const { create } = groupCommit(createMany);
     const createFor = (id: number) => create(plant(id), { ...context, caller: `caller of ${id}` });
@@ -89,7 +89,7 @@ describe('a batch', () => {
     );
   });
 
-  it('starts without setImmediate too, and still not in a microtask', async () => {
+  it('also starts on platforms without setImmediate, and not in a microtask', async () => {
     const { calls, createMany } = byHand();
     const { create } = groupCommit(createMany);
     vi.stubGlobal('setImmediate', undefined);
@@ -101,7 +101,7 @@ describe('a batch', () => {
     await vi.waitFor(() => expect(calls.map((call) => call.ids)).toEqual([[1, 2]]));
   });
 
-  it('takes those that arrive while another is on its way, and waits for that one', async () => {
+  it('holds the creates that arrive while another batch is on its way, and waits for that batch', async () => {
     const { calls, createMany } = byHand();
     const { create } = groupCommit(createMany);
     const first = outcome(create(plant(1), context));
@@ -116,7 +116,7 @@ describe('a batch', () => {
     expect(calls.map((call) => call.ids)).toEqual([[1], [2, 3]]);
   });
 
-  it('holds maxBatch plants at most', async () => {
+  it('holds at most maxBatch plants', async () => {
     const sizes: number[] = [];
     const { create } = groupCommit(
       (plants) => {
@@ -129,7 +129,7 @@ describe('a batch', () => {
     expect(sizes).toEqual([4, 4, 2]);
   });
 
-  it('ends before its text fills a statement; a plant longer than that goes alone', async () => {
+  it('ends before its text fills a statement; a longer plant is sent alone', async () => {
     const batches: number[][] = [];
     const { create } = groupCommit((plants) => {
       batches.push(ids(plants));
@@ -142,7 +142,7 @@ describe('a batch', () => {
 });
 
 describe('each plant', () => {
-  it('gets its own outcome: a refusal is its own alone', async () => {
+  it('gets its own outcome: a refusal concerns one plant', async () => {
     const refused = new PlantRefused('too thorny');
     const { create } = groupCommit((plants) =>
       plants.map(({ id }) => (id === 2n ? refused : id === 3n ? 'taken' : 'created')),
@@ -168,7 +168,7 @@ describe('each plant', () => {
     ['too few outcomes', () => [], /one outcome a plant/],
     ['too many outcomes', () => ['created', 'created', 'created'], /one outcome a plant/],
     ['no outcomes', () => undefined as never, /undefined/],
-  ])('fails with %s, which says of none of them whether it is stored', async (_, createMany, message) => {
+  ])('fails with %s, because then no outcome is known', async (_, createMany, message) => {
     const calls = vi.fn(createMany);
     const { create } = groupCommit(calls);
     const outcomes = [create(plant(1), context), create(plant(2), context)];
@@ -197,7 +197,7 @@ describe('a second create of an id', () => {
     },
   );
 
-  it('is sent when the first was on its way already, but not beside it', async () => {
+  it('is sent after the first if that is already on its way, never beside it', async () => {
     const { calls, createMany } = byHand();
     const { create } = groupCommit(createMany);
     const told = [outcome(create(plant(1), context))];
@@ -211,7 +211,7 @@ describe('a second create of an id', () => {
     expect(told.map(({ current }) => current)).toEqual(['created', 'taken']);
   });
 
-  it('gets its own try when the first fails, one after the other', async () => {
+  it('gets its own attempt when the first fails, one after the other', async () => {
     const { calls, createMany } = byHand();
     const { create } = groupCommit(createMany);
     const told = ['a', 'b', 'c', 'd'].map((name) => outcome(create(plant(1, name), context)));
@@ -239,7 +239,7 @@ describe('a create whose client has gone', () => {
     return { signal, lazy };
   }
 
-  it('is not sent if it was still waiting, and leaves its id to the next', async () => {
+  it('is not sent if it was still waiting, and leaves its id to the next create', async () => {
     const { calls, createMany } = byHand();
     const { create } = groupCommit(createMany);
     create(plant(0), context);
@@ -254,7 +254,7 @@ describe('a create whose client has gone', () => {
     expect(calls[1]?.plants.map(({ name }) => name)).toEqual(['next', 'plant 2']);
   });
 
-  it('does not cost those a signal that did not have to wait', async () => {
+  it('does not make the others read their signal, if they did not have to wait', async () => {
     const { calls, createMany } = byHand();
     const { create } = groupCommit(createMany);
     const { signal, lazy } = lazyContext();
@@ -267,7 +267,7 @@ describe('a create whose client has gone', () => {
     expect(signal).toHaveBeenCalledTimes(1);
   });
 
-  it('does not cost those a signal either that come with an answer', async () => {
+  it('does not make the others read their signal, if they arrive with an answer', async () => {
     const { create } = groupCommit(async (plants) => plants.map(() => 'created'));
     const { signal, lazy } = lazyContext();
     const client = async (id: number) => {
@@ -281,7 +281,7 @@ describe('a create whose client has gone', () => {
 describe('what the database rolled back', () => {
   const conflict = new Error('deadlock detected');
 
-  it('together is sent again, by itself, until it is stored', async () => {
+  it('together is sent again until it is stored', async () => {
     let attempts = 0;
     const { create } = groupCommit(async (plants) => {
       if (++attempts < 4) throw new RolledBack('together', conflict);
@@ -294,7 +294,7 @@ describe('what the database rolled back', () => {
     expect(attempts).toBe(4);
   });
 
-  it('together fails with the cause when the time of the batch is over, and is not sent after that', async () => {
+  it('together fails with the cause when its time is over, and is not sent again', async () => {
     vi.useFakeTimers();
     let attempts = 0;
     const { create } = groupCommit(
@@ -315,7 +315,7 @@ describe('what the database rolled back', () => {
     expect(attempts).toBe(made);
   });
 
-  it('together is not sent again for those whose client has gone', async () => {
+  it('together is not sent again if the client has gone', async () => {
     const sent: number[][] = [];
     const gone = new AbortController();
     const { create } = groupCommit(async (plants) => {
@@ -361,7 +361,7 @@ describe('what the database rolled back', () => {
 });
 
 describe('a createMany that never settles', () => {
-  it('is given up after timeoutMs: its plants fail, the next batch starts', async () => {
+  it('is given up after timeoutMs: its plants fail, and the next batch starts', async () => {
     vi.useFakeTimers();
     const { calls, createMany } = byHand();
     const { create } = groupCommit(createMany, { timeoutMs: 50 });
@@ -373,13 +373,13 @@ describe('a createMany that never settles', () => {
     calls[1]?.answer('created');
     await vi.advanceTimersByTimeAsync(1);
     expect(told[1]?.current).toBe('created');
-    // Too late, and nobody's concern.
+    // Too late: the outcome is dropped.
     calls[0]?.answer('created');
     await vi.advanceTimersByTimeAsync(1);
     expect(told[0]?.current).toEqual(new Error('the storage did not answer within 50 ms'));
   });
 
-  it('counts against maxQueued until it settles, so that an outage cannot eat the memory', async () => {
+  it('counts against maxQueued until it settles, so that an outage cannot use up the memory', async () => {
     vi.useFakeTimers();
     const { calls, createMany } = byHand();
     const { create } = groupCommit(createMany, { timeoutMs: 50, maxQueued: 3, maxBatch: 1 });
@@ -400,7 +400,7 @@ describe('a createMany that never settles', () => {
 });
 
 describe('the queue', () => {
-  it('has its room back after every way a create can end', async () => {
+  it('has its room back, however a create ends', async () => {
     const { create } = groupCommit(
       async (plants) => {
         if (plants.some(({ name }) => name === 'bad')) throw new RolledBack('apart', new Error('bad'));
@@ -428,7 +428,7 @@ describe('the queue', () => {
     }
   });
 
-  it('keeps what was stored and what was answered the same thing, whatever fails (10 000 creates)', async () => {
+  it('stores exactly what it answers, whatever fails (10 000 creates)', async () => {
     const plants = new Map<bigint, NewPlant>();
     const memory = memoryStorage(plants);
     let call = 0;
@@ -451,7 +451,7 @@ describe('the queue', () => {
     }
   });
 
-  it('answers everybody and lets go of everything, however ids repeat and batches fail', async () => {
+  it('answers every create and keeps nothing, however ids repeat and batches fail', async () => {
     const creators = 64;
     await fc.assert(
       fc.asyncProperty(
@@ -469,7 +469,7 @@ describe('the queue', () => {
               if (kind === 'later') await turn();
               return Promise.all(batch.map((one, i) => memory.create(one, contexts[i]!)));
             },
-            // Whoever was not let go of would leave no room for somebody else.
+            // A create that was kept would leave no room for another.
             { maxQueued: creators, maxBatch: 8 },
           );
           const told: string[] = [];

@@ -1,4 +1,4 @@
-/** Koa's packages that come without types: what the tests use of them. */
+/** Types for Koa's untyped packages: only what the tests use. */
 declare module 'koa-mount' {
   import type { Middleware } from 'koa';
   export default function mount(prefix: string, app: Middleware): Middleware;

@@ -1,13 +1,14 @@
-// SIGKILL leaves what the kernel has in its cache; a power cut does not. So the syncs are counted, by strace.
+// After SIGKILL the kernel still writes its cache to disk, after a power cut it does not. So strace counts the syncs.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Creators } from '../support/creators.js';
-import { startExample } from '../support/program.js';
+import { describeUnless } from '../support/obstacle.js';
+import { portOf, startExample } from '../support/program.js';
 
 let folder: string;
 
@@ -17,14 +18,12 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-// The tracer as a grandchild: then the child is the server itself, to be stopped like any other.
+// -D makes strace a grandchild, so that the child is the server itself and can be stopped.
 const strace = ['strace', '-D', '-f', '-s', '2000', '-e', 'trace=read,write,writev,fsync,fdatasync', '-o'];
 const works = spawnSync(strace[0]!, [...strace.slice(1), '/dev/null', 'true']).status === 0;
-const required = Boolean(process.env.CI);
-if (!works && !required)
-  console.log('skipped: syncs are counted by strace, which is not installed or not allowed here');
+const obstacle = works ? undefined : 'strace counts the syncs, and is not installed or not allowed here';
 
-describe.skipIf(!works && !required)('between a create and its 200', () => {
+describeUnless(obstacle, 'between a create and its 200', () => {
   it.each([
     ['FULL', 'there is a sync', true],
     ['NORMAL', 'there is none', false],
@@ -61,8 +60,7 @@ async function traced(synchronous: string): Promise<string> {
   };
   const program = startExample('server', env, [...strace, log]);
   try {
-    const [, port] = await program.printed(/listening on http:\/\/127\.0\.0\.1:(\d+)/);
-    const creators = new Creators(Number(port));
+    const creators = new Creators(await portOf(program));
     for (let round = 0; round < 5; round++) {
       const ids = Array.from({ length: 8 }, (_, i) => round * 8 + i + 1);
       const answers = await Promise.all(ids.map((id) => creators.create(id)));

@@ -1,9 +1,8 @@
-// The package as users get it: built, packed, unpacked into projects that have it, valibot and nothing else.
+// The package as users get it: built, packed, and unpacked into projects that have nothing else but valibot.
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
@@ -11,9 +10,9 @@ import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { entries } from '../../tsup.config.js';
+import { root } from '../support/root.js';
 import { bundleBudget } from './budget.js';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 const bin = (script: string) => join(root, 'node_modules', script);
 const node = (args: string[], cwd: string) => run(process.execPath, args, cwd);
 const subpaths = Object.keys(packageJson.exports).filter((name) => !name.endsWith('.json'));
@@ -24,7 +23,7 @@ let temp: string;
 let tarball: string;
 let installed: string;
 
-/** Resolves with what a program printed, whatever its exit code. */
+/** Resolves with the output of a program, also if it fails. */
 async function run(file: string, args: string[], cwd: string): Promise<{ code: number; output: string }> {
   try {
     const { stdout, stderr } = await promisify(execFile)(file, args, { cwd, maxBuffer: 2 ** 25 });
@@ -35,13 +34,13 @@ async function run(file: string, args: string[], cwd: string): Promise<{ code: n
   }
 }
 
-/** What the source of a subpath exports at run time. */
+/** The names that the source of a subpath exports at run time. */
 async function namesOf(subpath: string): Promise<string[]> {
   const source = entries[(subpath === '.' ? 'index' : subpath.slice(2)) as keyof typeof entries];
   return Object.keys(await import(join(root, source))).sort();
 }
 
-/** A new project of one kind that has the package installed. */
+/** A new project of this type, with the package installed. */
 async function project(type: 'module' | 'commonjs', files: Record<string, string>): Promise<string> {
   const folder = await mkdtemp(join(temp, 'projects', `${type}-`));
   await writeFile(join(folder, 'package.json'), JSON.stringify({ type }));
@@ -51,7 +50,7 @@ async function project(type: 'module' | 'commonjs', files: Record<string, string
 
 beforeAll(async () => {
   temp = await mkdtemp(join(tmpdir(), 'plant-store-'));
-  // Built in a copy, so that nothing in the repository changes under another test.
+  // Built in a copy, so that the repository does not change while other tests run.
   const source = join(temp, 'source');
   await mkdir(source);
   for (const name of await readdir(root)) {
@@ -65,7 +64,7 @@ beforeAll(async () => {
   const packed = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', temp], source);
   expect(packed.code).toBe(0);
   tarball = join(temp, `plant-store-${packageJson.version}.tgz`);
-  // A copy of valibot, so that no search for a module ends up in the repository.
+  // A copy of valibot, because a link would lead the module search into the repository.
   installed = join(temp, 'projects/node_modules');
   await cp(join(root, 'node_modules/valibot'), join(installed, 'valibot'), { recursive: true });
   expect((await run('tar', ['xzf', tarball, '-C', temp], temp)).code).toBe(0);
@@ -73,21 +72,6 @@ beforeAll(async () => {
 }, 120_000);
 
 afterAll(() => rm(temp, { recursive: true, force: true }));
-
-describe('the list of subpaths', () => {
-  it('is the same in exports and in the entries of the build', () => {
-    const built = Object.keys(entries).map((name) => (name === 'index' ? '.' : `./${name}`));
-    expect([...subpaths].sort()).toEqual(built.sort());
-  });
-
-  it.each(subpaths)('%s has code and types for import and require', (subpath) => {
-    const file = `./dist/${subpath === '.' ? 'index' : subpath.slice(2)}`;
-    expect((packageJson.exports as Record<string, unknown>)[subpath]).toEqual({
-      import: { types: `${file}.d.ts`, default: `${file}.js` },
-      require: { types: `${file}.d.cts`, default: `${file}.cjs` },
-    });
-  });
-});
 
 describe('the tarball', () => {
   it('has what is built, the licence and the README, and nothing else', async () => {
@@ -97,14 +81,14 @@ describe('the tarball', () => {
     expect(files.filter((name) => !/\.(js|cjs|d\.ts|d\.cts)$/.test(name))).toEqual(['openapi.json']);
   });
 
-  it('tells nothing of the machine that built it', async () => {
+  it('holds no path of the machine that built it', async () => {
     for (const name of await readdir(join(installed, 'plant-store/dist'))) {
       const text = await readFile(join(installed, 'plant-store/dist', name), 'utf8');
       for (const path of [root, temp]) expect([name, text.includes(path)]).toEqual([name, false]);
     }
   });
 
-  it('needs valibot alone, and runs nothing when it is installed', async () => {
+  it('depends only on valibot, and runs nothing when it is installed', async () => {
     const { dependencies, peerDependencies, scripts } = packageJson as typeof packageJson & {
       peerDependencies?: object;
     };
@@ -119,7 +103,7 @@ describe('the tarball', () => {
   });
 
   it('is clean to attw', async () => {
-    // Node 10 knows no `exports`; this package asks for Node 20.
+    // Profile node16, because Node 10 ignores `exports`, and this package needs Node 20.
     const attw = bin('@arethetypeswrong/cli/dist/index.js');
     const options = [
       '--profile',
@@ -143,7 +127,7 @@ describe.each(['module', 'commonjs'] as const)('in a project of "type": "%s"', (
     ['require', natural === 'require' ? 'all.js' : 'all.cjs'],
   ] as const;
 
-  it.each(files)('%s of every subpath finds all that the sources export (%s)', async (how, file) => {
+  it.each(files)('%s of every subpath finds every export of the source (%s)', async (how, file) => {
     const load = how === 'import' ? 'await import(name)' : 'require(name)';
     const folder = await project(type, {
       [file]: `(async () => {
@@ -160,13 +144,17 @@ describe.each(['module', 'commonjs'] as const)('in a project of "type": "%s"', (
     }
   });
 
-  it.each(files)('%s creates a plant, and knows the errors of the other copy (%s)', async (how, file) => {
-    const load =
-      how === 'import' ? (name: string) => `await import('${name}')` : (name: string) => `require('${name}')`;
-    // As in an app of ES modules whose storage comes from a package of CommonJS.
-    const other = how === 'import' ? `createRequire(__filename)` : '(name) => import(name)';
-    const folder = await project(type, {
-      [file]: `(async () => {
+  it.each(files)(
+    '%s creates a plant, and recognises the errors of the other copy (%s)',
+    async (how, file) => {
+      const load =
+        how === 'import'
+          ? (name: string) => `await import('${name}')`
+          : (name: string) => `require('${name}')`;
+      // As in an app of ES modules whose storage is a CommonJS package.
+      const other = how === 'import' ? `createRequire(__filename)` : '(name) => import(name)';
+      const folder = await project(type, {
+        [file]: `(async () => {
         ${how === 'import' ? "const { createRequire } = await import('node:module'); const __filename = import.meta.url;" : ''}
         const other = ${other};
         const { acceptTokens, createPlantStore } = ${load('plant-store')};
@@ -186,12 +174,13 @@ describe.each(['module', 'commonjs'] as const)('in a project of "type": "%s"', (
           console.log(status, body);
         }
       })();`,
-    });
-    expect(await node([file], folder)).toEqual({
-      code: 0,
-      output: '200 {"name":"Rosa"}\n400 {"error":40004,"message":"not here"}\n',
-    });
-  });
+      });
+      expect(await node([file], folder)).toEqual({
+        code: 0,
+        output: '200 {"name":"Rosa"}\n400 {"error":40004,"message":"not here"}\n',
+      });
+    },
+  );
 
   it('openapi.json is what openapi() returns', async () => {
     const folder = await project(type, {
@@ -233,7 +222,7 @@ describe.each(['module', 'commonjs'] as const)('in a project of "type": "%s"', (
         export const handle: PlantHandler = createPlantStore(memoryStorage(), acceptTokens('secret'));
         // @ts-expect-error the types are there: a number is no storage
         createPlantStore(1, acceptTokens('secret'));
-        // @ts-expect-error and an option that does not exist is none
+        // @ts-expect-error and this option does not exist
         createPlantStore(memoryStorage(), acceptTokens('secret'), { timeout: 1 });
       `,
       });
@@ -242,7 +231,7 @@ describe.each(['module', 'commonjs'] as const)('in a project of "type": "%s"', (
   );
 });
 
-describe('the declarations fit the platform that they find', () => {
+describe('the declarations fit every platform', () => {
   const bare = `
     import type { Signal } from 'plant-store';
     export const signal: Signal = { aborted: false };`;
@@ -251,7 +240,7 @@ describe('the declarations fit the platform that they find', () => {
     export const own: Signal = new AbortController().signal;
     export const theirs = (context: StorageContext<1>): AbortSignal => context.signal;
     export const abort = (request: PlantRequest): boolean | undefined => request.signal?.aborted;
-    // @ts-expect-error where there is an AbortSignal, nothing less will do
+    // @ts-expect-error if the platform has AbortSignal, nothing less is accepted
     export const less: Signal = { aborted: false };`;
   const fetches = `
     import { acceptTokens, createPlantStore } from 'plant-store';
@@ -317,7 +306,7 @@ describe('a bundle of plant-store and plant-store/fetch', () => {
       entryPoints: ['app.js'],
       bundle: true,
       format: 'esm',
-      // Neutral: an import of a Node module would fail here.
+      // Neutral, because then an import of a Node module fails.
       platform: 'neutral',
       write: false,
       minify,
@@ -326,19 +315,19 @@ describe('a bundle of plant-store and plant-store/fetch', () => {
   }
 
   it.each(subpaths.filter((name) => name !== '.' && name !== './fetch'))(
-    'has nothing of %s in it',
+    'holds nothing of %s',
     async (subpath) => {
       const fetchNames = await namesOf('./fetch');
       const foreign = (await namesOf(subpath)).filter((name) => !fetchNames.includes(name));
       const defined = (text: string) =>
         foreign.filter((name) => new RegExp(`\\b(function|class|var|const) ${name}\\b`).test(text));
       expect(defined(await bundle())).toEqual([]);
-      // And what is imported is found.
+      // The check can fail: what is imported is found.
       expect(defined(await bundle({ more: `export * from '${specifierOf(subpath)}';` }))).toEqual(foreign);
     },
   );
 
-  it('has no Node module and no eval in it', async () => {
+  it('holds no Node module and no eval', async () => {
     expect(await bundle()).not.toMatch(/["']node:|\brequire\(|\beval\(|\bFunction\(|\bprocess\.|\bBuffer\b/);
   });
 

@@ -1,15 +1,14 @@
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { problems } from '../../src/problems.js';
+import { describeUnless } from '../support/obstacle.js';
 import { type Program, startExample } from '../support/program.js';
 
 const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
   (path) => existsSync(path),
 );
-// Where it has to run, a missing browser is a failure and not a reason.
-const skipped = !executablePath && process.env.CI !== 'true';
-if (skipped) console.log('the reference page is not tested: there is no Chromium (apt-get install chromium)');
+const obstacle = executablePath ? undefined : 'there is no Chromium (apt-get install chromium)';
 
 const programs: Program[] = [];
 let browser: Browser;
@@ -59,14 +58,13 @@ const look = `(() => {
   };
 })()`;
 
-describe.skipIf(skipped)('the reference page in a browser', () => {
+describeUnless(obstacle, 'the reference page in a browser', () => {
   let url: string;
 
   beforeAll(async () => {
-    if (!executablePath) throw new Error('no Chromium, and CI=true: apt-get install chromium');
     url = await startServer();
     browser = await chromium.launch({
-      executablePath,
+      executablePath: executablePath!,
       args: [
         '--headless',
         '--no-sandbox',

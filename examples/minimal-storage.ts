@@ -1,0 +1,16 @@
+// The smallest storage of your own: one table, one statement.
+import pg from 'pg';
+import { acceptTokens, createPlantStore, PlantRefused, type PlantStorage } from 'plant-store';
+
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+const insert = 'INSERT INTO plants (id, name, tag) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING';
+
+const storage: PlantStorage = {
+  async create({ id, name, tag }) {
+    if (name.length > 200) throw new PlantRefused('name is longer than 200 characters'); // a 400
+    const { rowCount } = await pool.query(insert, [String(id), name, tag ?? null]);
+    return rowCount === 1 ? 'created' : 'taken';
+  },
+};
+
+export const handle = createPlantStore(storage, acceptTokens('secret'));

@@ -1,0 +1,35 @@
+import { expect } from 'vitest';
+
+export interface PlantAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The JSON body, parsed. */
+  readonly body: unknown;
+}
+
+/** Creates a plant as an app's client does. `mount` is everything before `/plants`, `plant` the JSON text. */
+export async function createPlant(mount: string, plant: string, token = 'secret'): Promise<PlantAnswer> {
+  const response = await fetch(`${mount}/plants`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: plant,
+  });
+  return { status: response.status, headers: response.headers, body: await response.json() };
+}
+
+/** What every mounted store must do: two ids that are the same double are two plants, and each is created once. */
+export async function expectExactPlants(mount: string): Promise<void> {
+  const rosa = '{"id":9007199254740993,"name":"Rosa canina","tag":"shrub"}';
+  expect(await createPlant(mount, rosa)).toMatchObject({
+    status: 200,
+    body: { name: 'Rosa canina', tag: 'shrub' },
+  });
+  expect(await createPlant(mount, '{"id":9007199254740992,"name":"Ilex"}')).toMatchObject({
+    status: 200,
+    body: { name: 'Ilex' },
+  });
+  expect(await createPlant(mount, '{"id":9007199254740993,"name":"Ilex"}')).toMatchObject({
+    status: 400,
+    body: { error: 40003 },
+  });
+}
