@@ -85,7 +85,8 @@ export class PlantRefused extends Error {
 export class StorageBusy extends Error {
   override readonly name = 'StorageBusy';
 
-  constructor(message = 'the storage has no room to queue more') {
-    super(message);
+  /** @param options `cause`: what put the storage out of reach, for `onError` */
+  constructor(message = 'the storage has no room to queue more', options?: ErrorOptions) {
+    super(message, options);
   }
 }

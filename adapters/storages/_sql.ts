@@ -1,7 +1,7 @@
 import { type GroupCommitOptions, type PlantStorage, RolledBack } from '../../src/index.js';
 
-/** The options of the SQL storages. */
-export interface SqlOptions extends GroupCommitOptions {
+/** The options of the SQL storages. Their tables are one namespace. */
+export interface SqlOptions extends Omit<GroupCommitOptions, 'namespace'> {
   /** The table's name; it is quoted. Default: `plants`. */
   readonly table?: string | undefined;
 }

@@ -8,6 +8,8 @@ export interface OpenedStorage<Caller> {
   readonly caller: Caller;
   /** Reads what really landed, by another way than the storage: SQL on another connection, say. */
   readonly peek: (id: bigint) => MaybePromise<NewPlant | undefined>;
+  /** Another caller, if each caller has ids of its own; `peek` reads that caller's plants. */
+  readonly other?: Pick<OpenedStorage<Caller>, 'caller' | 'peek'> | undefined;
   /** Closes what `open` opened. */
   readonly close?: (() => MaybePromise<void>) | undefined;
 }
@@ -18,6 +20,12 @@ export class Trial {
 
   constructor(opened: OpenedStorage<unknown>) {
     this.#opened = opened;
+  }
+
+  /** The same storage as the other caller uses it; `undefined` if all callers share their ids. */
+  get other(): Trial | undefined {
+    const { storage, other } = this.#opened;
+    return other && new Trial({ storage, ...other });
   }
 
   create(plant: NewPlant, signal: AbortSignal = new AbortController().signal): Promise<'created' | 'taken'> {
