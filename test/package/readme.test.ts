@@ -94,7 +94,7 @@ describe.each(documents)('%s', (path) => {
   });
 
   it('names only scripts that package.json has', () => {
-    const named = [...document.matchAll(/`?npm (?:run )?(start|test|[a-z]+(?::[a-z]+)?)\b/g)].map(
+    const named = [...document.matchAll(/`npm (?:run )?(start|test|[a-z]+(?::[a-z]+)?)\b/g)].map(
       ([, name]) => name!,
     );
     const known = [...Object.keys(scripts), 'ci', 'install'];
