@@ -11,6 +11,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { acceptTokens, createPlantStore } from 'plant-store';
 import { toNode } from 'plant-store/node';
+import { finder, freeId } from './free-id.js';
 import { openStorage } from './open-storage.js';
 import { referencePage } from './reference-page.js';
 
@@ -35,6 +36,7 @@ async function start(): Promise<void> {
 
   const { storage, place, close } = await openStorage(process.env.DATABASE_URL || 'file:plants.db');
   const mount = toNode(createPlantStore(storage, acceptTokens(token), { bodyLimit, timeoutMs }));
+  const curlId = await freeId(finder(storage));
   const page = referencePage({ token: publicToken });
   // Node looks for late requests only every 30 s unless it is told otherwise.
   const server = createServer({ connectionsCheckingInterval: 2_000 }, (request, response) =>
@@ -55,7 +57,7 @@ async function start(): Promise<void> {
     throw error.code === 'EADDRINUSE' ? new Error(`port ${port} is in use: set PORT to another`) : error;
   });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
-  announce(server.address() as AddressInfo, place, publicToken);
+  announce(server.address() as AddressInfo, place, curlId, publicToken);
 }
 
 function wholeNumber(name: string, otherwise: number, least: number, most: number): number {
@@ -127,7 +129,7 @@ function stopper(server: Server, closeStorage: () => Promise<void>): () => Promi
   };
 }
 
-function announce({ address, port, family }: AddressInfo, place: string, token?: string): void {
+function announce({ address, port, family }: AddressInfo, place: string, id: bigint, token?: string): void {
   const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
   const authorization = token ? `'Authorization: Bearer ${token}'` : '"Authorization: Bearer $TOKEN"';
   console.log(`plant-store is listening on ${url}
@@ -136,6 +138,6 @@ function announce({ address, port, family }: AddressInfo, place: string, token?:
 
 Open ${url} in a browser, or create a plant here:
 
-  curl -i ${url}/plants -H ${authorization} -H 'Content-Type: application/json' -d '{"id":1,"name":"Rosa canina","tag":"shrub"}'
+  curl -i ${url}/plants -H ${authorization} -H 'Content-Type: application/json' -d '{"id":${id},"name":"Rosa canina","tag":"shrub"}'
 `);
 }

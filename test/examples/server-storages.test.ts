@@ -1,11 +1,14 @@
+import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Creators } from '../support/creators.js';
 import { PostgresServer } from '../support/postgres.js';
 import { type Program, portOf, runExample, startExample } from '../support/program.js';
 
+const shell = promisify(execFile);
 let database: PostgresServer;
 let folder: string;
 
@@ -59,6 +62,18 @@ describe('the evaluation server on a database', () => {
       body: expect.stringContaining('"error":40003'),
     });
     expect(await second.create(2)).toMatchObject({ status: 200 });
+  });
+
+  it('prints a curl that works at each start, also if its plants are kept', async () => {
+    const url = `file:${join(folder, 'restarted.db')}`;
+    for (const id of [1, 2, 3]) {
+      const program = start(url);
+      const [curl] = await program.printed(/curl -i .*/);
+      expect(curl).toContain(`{"id":${id},`);
+      expect((await shell('sh', ['-c', curl])).stdout).toMatch(/^HTTP\/1\.1 200 OK/);
+      program.child.kill('SIGTERM');
+      await program.exit;
+    }
   });
 
   it('prints the error of a driver as one clear line, and exits with 1', async () => {
