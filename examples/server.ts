@@ -13,7 +13,7 @@ import { acceptTokens, createPlantStore } from 'plant-store';
 import { toNode } from 'plant-store/node';
 import { finder, freeId } from './free-id.js';
 import { openStorage } from './open-storage.js';
-import { referencePage } from './reference-page.js';
+import { evaluationPage } from './page/page.js';
 
 const evaluationToken = 'for-evaluation-only';
 
@@ -36,8 +36,10 @@ async function start(): Promise<void> {
 
   const { storage, place, close } = await openStorage(process.env.DATABASE_URL || 'file:plants.db');
   const mount = toNode(createPlantStore(storage, acceptTokens(token), { bodyLimit, timeoutMs }));
-  const curlId = await freeId(finder(storage));
-  const page = referencePage({ token: publicToken });
+  const find = finder(storage);
+  const curlId = await freeId(find);
+  // The page never offers the id of the printed curl, so that both work, in either order.
+  const page = evaluationPage({ token: publicToken, freeId: () => freeId(find, curlId + 1n) });
   // Node looks for late requests only every 30 s unless it is told otherwise.
   const server = createServer({ connectionsCheckingInterval: 2_000 }, (request, response) =>
     page(request, response, () => mount(request, response)),
