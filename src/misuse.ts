@@ -3,7 +3,7 @@ import { Refusal } from './problems.js';
 
 /** What to write if a host was given the handler without an adapter, an adapter without a handler, or another host's. */
 const whatToWrite =
-  "plant-store is mounted by a wrong function. Make handle = createPlantStore(storage, verifyToken), then write createServer(toNode(handle)), app.use('/api', toExpress(handle)), app.use(mount('/api', toKoa(handle))), app.register(toFastify(handle), { prefix: '/api' }) or, on hosts that speak Fetch, toFetch(handle).";
+  'plant-store: make handle = createPlantStore(storage, verifyToken), then mount toNode(handle), toExpress(handle), toKoa(handle), toFastify(handle) or toFetch(handle).';
 
 /**
  * Answers a host that called a wrong function with its request. Without an answer the request would hang.
