@@ -54,7 +54,8 @@ describe('README.md', () => {
     const [template = ''] = /curl -i .*/.exec(server) ?? [];
     const printed = template
       .replace(/\$\{url\}/, 'http://127.0.0.1:3000')
-      .replace(/\$\{token\}/, 'for-evaluation-only');
+      .replace(/\$\{authorization\}/, "'Authorization: Bearer for-evaluation-only'")
+      .replace(/\$\{id\}/, '1');
     expect(blocks(readme, 'sh')).toContain(printed);
   });
 
