@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { copyFile, writeFile } from 'node:fs/promises';
 import { defineConfig } from 'tsup';
 import { openapi } from './src/openapi.js';
 
@@ -27,5 +27,8 @@ export default defineConfig({
   splitting: true,
   clean: true,
   silent: true,
-  onSuccess: () => writeFile('dist/openapi.json', `${JSON.stringify(openapi(), null, 2)}\n`),
+  async onSuccess() {
+    await writeFile('dist/openapi.json', `${JSON.stringify(openapi(), null, 2)}\n`);
+    await copyFile('src/testing/host-cases.json', 'dist/host-cases.json');
+  },
 });

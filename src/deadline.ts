@@ -137,6 +137,8 @@ export class Deadline {
   close(): void {
     this.#closed = true;
     this.#stop?.();
-    this.#unlisten?.();
+    try {
+      this.#unlisten?.();
+    } catch {} // The client's signal is the host's own and may be no real AbortSignal.
   }
 }

@@ -34,7 +34,8 @@ export const storageFault: Fault = (cause, { expired }, { acceptReplays }) => {
   }
   if (isNamed(cause, 'PlantRefused')) {
     const message = read(cause, 'message');
-    return new Refusal('plant_refused', { message: typeof message === 'string' ? message : undefined });
+    const isText = typeof message === 'string' && message !== '';
+    return new Refusal('plant_refused', { message: isText ? message : undefined });
   }
   if (isNamed(cause, 'StorageBusy')) return new Refusal('busy', { cause, headers: retryAfter });
   return new Refusal('storage_failed', { cause });

@@ -22,11 +22,17 @@ type Rules<Options> = { readonly [Name in keyof Options]-?: Rule<NonNullable<Opt
 /** The options with their defaults filled in. */
 export type Complete<Options> = { readonly [Name in keyof Options]-?: NonNullable<Options[Name]> };
 
+/**
+ * The characters of a path (RFC 3986 §3.3), escapes in capitals as every encoder writes them, and neither `.` nor `..`,
+ * which clients resolve before they send: any other path would never be found.
+ */
+const sentPath = /^(\/(?!(\.|%2[Ee]){1,2}(\/|$))([\w.~!$&'()*+,;=:@-]|%[\dA-F]{2})+)*$/;
+
 export const plantStoreRules: Rules<PlantStoreOptions> = {
   basePath: [
     '',
-    (value) => typeof value === 'string' && /^(\/[^/?#]+)*$/.test(value),
-    'a path such as "/api"',
+    (value) => typeof value === 'string' && sentPath.test(value),
+    'a path as clients send it, such as "/api" or "/%C3%BC"',
   ],
   bodyLimit: wholeNumber(1_048_576, 1, Number.MAX_SAFE_INTEGER),
   timeoutMs: wholeNumber(30_000, 0),

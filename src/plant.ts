@@ -61,10 +61,8 @@ export function plantFromParsed(value: unknown): NewPlant {
 function validated(members: Members | undefined): NewPlant {
   if (!members) throw invalid('the body must be a JSON object.');
   const { output, issues } = v.safeParse(newPlantSchema, members);
-  if (!issues && members.repeated.length === 0) {
-    const { id, name, tag } = output;
-    return tag === undefined ? { id, name } : { id, name, tag };
-  }
+  // An absent tag is a member that is undefined, so that `plant.tag` does not find what an app adds to Object.prototype.
+  if (!issues && members.repeated.length === 0) return output;
   const wrongMembers = (issues ?? []).map(({ path, input }) => {
     const name = String(path?.[0].key);
     const hint = name === 'id' && typeof input === 'string' ? ', sent as a number and not as a string' : '';

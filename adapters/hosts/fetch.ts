@@ -8,6 +8,7 @@ import {
   type ReadBody,
   type Signal,
 } from '../../src/index.js';
+import { answerMistake, checkHandler } from '../../src/misuse.js';
 
 /** What is used of a Fetch `Request`. */
 export interface FetchRequest {
@@ -16,7 +17,8 @@ export interface FetchRequest {
   readonly headers: { get(name: string): string | null };
   readonly body: unknown;
   readonly bodyUsed: boolean;
-  readonly signal: Signal;
+  /** Azure Functions has none. */
+  readonly signal?: Signal | undefined;
   arrayBuffer(): Promise<ArrayBuffer>;
 }
 
@@ -48,8 +50,11 @@ interface ByteStream {
  */
 export function toFetch(
   handle: PlantHandler,
+  ...rest: undefined[]
 ): (request: FetchRequest, ...rest: unknown[]) => Promise<FetchResponse> {
+  checkHandler(handle, rest);
   return async (request, server) => {
+    if (typeof request.headers.get !== 'function') return answerMistake(request, server) as never;
     const { status, headers, body } = await handle(new FetchPlantRequest(request, server));
     return new Response(body || null, { status, headers });
   };
@@ -74,7 +79,7 @@ class FetchPlantRequest extends WithSignal implements PlantRequest {
 
   // On some hosts reading `signal` builds a whole Request.
   protected getSignal(): Signal {
-    return this.raw.signal;
+    return this.raw.signal ?? new AbortController().signal;
   }
 }
 

@@ -1,5 +1,7 @@
 import type { PlantHandler } from '../../src/index.js';
+import { answerMistake, checkHandler } from '../../src/misuse.js';
 import { drain } from './_node/drain.js';
+import { askAgain, type Place } from './_node/mount.js';
 import { afterParsing, isForTheApp, toPlantRequest } from './_node/request.js';
 import type { NodeRequest, NodeResponse, ParsedBody } from './_node/types.js';
 
@@ -9,6 +11,7 @@ export interface KoaContext {
   readonly res: NodeResponse;
   /** Body parsers leave `body` and `rawBody` here. */
   readonly request: object;
+  readonly originalUrl: string;
   readonly headerSent: boolean;
   readonly writable: boolean;
   status: number;
@@ -34,11 +37,19 @@ export interface KoaContext {
  */
 export function toKoa(
   handle: PlantHandler,
+  ...rest: undefined[]
 ): (context: KoaContext, next: () => Promise<unknown>) => Promise<unknown> {
-  return async (context, next) => {
+  checkHandler(handle, rest);
+  const middleware: ReturnType<typeof toKoa> = async (context, next) => {
     const { req, res } = context;
+    if (!req) return answerMistake(context, next);
     await new Promise<void>((proceed) => afterParsing(req, proceed));
-    const answer = await handle(toPlantRequest(req, res, context.request as ParsedBody, context));
+    const make = (url?: string) => toPlantRequest(req, res, context.request as ParsedBody, context, url);
+    let answer = await handle(make());
+    if (answer.status === 404) {
+      const place = placeOf(context, middleware);
+      answer = (await askAgain(handle, place, res, make)) ?? answer;
+    }
     if (isForTheApp(answer)) return next();
     // Another middleware, such as a timeout, may have answered; or the client has gone.
     if (context.headerSent || !context.writable) return;
@@ -47,4 +58,17 @@ export function toKoa(
     context.set(answer.headers);
     context.body = answer.body;
   };
+  return middleware;
+}
+
+/** What koa-mount and @koa/router add to a context. */
+interface MountedContext {
+  readonly mountPath?: string;
+  readonly matched?: readonly { readonly path: unknown; readonly stack: readonly unknown[] }[];
+}
+
+function placeOf(context: KoaContext & MountedContext, middleware: unknown): Place {
+  const { req, originalUrl, mountPath: mount, matched } = context;
+  const route = matched?.find(({ stack }) => stack.includes(middleware));
+  return { method: req.method, url: req.url ?? '', originalUrl, mount, route: route?.path };
 }

@@ -1,5 +1,7 @@
 import type { PlantHandler, PlantResponse } from '../../src/index.js';
+import { answerMistake, checkHandler } from '../../src/misuse.js';
 import { drain } from './_node/drain.js';
+import { askAgain, type Place } from './_node/mount.js';
 import { afterParsing, isForTheApp, toPlantRequest } from './_node/request.js';
 import type { NodeRequest, NodeResponse, ParsedBody } from './_node/types.js';
 
@@ -22,15 +24,38 @@ export type { NodeRequest, NodeResponse } from './_node/types.js';
  */
 export function toNode(
   handle: PlantHandler,
+  ...rest: undefined[]
 ): (request: NodeRequest, response: NodeResponse, next?: (error?: unknown) => void) => void {
-  return (request, response, next) =>
-    afterParsing(request, () => {
-      handle(toPlantRequest(request, response, request as ParsedBody)).then((answer) => {
-        // nextTick: what the app throws in `next` must be the app's error, not a rejection of this promise.
-        if (next && isForTheApp(answer)) process.nextTick(next);
-        else send(answer, request, response);
-      });
+  checkHandler(handle, rest);
+  const middleware: ReturnType<typeof toNode> = (request, response, next) => {
+    if (!request.rawHeaders) return void answerMistake(request, response);
+    afterParsing(request, async () => {
+      const make = (url?: string) => toPlantRequest(request, response, request as ParsedBody, request, url);
+      let answer = await handle(make());
+      if (answer.status === 404) {
+        const place = placeOf(request, middleware);
+        answer = (await askAgain(handle, place, response, make)) ?? answer;
+      }
+      // nextTick: what the app throws in `next` must be the app's error, not a rejection of this promise.
+      if (next && isForTheApp(answer)) process.nextTick(next);
+      else send(answer, request, response);
     });
+  };
+  return middleware;
+}
+
+/** What Express adds to a request. */
+interface ExpressRequest {
+  readonly originalUrl?: string;
+  readonly baseUrl?: string;
+  readonly route?: { readonly path: unknown; readonly stack: readonly { readonly handle: unknown }[] };
+}
+
+function placeOf(request: NodeRequest & ExpressRequest, middleware: unknown): Place {
+  const { method, url = '', originalUrl = url, baseUrl: mount, route } = request;
+  // Express leaves a route that was passed on its requests.
+  const isOurs = route?.stack.some(({ handle }) => handle === middleware);
+  return { method, url, originalUrl, mount, route: isOurs ? route?.path : undefined };
 }
 
 function send({ status, headers, body }: PlantResponse, request: NodeRequest, response: NodeResponse): void {

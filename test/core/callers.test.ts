@@ -52,7 +52,7 @@ describe('the verifier', () => {
     ['a promise of false', Promise.resolve(false)],
     ['a promise of null', Promise.resolve(null)],
     ['a promise of undefined', Promise.resolve(undefined)],
-  ])('%s turns the token down, and nobody is told', async (_what, answer) => {
+  ])('%s means that the token is refused; onError is not called', async (_what, answer) => {
     const onError = vi.fn();
     const create = vi.fn();
     const response = await createPlantStore({ create }, () => answer as false, { onError })(request('x'));
@@ -62,7 +62,7 @@ describe('the verifier', () => {
     expect(onError).not.toHaveBeenCalled();
   });
 
-  test('gets the token exactly, and the request', async () => {
+  test('gets the exact token, and the request', async () => {
     const calls: [string, VerifyContext][] = [];
     const handle = createPlantStore(memoryStorage(), (token, context) => {
       calls.push([token, context]);
@@ -92,7 +92,7 @@ describe('acceptTokens', () => {
     expect(verify(token, context)).toBe(accepted);
   });
 
-  test('serves the handler', async () => {
+  test('works as the verifier of a handler', async () => {
     const handle = createPlantStore(memoryStorage(), acceptTokens('secret'));
     expect((await handle(request('secret'))).status).toBe(200);
     expect((await handle(request('secret2'))).status).toBe(401);
@@ -100,12 +100,12 @@ describe('acceptTokens', () => {
 });
 
 describe('the storage', () => {
-  test('may answer without a promise, as JavaScript users do', async () => {
+  test('may return a plain value instead of a promise, because JavaScript users do', async () => {
     const create = (() => 'created') as unknown as PlantStorage['create'];
     expect((await createPlantStore({ create }, () => true)(request('x'))).status).toBe(200);
   });
 
-  test('may change the plant that it is given: the answer is what was asked for', async () => {
+  test('may change the plant object that it gets: the answer still shows what the client sent', async () => {
     const storage: PlantStorage = {
       async create(plant) {
         Object.assign(plant, { name: 'changed', tag: 'changed' });
@@ -116,7 +116,7 @@ describe('the storage', () => {
     expect(answer.body).toBe('{"name":"Rosa canina"}');
   });
 
-  test('is called as a method, so that a class may be one', async () => {
+  test('is called as a method, so that it may be an instance of a class', async () => {
     class Plants {
       readonly kept: NewPlant[] = [];
       async create(plant: NewPlant) {
@@ -129,14 +129,14 @@ describe('the storage', () => {
     expect(plants.kept).toHaveLength(1);
   });
 
-  test('is never called by two for one id: of a hundred at once one is answered 200', async () => {
+  test('of a hundred creates of one id at once, exactly one is answered 200', async () => {
     const handle = createPlantStore(memoryStorage(), () => true);
     const answers = await Promise.all(Array.from({ length: 100 }, () => handle(request('x'))));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ body }) => body.includes('40003'))).toHaveLength(99);
   });
 
-  test('its refusals are known by name, for a class of the CommonJS copy is another class', async () => {
+  test('its refusals are recognised by name, because the CommonJS copy of the package has classes of its own', async () => {
     for (const [error, expected] of [
       [
         Object.assign(new Error('too long'), { name: 'PlantRefused' }),
@@ -171,7 +171,7 @@ describe('acceptReplays', () => {
     else expect(JSON.parse(answer.body).error).toBe(40003);
   });
 
-  test('unless it is set, a replay is id_taken and find is not called', async () => {
+  test('if it is not set, a replay is id_taken and find is not called', async () => {
     const find = vi.fn();
     const handle = createPlantStore({ create: async () => 'taken', find }, () => true);
     expect(JSON.parse((await handle(request('x'))).body).error).toBe(40003);
@@ -196,7 +196,7 @@ describe('acceptReplays', () => {
     expect(onError).toHaveBeenCalledTimes(expected >= 50000 ? 1 : 0);
   });
 
-  test('find is given the exact id and the context of the create', async () => {
+  test('find gets the exact id and the context of the create', async () => {
     const find = vi.fn(async () => undefined);
     const create = vi.fn(async () => 'taken' as const);
     const handle = createPlantStore({ create, find }, () => 'caller', { acceptReplays: true });
@@ -241,13 +241,13 @@ describe('onError', () => {
     ['StorageBusy', 1, new StorageBusy()],
     ['PlantRefused', 0, new PlantRefused('x')],
     ['an AbortError although the client is there', 1, new DOMException('x', 'AbortError')],
-  ])('of %s it hears %i times', async (_what, times, error) => {
+  ])('after %s it is called %i times', async (_what, times, error) => {
     const onError = vi.fn();
     await createPlantStore(failing(error), () => true, { onError })(request('x'));
     expect(onError.mock.calls.map(([told]) => told)).toEqual(times === 1 ? [error] : []);
   });
 
-  test('is console.error unless set', async () => {
+  test('is console.error if it is not set', async () => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {});
     try {
       const cause = new Error('of the storage');

@@ -1,4 +1,4 @@
-/** How `Caller` finds its way from the verifier to the storage: checked by `tsc`, never run. */
+/** The type `Caller`, inferred from the verifier or from the storage: `tsc` checks this file, nothing runs it. */
 import {
   acceptTokens,
   createPlantStore,
@@ -14,7 +14,7 @@ import {
 } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 
-/** `true` only for types that are one and the same; `any` is the same as nothing else. */
+/** `true` only for identical types; `any` is identical to `any` alone. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 declare function same<A, B>(yes: Same<A, B>): void;
 
@@ -30,7 +30,7 @@ declare const forUsers: PlantStorage<User>;
 declare const forAdmins: PlantStorage<Admin>;
 declare const forAnybody: PlantStorage;
 
-/** The `Caller` that `createPlantStore` finds, seen from a storage that is written in place. */
+/** The `Caller` that `createPlantStore` infers, as a storage written in place sees it. */
 export function inferredFromTheVerifier(stored: Promise<'created'>): void {
   createPlantStore(
     {
@@ -93,7 +93,7 @@ export function inferredFromTheVerifier(stored: Promise<'created'>): void {
         return stored;
       },
     },
-    // Unannotated, a parameter comes too late to be inferred from: no caller, but never a wrong one.
+    // TypeScript infers nothing from an unannotated parameter: `Caller` is then unknown, but never wrong.
     (token) => token === 'good' && user,
   );
   createPlantStore(
@@ -112,7 +112,7 @@ export function inferredFromTheVerifier(stored: Promise<'created'>): void {
   );
 }
 
-/** And from the storage: what it needs is what the verifier has to give. */
+/** Inferred from the storage: the verifier has to give what the storage needs. */
 export function inferredFromTheStorage(): void {
   const handles: PlantHandler[] = [
     createPlantStore(forUsers, () => user),
@@ -127,7 +127,7 @@ export function inferredFromTheStorage(): void {
     createPlantStore(memoryStorage(), () => true),
     createPlantStore(memoryStorage(), async (): Promise<User | undefined> => user),
   ];
-  // A storage that asks less than it is given is fine.
+  // A storage may need less than the verifier gives.
   const narrowed: PlantStorage<Admin> = forUsers;
   const verify: VerifyToken<User> = (token, { request, signal }) =>
     signal.aborted || request.method === token ? null : user;
@@ -137,31 +137,31 @@ export function inferredFromTheStorage(): void {
 export function refused(): void {
   // @ts-expect-error: the storage needs a role that the verifier does not give
   createPlantStore(forAdmins, () => user);
-  // @ts-expect-error: nor when it promises
+  // @ts-expect-error: the same, with a promise
   createPlantStore(forAdmins, async (): Promise<User | null> => user);
-  // @ts-expect-error: true is no user
+  // @ts-expect-error: true is not a User
   createPlantStore(forUsers, acceptTokens('good'));
-  // @ts-expect-error: methods would be bivariant, and let this pass
+  // @ts-expect-error: methods are bivariant, so they would let this pass
   const widened: PlantStorage<User> = forAdmins;
   const needy = {
     async create(_plant: NewPlant, { caller }: StorageContext<Admin>) {
       return caller.role === 'admin' ? ('created' as const) : ('taken' as const);
     },
   };
-  // @ts-expect-error: a storage that is written with methods is held to the same
+  // @ts-expect-error: a storage written with methods is checked as strictly
   createPlantStore(needy, () => user);
   // @ts-expect-error: a storage says created or taken, and nothing else
   createPlantStore({ create: async () => 'stored' }, () => true);
   // @ts-expect-error: an id is a bigint
   const plant: NewPlant = { id: 1, name: 'x' };
-  // @ts-expect-error: there is no such option
+  // @ts-expect-error: this option does not exist
   createPlantStore(forAnybody, () => true, { timeout: 1 });
   // @ts-expect-error: a basePath is a string
   createPlantStore(forAnybody, () => true, { basePath: 7 });
   void [widened, plant];
 }
 
-/** What the world has fits the request without a cast. */
+/** The requests of platforms and hosts fit `PlantRequest` without a cast. */
 export function requests(incoming: Request, blob: Blob, bytes: Buffer): void {
   const bodies: (PlantBody | ReadBody | null | undefined)[] = [
     'text',
@@ -182,7 +182,7 @@ export function requests(incoming: Request, blob: Blob, bytes: Buffer): void {
     raw: incoming,
   };
   const lambda: PlantRequest = { method: 'POST', url: '/', headers: { A: 'x', b: ['y'], c: undefined } };
-  // @ts-expect-error: a plant that somebody parsed has to be marked as such
+  // @ts-expect-error: a parsed plant has to be wrapped in { parsed }
   const unmarked: PlantRequest = { ...lambda, body: { id: 1, name: 'x' } };
   void [bodies, request, unmarked];
 }

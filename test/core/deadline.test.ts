@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   vi.useRealTimers();
-  // Node tells of an unhandled rejection once the microtasks are done.
+  // Node reports an unhandled rejection after the microtasks.
   await new Promise((resolve) => setImmediate(resolve));
   process.off('unhandledRejection', onRejection);
   expect(rejections).toEqual([]);
@@ -44,7 +44,7 @@ function open({
   return { handle, onError };
 }
 
-/** The answer, and after how many milliseconds of the fake clock it came. */
+/** The answer, and how many milliseconds of the fake clock it took. */
 async function timed(answering: Promise<{ status: number; headers: Record<string, string>; body: string }>) {
   const begun = Date.now();
   let settled = false;
@@ -56,7 +56,7 @@ async function timed(answering: Promise<{ status: number; headers: Record<string
   return done;
 }
 
-describe('whoever stalls gives the number', () => {
+describe('the number says which step stalled', () => {
   const never = () => new Promise<never>(() => {});
   async function* stalled() {
     yield new TextEncoder().encode('{"id":1,');
@@ -87,7 +87,7 @@ describe('whoever stalls gives the number', () => {
     [false, undefined],
     [true, '1'],
   ])(
-    'only with acceptReplays may an unknown outcome be sent again: %s',
+    'Retry-After is sent only with acceptReplays, because only then is a retry safe: %s',
     async (acceptReplays, retryAfter) => {
       const { handle } = open({ create: never, find: never, acceptReplays });
       const { error, headers } = await timed(handle(good));
@@ -95,7 +95,7 @@ describe('whoever stalls gives the number', () => {
     },
   );
 
-  test('the deadline is one for all steps', async () => {
+  test('all steps share one deadline', async () => {
     const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
     const { handle } = open({
       verifyToken: async () => {
@@ -111,11 +111,11 @@ describe('whoever stalls gives the number', () => {
       await wait(400);
       return good.body as string;
     };
-    // Each alone is in time; the storage is the one that is at work when the time is up.
+    // Each step alone is in time. The storage is at work when the time is up.
     expect(await timed(handle({ ...good, body }))).toMatchObject({ after: 1000, error: 50302 });
   });
 
-  test('0 is no deadline', async () => {
+  test('0 means no deadline', async () => {
     const { promise, resolve } = deferred<'created'>();
     const { handle } = open({ create: () => promise, timeoutMs: 0 });
     const answering = handle(good);
@@ -142,7 +142,7 @@ describe('an outcome after the deadline is dropped', () => {
           }),
         ),
     ],
-  ])('%s: nobody hears of it, nothing is left unhandled', async (_what, settle) => {
+  ])('%s: onError is not called again, and no rejection is unhandled', async (_what, settle) => {
     const late = deferred<'created'>();
     const { handle, onError } = open({ create: () => late.promise });
     expect((await timed(handle(good))).error).toBe(50302);
@@ -151,7 +151,7 @@ describe('an outcome after the deadline is dropped', () => {
     expect(onError).toHaveBeenCalledTimes(1);
   });
 
-  test('a verifier that comes late creates nothing', async () => {
+  test('a verifier that answers late creates nothing', async () => {
     const late = deferred<boolean>();
     const create = vi.fn();
     const { handle, onError } = open({ verifyToken: () => late.promise, create });
@@ -162,7 +162,7 @@ describe('an outcome after the deadline is dropped', () => {
     expect(onError).toHaveBeenCalledTimes(1);
   });
 
-  test('an upload that comes late creates nothing', async () => {
+  test('an upload that ends late creates nothing', async () => {
     const late = deferred<string>();
     const create = vi.fn();
     const { handle, onError } = open({ create });
@@ -175,7 +175,7 @@ describe('an outcome after the deadline is dropped', () => {
 });
 
 describe('the signal', () => {
-  test('fires at the deadline with the reason that onError hears, and its AbortError is not told again', async () => {
+  test('fires at the deadline, with the reason that onError gets; the AbortError that follows is not reported', async () => {
     let reason: unknown;
     const { handle, onError } = open({
       create: (_plant, { signal }) =>
@@ -191,7 +191,7 @@ describe('the signal', () => {
     expect(onError.mock.calls).toEqual([[reason, good]]);
   });
 
-  test('that is first read after the deadline has fired already', async () => {
+  test('has fired already if it is first read after the deadline', async () => {
     let context: StorageContext<unknown> | undefined;
     const { handle } = open({
       create: (_plant, given) => {
@@ -203,7 +203,7 @@ describe('the signal', () => {
     expect(context?.signal.reason).toMatchObject({ name: 'TimeoutError' });
   });
 
-  test('survives {...context}, and is the same for the verifier and the storage', async () => {
+  test('survives {...context}, and is the same object for the verifier and the storage', async () => {
     const signals: Signal[] = [];
     const { handle } = open({
       verifyToken: (_token, context) => {
@@ -221,7 +221,7 @@ describe('the signal', () => {
     expect(signals[0]).toBeInstanceOf(AbortSignal);
   });
 
-  test('is made only if somebody reads it, and so is the one of the request', async () => {
+  test('is made only if it is read; the signal of the request too', async () => {
     const made = vi.spyOn(globalThis, 'AbortController');
     try {
       const read = vi.fn();
@@ -234,7 +234,7 @@ describe('the signal', () => {
     }
   });
 
-  test('never fires once the request is answered, and no timer or listener is left', async () => {
+  test('never fires after the answer, and leaves no timer and no listener', async () => {
     const client = new AbortController();
     const added = vi.spyOn(client.signal, 'addEventListener');
     const removed = vi.spyOn(client.signal, 'removeEventListener');
@@ -259,7 +259,7 @@ describe('the signal', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
   });
 
-  test('that is first read after the answer takes no listener', async () => {
+  test('adds no listener if it is first read after the answer', async () => {
     const client = new AbortController();
     const added = vi.spyOn(client.signal, 'addEventListener');
     let context: StorageContext<unknown> | undefined;
@@ -274,7 +274,7 @@ describe('the signal', () => {
     expect(added).not.toHaveBeenCalled();
   });
 
-  test('no timer is left by work that is done at once', async () => {
+  test('work that is done at once starts no timer', async () => {
     const { handle } = open({ verifyToken: async () => true });
     expect((await handle({ ...good, body: async () => good.body as string })).status).toBe(200);
     expect(vi.getTimerCount()).toBe(0);
@@ -286,7 +286,7 @@ describe('a client that goes away', () => {
     ['verifier', 50002],
     ['storage', 50001],
   ])(
-    'fires the signal of the %s with its reason; the AbortError that comes of it is no error',
+    'fires the signal of the %s with its reason; the AbortError that follows is not reported',
     async (who, error) => {
       const client = new AbortController();
       const reasons: unknown[] = [];
@@ -311,7 +311,7 @@ describe('a client that goes away', () => {
     },
   );
 
-  test('before anybody reads the signal: it has fired already', async () => {
+  test('before the signal is read: the signal has fired already', async () => {
     const { handle } = open({
       create: async (_plant, { signal }) => {
         expect(signal.aborted).toBe(true);
@@ -321,7 +321,7 @@ describe('a client that goes away', () => {
     expect((await handle({ ...good, signal: AbortSignal.abort() })).status).toBe(200);
   });
 
-  test('hides no other failure', async () => {
+  test('hides no failure of the storage', async () => {
     const failure = new Error('the disk is gone');
     const { handle, onError } = open({ create: () => Promise.reject(failure) });
     const request = { ...good, signal: AbortSignal.abort() };
@@ -330,7 +330,7 @@ describe('a client that goes away', () => {
   });
 });
 
-test('a thousand requests at once have a thousand timers at most, and none after', async () => {
+test('a thousand requests at once start a thousand timers, and leave none', async () => {
   const { promise, resolve } = deferred<'created'>();
   const { handle } = open({ create: () => promise, verifyToken: () => Promise.resolve(true) });
   const answers = Array.from({ length: 1000 }, () => handle(good));

@@ -42,14 +42,14 @@ describe('handle never rejects', () => {
     ['a string', 50000, 'POST /plants'],
     ['an empty object', 50000, {}],
     ['no headers', 50000, { ...good, headers: undefined }],
-    ['a url that is no string', 50000, { ...good, url: 1 }],
+    ['a url that is not a string', 50000, { ...good, url: 1 }],
     ['a getter of the method that throws', 50000, throwing('method')],
     ['a getter of the headers that throws', 50000, throwing('headers')],
     ['a getter of the body that throws', 50003, throwing('body')],
     ['a header lookup that throws', 50000, { ...good, headers: { get: boom } }],
     ['a header that is a number', 40101, { ...good, headers: { ...good.headers, authorization: 7 } }],
     ['a dictionary that throws', 50000, { ...good, headers: new Proxy({}, { get: boom, ownKeys: boom }) }],
-    ['a request that throws wherever it is touched', 50000, new Proxy({}, { get: boom })],
+    ['a request whose every property throws', 50000, new Proxy({}, { get: boom })],
   ])('%s: %i', async (_what, error, request) => {
     const { handle, plants, errors } = open();
     expect(await errorOf(handle(request as PlantRequest))).toBe(error);
@@ -67,7 +67,7 @@ describe('handle never rejects', () => {
     expect(errors).toEqual([new Error('boom')]);
   });
 
-  test('a signal that throws when it is read is a fault of whoever reads it', async () => {
+  test('a signal that throws when the verifier reads it is a fault of the verifier', async () => {
     const errors: unknown[] = [];
     const handle = createPlantStore(memoryStorage(), (_token, { signal }) => !signal.aborted, {
       onError: (error) => {
@@ -91,7 +91,7 @@ describe('handle never rejects', () => {
       },
     ],
     ['a revoked proxy', revoked()],
-  ])('whatever is thrown: %s', async (_what, thrown) => {
+  ])('anything can be thrown: %s', async (_what, thrown) => {
     const told: unknown[] = [];
     const onError = (error: unknown) => {
       told.push(error);
@@ -173,7 +173,10 @@ describe('headers in every form', () => {
     ['undefined values', { ...good.headers, Authorization: undefined, 'content-length': undefined }],
     ['an empty Content-Encoding', { ...good.headers, 'content-encoding': '' }],
     ['a length that the body has', { ...good.headers, 'content-length': String(rose.length) }],
-    ['a length that is no number, for it is only a hint', { ...good.headers, 'content-length': 'long' }],
+    [
+      'a length that is not a number, because it is only a hint',
+      { ...good.headers, 'content-length': 'long' },
+    ],
   ])('%s', async (_form, headers) => {
     expect((await open().handle({ ...good, headers })).status).toBe(200);
   });
@@ -189,6 +192,16 @@ describe('headers in every form', () => {
         ['authorization', 'Bearer good'],
         ['authorization', 'Bearer good'],
       ]),
+    ],
+    ['two spellings in one dictionary', 40102, { ...good.headers, Authorization: 'Bearer good' }],
+    ['two spellings, the other first', 40102, { AUTHORIZATION: 'Bearer good', ...good.headers }],
+    ['two spellings, both other', 40102, { AUTHORIZATION: 'Bearer good', Authorization: 'Bearer good' }],
+    ['two spellings, one of them empty', 40102, { ...good.headers, Authorization: '' }],
+    ['two spellings of a type', 40005, { ...good.headers, 'Content-Type': json }],
+    [
+      'two spellings of a coding',
+      40005,
+      { ...good.headers, 'content-encoding': 'identity', 'Content-Encoding': 'br' },
     ],
     ['an empty Content-Type', 40005, { ...good.headers, 'content-type': '' }],
     ['a list of two types', 40005, { ...good.headers, 'content-type': [json, json] }],
@@ -235,7 +248,7 @@ describe('bodies in every form', () => {
     expect([...plants.values()]).toEqual([{ id: 1n, name: 'Rosa canina' }]);
   });
 
-  test('a function is called once, with the limit, and only after the token was accepted', async () => {
+  test('a function is called once, with the limit, after the token is accepted', async () => {
     const limits: number[] = [];
     const body = (limit: number) => {
       limits.push(limit);
@@ -270,7 +283,7 @@ describe('bodies in every form', () => {
     expect(errors).toEqual([]);
   });
 
-  test('a stream over the limit is told to stop, and nothing more is read of it', async () => {
+  test('a stream over the limit is told to stop, and is not read further', async () => {
     let given = 0;
     let returned = false;
     async function* endless() {
@@ -361,7 +374,7 @@ describe('bodies in every form', () => {
     expect(plants.size).toBe(0);
   });
 
-  test('onError is told which line to move, the client is not', async () => {
+  test('onError hears which line to move; the client does not', async () => {
     const { handle, errors } = open();
     const body = () => {
       throw new BodyError('body_unreadable', 'mount it above the parser');
@@ -370,13 +383,55 @@ describe('bodies in every form', () => {
     expect(errors).toEqual([new BodyError('body_unreadable', 'mount it above the parser')]);
   });
 
-  test('a good body is read after one that was cut within a character', async () => {
+  test('a good body is read after a body that was cut within a character', async () => {
     const { handle } = open();
     const cut = { ...good, body: Uint8Array.of(...bytes, 0xf0, 0x9f) };
     expect(await errorOf(handle(cut))).toBe(40001);
     expect((await handle(good)).status).toBe(200);
     const other = new TextEncoder().encode('{"id":2,"name":"🌹"}');
     expect((await handle({ ...good, body: other })).body).toBe('{"name":"🌹"}');
+  });
+});
+
+describe("what an app adds to Object.prototype is not the client's", () => {
+  const polluted = async (run: () => Promise<void>) => {
+    const added = { id: 7, name: 'Hemlock', tag: 'poison', repeated: ['id'], parsed: {}, message: 'no' };
+    for (const [name, value] of Object.entries(added)) {
+      Object.defineProperty(Object.prototype, name, { value, configurable: true, writable: true });
+    }
+    try {
+      await run();
+    } finally {
+      for (const name of Object.keys(added)) Reflect.deleteProperty(Object.prototype, name);
+    }
+  };
+
+  const spaced = '\n{"name":"Rosa canina","id":1}';
+  test.each<[string, PlantRequest['body']]>([
+    ['usual text', rose],
+    ['text that takes the general way', spaced],
+    ['a parsed value', { parsed: JSON.parse(rose) }],
+  ])('in a plant without a tag: %s', async (_form, body) => {
+    const { handle, plants } = open({ acceptReplays: true });
+    const answers: string[] = [];
+    await polluted(async () => {
+      // The second is a replay: it equals what is stored.
+      for (let i = 0; i < 2; i++) answers.push((await handle({ ...good, body })).body);
+    });
+    expect(answers).toEqual(['{"name":"Rosa canina"}', '{"name":"Rosa canina"}']);
+    expect([...plants.values()]).toEqual([{ id: 1n, name: 'Rosa canina' }]);
+  });
+
+  test.each<[string, PlantRequest['body']]>([
+    ['text', '{}'],
+    ['a parsed value', { parsed: {} }],
+  ])('in an empty object: %s', async (_form, body) => {
+    const { handle, plants } = open();
+    let error: unknown;
+    await polluted(async () => {
+      error = await errorOf(handle({ ...good, body }));
+    });
+    expect([error, plants.size]).toEqual([40002, 0]);
   });
 });
 

@@ -4,7 +4,7 @@ import { memoryStorage } from 'plant-store/memory';
 import { describe, expect, test } from 'vitest';
 import { idSpellings } from '../support/contract.js';
 
-/** The id as it reached the storage, `undefined` for a plant that is invalid; the text of the whole body. */
+/** The id that the storage gets for this body; `undefined` if the plant is invalid. */
 async function idOf(body: string): Promise<bigint | undefined> {
   const plants = new Map<bigint, NewPlant>();
   const handle = createPlantStore(memoryStorage(plants), () => true, { bodyLimit: 2 ** 26 });
@@ -15,7 +15,7 @@ async function idOf(body: string): Promise<bigint | undefined> {
   return undefined;
 }
 
-/** The spelling of a number of JSON, in its parts. */
+/** A JSON number, in its parts. */
 interface Spelling {
   readonly sign: '' | '-';
   readonly whole: string;
@@ -28,8 +28,8 @@ function spell({ sign, whole, fraction, exponent }: Spelling): string {
 }
 
 /**
- * The integer that the digits are, by moving the point through them as one does on paper. It shares nothing with the
- * code it judges: no double, no counting of zeros.
+ * The integer that the digits spell, found by moving the decimal point as on paper. It shares nothing with the code it
+ * judges: no double, no counting of zeros.
  */
 function oracle({ sign, whole, fraction = '', exponent }: Spelling): bigint | undefined {
   const shift = BigInt(exponent ? exponent.mark.slice(1) + exponent.digits : 0);
@@ -52,7 +52,7 @@ const digits = (maxLength: number) =>
   fc.string({ unit: fc.constantFrom(...'0123456789', '0', '0', '0'), minLength: 1, maxLength });
 const whole = fc.oneof(
   digits(22).map((text) => text.replace(/^0+(?=.)/, '')),
-  // The neighbourhoods where a double, a safe integer and an int64 end.
+  // Near the ends of the doubles, of the safe integers and of int64.
   fc
     .tuple(fc.constantFrom(0n, 2n ** 53n, 2n ** 63n, 2n ** 64n, 10n ** 18n, 10n ** 19n), fc.bigInt(-3n, 3n))
     .map(([edge, step]) => String(edge + step).replace('-', '')),
@@ -73,7 +73,7 @@ const spelling: fc.Arbitrary<Spelling> = fc.record({
   ),
 });
 
-/** What can stand around the id; each first the way most clients write it, which the library looks for first. */
+/** What can stand around the id. The first of each is what most clients write; the library has a fast path for it. */
 const bodies: readonly (readonly [string, (id: string) => string])[] = [
   ['{"id":…,"name":"x"}', (id) => `{"id":${id},"name":"x"}`],
   ['{"id": …, "name": "x", "tag": "y"}', (id) => `{"id": ${id}, "name": "x", "tag": "y"}`],
@@ -89,7 +89,7 @@ const bodies: readonly (readonly [string, (id: string) => string])[] = [
 ];
 
 describe('the id is what its digits say', () => {
-  test('there are at least thirty spellings in the table, valid and not', () => {
+  test('the table has at least thirty spellings, valid and invalid', () => {
     expect(idSpellings.filter(([, , value]) => value !== undefined).length).toBeGreaterThanOrEqual(30);
     expect(idSpellings.filter(([, , value]) => value === undefined).length).toBeGreaterThanOrEqual(15);
   });
@@ -107,7 +107,7 @@ describe('the id is what its digits say', () => {
     );
   });
 
-  test('every int64 as most clients spell it', async () => {
+  test('every int64, spelt as most clients spell it', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n),

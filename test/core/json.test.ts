@@ -3,7 +3,7 @@ import { createPlantStore, type NewPlant } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { describe, expect, test } from 'vitest';
 
-/** The plant that a text became, or the message why it became none. */
+/** The plant that a text became, or the message that says why it is no plant. */
 async function read(body: string | Uint8Array): Promise<NewPlant | string> {
   const plants = new Map<bigint, NewPlant>();
   const errors: unknown[] = [];
@@ -20,7 +20,7 @@ async function read(body: string | Uint8Array): Promise<NewPlant | string> {
   return plant ?? `${JSON.parse(answer.body).error} ${JSON.parse(answer.body).message}`;
 }
 
-/** Every spelling of a character of a JSON string that is not itself. */
+/** Every spelling of a character in a JSON string, except the character itself. */
 const escapesOf = (character: string) => {
   const code = character.charCodeAt(0).toString(16).padStart(4, '0');
   return [`\\u${code}`, `\\u${code.toUpperCase()}`];
@@ -56,7 +56,7 @@ describe('members given twice, however they are spelt', () => {
     );
   });
 
-  test('are not seen where there is one', async () => {
+  test('are not found if a member comes once', async () => {
     const spellings = fc.tuple(spellingOf('id'), spellingOf('name'), spellingOf('tag'));
     await fc.assert(
       fc.asyncProperty(spellings, filler, filler, async ([id, name, tag], before, between) => {
@@ -81,7 +81,7 @@ test('any JSON object is read as JSON.parse reads it', async () => {
   );
 });
 
-test('any text is a plant, or JSON and none, or no JSON, as JSON.parse has it: never a failure of ours', async () => {
+test('any text is a plant, other JSON, or no JSON, just as JSON.parse decides: never an internal error', async () => {
   const fragment = fc.constantFrom(
     '{',
     '}',
@@ -116,7 +116,7 @@ test('any text is a plant, or JSON and none, or no JSON, as JSON.parse has it: n
   );
 });
 
-test('the usual spelling of a plant, which has a way of its own, means what it means behind a new line', async () => {
+test('the fast path reads a plant as the general path does, which a leading new line forces', async () => {
   const space = fc.constantFrom('', ' ', '  ');
   const inString = fc.constantFrom(
     'a',
@@ -165,7 +165,7 @@ test('the usual spelling of a plant, which has a way of its own, means what it m
   );
 });
 
-test('any bytes are a plant or a refusal: never a failure of ours', async () => {
+test('any bytes are a plant or a refusal: never an internal error', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 40 }), async (bytes) => {
       expect(await read(bytes)).toMatch(/^4000[12] /);
@@ -182,7 +182,7 @@ function isJson(text: string): boolean {
   }
 }
 
-// Recursion would overflow the stack, and quadratic time would take hours: no clock is needed to see either.
+// Recursion would overflow the stack, and quadratic time would take hours: no clock is needed to notice.
 describe('hostile sizes take linear time and no stack', () => {
   const million = 1_000_000;
   test.each<[string, string, unknown]>([

@@ -1,7 +1,9 @@
+import fc from 'fast-check';
 import {
   acceptTokens,
   createPlantStore,
   InsufficientScope,
+  type PlantHandler,
   type PlantStorage,
   type PlantStoreOptions,
 } from 'plant-store';
@@ -11,9 +13,30 @@ import { describe, expect, test } from 'vitest';
 const create = (options: unknown) => () =>
   createPlantStore(memoryStorage(), () => true, options as PlantStoreOptions);
 
-describe('a bad option is a TypeError that names it, at once', () => {
-  const bad: Record<string, readonly unknown[]> = {
-    basePath: ['api', '/', '/api/', '//api', '/api//v1', '/api?x', '/api#x', 7, null, {}],
+describe('a bad option is a TypeError at once, which names the option', () => {
+  const bad: Record<keyof PlantStoreOptions, readonly unknown[]> = {
+    basePath: [
+      ...['api', '/', '/api/', '//api', '/api//v1', '/api?x', '/api#x', 7, null, {}],
+      // What no client sends like this: it sends something else, and the store would never be found.
+      ...[
+        '/ü',
+        '/a b',
+        '/a\n',
+        '/a\t',
+        '\n/a',
+        '/a"b',
+        '/a<b',
+        '/a{b}',
+        '/a\\b',
+        '/a|b',
+        '/a^b',
+        '/a`b',
+        '/🌹',
+        '/a\0',
+      ],
+      ...['/.', '/..', '/./a', '/a/../b', '/a/.', '/%2e', '/a/%2E%2e/b', '/.%2E'],
+      ...['/%', '/%C', '/%zz', '/%c3%bc'],
+    ],
     bodyLimit: [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '1024', 1024n, null, 2 ** 53],
     timeoutMs: [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, '30', 2 ** 31, null],
     acceptReplays: [0, 1, 'true', null, {}],
@@ -28,7 +51,7 @@ describe('a bad option is a TypeError that names it, at once', () => {
   );
 
   test.each(['bodylimit', 'timeout', 'toString', '__proto__x', 'storage'])(
-    'an option that there is not: %s',
+    'an option that does not exist: %s',
     (name) => {
       expect(create({ [name]: 1 })).toThrow(TypeError);
       expect(create({ [name]: 1 })).toThrow(
@@ -60,7 +83,21 @@ describe('a bad option is a TypeError that names it, at once', () => {
 
 describe('a good option is taken', () => {
   const good: Record<keyof PlantStoreOptions, readonly unknown[]> = {
-    basePath: [undefined, '', '/api', '/api/v1', '/~rosa/%C3%A9.x'],
+    basePath: [
+      ...[
+        undefined,
+        '',
+        '/api',
+        '/api/v1',
+        '/~rosa/%C3%A9.x',
+        '/%C3%BC',
+        '/...',
+        '/.well-known',
+        '/a.',
+        '/..a',
+      ],
+      "/a-b_c~d!$&'()*+,;=:@e",
+    ],
     bodyLimit: [undefined, 1, 2 ** 53 - 1],
     timeoutMs: [undefined, 0, 1, 2 ** 31 - 1],
     acceptReplays: [undefined, false, true],
@@ -73,24 +110,49 @@ describe('a good option is taken', () => {
     },
   );
 
-  test('there need be none', () => {
+  test('no option is required', () => {
     expect(create(undefined)()).toBeTypeOf('function');
     expect(create({})()).toBeTypeOf('function');
   });
 });
 
-describe('the helpers check what they are given', () => {
+test('a basePath that is taken is one that clients send as it is', async () => {
+  const path = fc.array(
+    fc.oneof(fc.string({ maxLength: 5 }), fc.constantFrom('.', '..', '%2E', '%C3%BC', 'api')),
+  );
+  let taken = 0;
+  await fc.assert(
+    fc.asyncProperty(path, async (segments) => {
+      const basePath = segments.map((segment) => `/${segment}`).join('');
+      let handle: PlantHandler;
+      try {
+        handle = create({ basePath })();
+      } catch {
+        return;
+      }
+      taken++;
+      const url = new URL(`http://localhost${basePath}/plants`);
+      expect(url.pathname).toBe(`${basePath}/plants`);
+      // 401 and not 404: it was found.
+      expect((await handle({ method: 'POST', url: url.href, headers: {} })).status).toBe(401);
+    }),
+    { numRuns: 1000 },
+  );
+  expect(taken).toBeGreaterThan(50);
+});
+
+describe('acceptTokens and InsufficientScope check their arguments', () => {
   test.each<[string, unknown[]]>([
     ['no token', []],
-    ['an empty one', ['']],
+    ['an empty token', ['']],
     ['a space', ['a b']],
     ['a trailing space', ['a ']],
     ['a quote', ['"a"']],
     ['padding within', ['a=b']],
     ['beyond ASCII', ['é']],
-    ['no string', [7]],
+    ['a number', [7]],
     ['undefined, as from an environment without it', [undefined]],
-    ['a bad one behind a good one', ['good', 'b\nad']],
+    ['a bad token after a good token', ['good', 'b\nad']],
   ])('acceptTokens: %s', (_what, tokens) => {
     expect(() => acceptTokens(...(tokens as string[]))).toThrow(TypeError);
     expect(() => acceptTokens(...(tokens as string[]))).toThrow('acceptTokens');

@@ -7,7 +7,7 @@ const mounted = ['express', 'koa', 'fastify', 'hono', 'h3', 'nest', 'existing-ap
   '/api',
 ]);
 
-describe('an example creates plants, exact ones', () => {
+describe('an example creates plants and keeps their ids exact', () => {
   it.each([['node-http', ''], ...mounted])('%s', async (name, path) => {
     const mount = `${await urlOf(runExample(name!))}${path}`;
     await expectExactPlants(mount);

@@ -21,7 +21,7 @@ beforeAll(async () => {
   jwks = JSON.stringify({ keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'ours', alg: 'ES256' }] });
 });
 
-/** An issuer of its own, and the example that trusts it. */
+/** Starts an issuer, and the example that trusts it. */
 async function start() {
   let fetched = 0;
   let answer = { status: 200, body: jwks };
@@ -104,7 +104,7 @@ describe('a JWT that is not good enough', () => {
     ['that never expires', (claims) => sign({ ...claims, exp: undefined })],
     ['that is not valid yet', (claims) => sign({ ...claims, nbf: minutes(5) })],
     ['for another audience', (claims) => sign({ ...claims, aud: 'animals' })],
-    ['for no audience', (claims) => sign({ ...claims, aud: undefined })],
+    ['without an audience', (claims) => sign({ ...claims, aud: undefined })],
     ['of another issuer', (claims) => sign({ ...claims, iss: 'https://elsewhere.example' })],
     ['without a subject', (claims) => sign({ ...claims, sub: undefined })],
     ['signed by another key under the same name', (claims) => sign(claims, { by: otherKey })],
@@ -118,7 +118,7 @@ describe('a JWT that is not good enough', () => {
         (await sign(claims)).replace(/\.[^.]+\./, `.${encoded({ ...claims, sub: 'mallory' })}.`),
     ],
     ['that says it needs no signature', (claims) => `${encoded({ alg: 'none' })}.${encoded(claims)}.`],
-    ['that is no JWT', () => 'secret'],
+    ['that is not a JWT', () => 'secret'],
   ])('a token %s is a 401', async (_title, tokenFrom) => {
     expect(await running.create(await tokenFrom(good(running)))).toEqual(invalid);
   });
@@ -146,7 +146,7 @@ describe('an issuer that fails makes a 500, never a 401', () => {
   it.each([
     ['an error', { status: 503, body: 'try later' }],
     ['a page', { status: 200, body: '<html>sign in</html>' }],
-    ['JSON that is no key set', { status: 200, body: '{"keys":"none"}' }],
+    ['JSON that is not a key set', { status: 200, body: '{"keys":"none"}' }],
   ])(
     'when it answers %s; the same token is accepted once the issuer works again',
     async (_title, failing) => {

@@ -1,6 +1,6 @@
 /**
- * Whatever read the body before: the raw bytes win, a parsed body is used where it is exact, and of a body that is gone
- * or rounded `onError` hears which line to move. No cell hangs, and none stores a rounded id.
+ * Something else read the body first. If the raw bytes were kept, they are used; a parsed body is used if it is exact.
+ * If the body is gone or rounded, `onError` hears which line to move. No request hangs, and no rounded id is stored.
  */
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
@@ -32,7 +32,7 @@ const bodies = {
   empty: '',
 };
 
-/** 200, or the number of the Error; `theirs` where the parser answers before the library is asked. */
+/** 200, or the number of the Error; `theirs` if the parser itself answers. */
 type Outcome = 200 | 40001 | 40002 | 50003 | 'theirs';
 
 const exact: readonly Outcome[] = [200, 200, 40001, 40001];
@@ -40,7 +40,7 @@ const gone: readonly Outcome[] = [50003, 50003, 50003, 50003];
 
 interface Row {
   readonly before: string;
-  /** For each of the bodies, in their order. */
+  /** One outcome for each body, in their order. */
   readonly outcomes: readonly Outcome[];
   readonly start: (handle: PlantHandler) => Promise<Running>;
 }
@@ -96,7 +96,7 @@ const expressRows = [
     }),
   },
   {
-    before: `${name}, somebody who drained the stream`,
+    before: `${name}, a middleware that drained the stream`,
     outcomes: [50003, 50003, 50003, 40001],
     start: onExpress(make, drain),
   },
@@ -109,7 +109,7 @@ const expressRows = [
     }),
   },
   {
-    before: `${name}, somebody who called setEncoding`,
+    before: `${name}, a middleware that called setEncoding`,
     outcomes: exact,
     start: onExpress(make, (request, _response, next) => {
       request.setEncoding('latin1');
@@ -147,7 +147,7 @@ const koaRows = [
   ];
 });
 
-/** As Nest mounts middleware of a module: below its body parser. For one method, for `app.use` would strip the path. */
+/** Nest mounts a module's middleware below its body parser. For one method, because `app.use` would strip the path. */
 const onNest = (options: { rawBody: boolean }) => async (handle: PlantHandler) => {
   class App implements NestModule {
     configure(consumer: Parameters<NestModule['configure']>[0]) {
@@ -213,7 +213,7 @@ const nextRows: readonly Row[] = [
     start: onRoute((request) => request.clone().text()),
   },
   {
-    before: 'a Next route, somebody who holds the reader of the stream',
+    before: 'a Next route that holds the reader of the stream',
     outcomes: gone,
     start: onRoute((request) => request.body?.getReader()),
   },
@@ -239,7 +239,7 @@ const fetchRows: readonly Row[] = [
     }),
   },
   {
-    before: 'Hono, a reader of the stream that was begun and left',
+    before: 'Hono, a middleware that read a part of the stream',
     outcomes: gone,
     start: onHono(async (context, next) => {
       const reader = context.req.raw.body!.getReader();
@@ -249,7 +249,7 @@ const fetchRows: readonly Row[] = [
     }),
   },
   {
-    before: 'Hono, somebody who holds the reader of the stream',
+    before: 'Hono, a middleware that holds the reader of the stream',
     outcomes: gone,
     start: onHono(async (context, next) => {
       context.req.raw.body!.getReader();
@@ -287,7 +287,7 @@ describe.each(rows)('behind $before', ({ outcomes, start }) => {
 
   const cells = Object.entries(bodies).map(([what, body], i) => ({ what, body, outcome: outcomes[i]! }));
 
-  test.each(cells)('$what comes to $outcome', async ({ body, outcome }) => {
+  test.each(cells)('$what: $outcome', async ({ body, outcome }) => {
     plants.clear();
     told.length = 0;
     const { status, text } = await clientOf(running.url).send({

@@ -1,4 +1,4 @@
-/** Clients that go away, in waves: none of them leaves anything behind. */
+/** Clients go away in waves. The server keeps nothing of them: no call, no socket, no timer. */
 import { connect as connectHttp2, constants } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import { deferred } from '../support/deferred.js';
 import type { Running } from '../support/sockets.js';
 import { type Host, honoHosts, hosts } from './hosts.js';
 
-/** Clients that are connected at the same time. */
+/** How many clients are connected at the same time. */
 export const wave = 250;
 
 /** One row of the table of hosts for each adapter. */
@@ -17,11 +17,11 @@ export const oneOfEachAdapter = [...hosts, ...honoHosts].filter(({ name }) =>
   /^(node:http|Express 5, at the root|Koa 3, plain|Fastify 5, at the root|Hono, by route)$/.test(name),
 );
 
-/** Where a client stands when it goes away; each leaves its request there at first. */
+/** What a client has sent when it goes away. */
 const moments = ['mid-body', 'between request and answer', 'mid-body of a request that is refused'] as const;
 type Moment = (typeof moments)[number];
 
-/** A number that can be waited for. */
+/** A number that a test can wait for. */
 class Count {
   #value = 0;
   #waiting: { reached: (value: number) => boolean; resolve: () => void }[] = [];
@@ -98,14 +98,14 @@ export function disconnectsOn({ basePath, start }: Host, clients: number): void 
       await pending.until((value) => value === 0);
     }
     expect(unhandled).toEqual([]);
-    // What drains a refused upload looks for half a second whether more of it comes.
+    // The drain of a refused upload waits half a second for more of it.
     while (timers() > timersBefore) await setTimeout(50);
   }, 120_000);
 }
 
 const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
 
-/** Opens clients that stop at these moments; what is returned cuts them all off, every other one with a reset. */
+/** Opens clients that stop at these moments. The function returned disconnects them all, every second with a reset. */
 function openClients(url: string, kinds: readonly Moment[]): () => void {
   const { protocol, host, port, pathname } = new URL(url);
   const path = `${pathname.replace(/\/$/, '')}/plants`;

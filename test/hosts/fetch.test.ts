@@ -1,4 +1,5 @@
 /** What toFetch makes of a `Request`, beyond the contract table. */
+import { HttpRequest } from '@azure/functions';
 import { acceptTokens, createPlantStore, type PlantHandler, type PlantStorage } from 'plant-store';
 import { toFetch } from 'plant-store/fetch';
 import { memoryStorage } from 'plant-store/memory';
@@ -22,7 +23,7 @@ const requestOf = (
     duplex: 'half',
   } as RequestInit);
 
-/** A body without end, and how much of it was asked for. */
+/** A body that never ends, and how many bytes of it were asked for. */
 function endless(): { stream: ReadableStream<Uint8Array>; taken: () => number } {
   let taken = 0;
   const stream = new ReadableStream<Uint8Array>({
@@ -36,21 +37,42 @@ function endless(): { stream: ReadableStream<Uint8Array>; taken: () => number } 
 
 class OwnRequest extends Request {}
 
+test("a request without a signal, as Azure Functions' is", async () => {
+  const signals: AbortSignal[] = [];
+  const handle = createPlantStore(memoryStorage(), (token, { signal, request }) => {
+    signals.push(signal, request.signal!);
+    return token === 'secret';
+  });
+  const request = new HttpRequest({
+    method: 'POST',
+    url: 'http://localhost/plants',
+    headers,
+    body: { string: plant },
+  });
+  expect('signal' in request).toBe(false);
+  const answer = await toFetch(handle)(request);
+  expect([answer.status, await answer.text()]).toEqual([200, '{"name":"Rosa canina"}']);
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false, false]);
+});
+
 test.each([
   { what: 'Request', Type: Request },
-  { what: 'class of its own, as Next has', Type: OwnRequest },
-])('hazard: the length that a constructed $what declares is a lie: the body is counted', async ({ Type }) => {
-  const { stream, taken } = endless();
-  const response = await mounted()(requestOf(stream, { 'content-length': '10' }, Type));
-  expect(await (response as Response).json()).toMatchObject({ error: 40006 });
-  expect(taken()).toBeLessThan(2 ** 21);
-});
+  { what: 'subclass of Request, as Next has', Type: OwnRequest },
+])(
+  'hazard: the declared length of a constructed $what may be a lie, so the body is counted',
+  async ({ Type }) => {
+    const { stream, taken } = endless();
+    const response = await mounted()(requestOf(stream, { 'content-length': '10' }, Type));
+    expect(await (response as Response).json()).toMatchObject({ error: 40006 });
+    expect(taken()).toBeLessThan(2 ** 21);
+  },
+);
 
 test.each([
   { host: 'Bun', rest: { requestIP: () => null } },
   { host: 'Deno', rest: { remoteAddr: { hostname: '127.0.0.1' } } },
 ])(
-  'straight from the server of $host, a declared body is read in one go, and held to the limit',
+  'a declared body that comes straight from the server of $host is read at once, within the limit',
   async ({ rest }) => {
     const whole = (text: string) => {
       const request = requestOf(text, { 'content-length': String(text.length) });
@@ -91,7 +113,7 @@ test('a request that has no body is body_not_json', async () => {
   expect(await response.json()).toMatchObject({ error: 40001 });
 });
 
-test("the request's signal is asked for only by who wants it, and reaches the storage", async () => {
+test("the request's signal is read only if the storage reads its signal, and fires it", async () => {
   let asked = 0;
   const gone = new AbortController();
   const request = () => {

@@ -1,4 +1,4 @@
-/** Mounted means a guest: whatever is not `POST <mount>/plants` is the app's, with its body unread and untouched. */
+/** The library is a guest in the app: every request but `POST <mount>/plants` goes on to the app, its body unread. */
 import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -27,7 +27,7 @@ interface Own {
   readonly body: string;
 }
 
-/** The app's own routes; the framework's error handler gets what it throws. */
+/** The app's own routes. The framework's error handler gets what they throw. */
 async function own(request: IncomingMessage, url: string): Promise<Own> {
   const cors = { 'access-control-allow-origin': '*', 'access-control-allow-methods': 'POST' };
   if (request.method === 'OPTIONS') return { status: 204, headers: cors, body: '' };
@@ -140,7 +140,7 @@ describe.each(apps)('as a guest of $name', ({ start, basePath = '' }) => {
     return send({ method, path, headers, body: body ? new TextEncoder().encode(body) : undefined });
   };
 
-  test("the operation is the library's", async () => {
+  test('POST /plants is answered by the library', async () => {
     expect(await asked('POST', '/plants', rose)).toMatchObject({
       status: 200,
       text: '{"name":"Rosa canina"}',
@@ -164,12 +164,12 @@ describe.each(apps)('as a guest of $name', ({ start, basePath = '' }) => {
     expect(await asked('POST', '/broken', rose)).toMatchObject({ status: 500, text: 'caught of the app' });
   });
 
-  test('hazard: a body handed on is whole, not drained and not begun', async () => {
+  test('hazard: the body of a request that is handed on is still whole', async () => {
     const megabyte = 'x'.repeat(2 ** 20);
     expect((await asked('POST', '/echo', megabyte)).text === megabyte).toBe(true);
   });
 
-  test('hazard: a body that comes later than the hand-over is whole too', async () => {
+  test('hazard: a body that comes after its request was handed on is whole too', async () => {
     const { url } = await started();
     const request = httpRequest(`${url}/echo`, { method: 'POST', headers: { 'content-type': 'text/plain' } });
     const answered = new Promise<IncomingMessage>((resolve) => request.on('response', resolve));
@@ -179,7 +179,7 @@ describe.each(apps)('as a guest of $name', ({ start, basePath = '' }) => {
     expect(await text(await answered)).toBe('early late');
   });
 
-  // By the byte, for clients tidy such paths up before they send them.
+  // Sent byte by byte, because HTTP clients tidy such paths up.
   test.each([
     '/x/api/plants',
     '/api/x/../plants',
@@ -202,9 +202,9 @@ describe.each(apps)('as a guest of $name', ({ start, basePath = '' }) => {
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 40[04] /);
   });
 
-  // With a basePath the library itself looks for the mount.
+  // Not with a basePath: there the library itself checks the mount.
   if (basePath === '') {
-    test('behind a mount, the path without it is not the operation', async () => {
+    test('behind a mount, the path without the mount is not the operation', async () => {
       const { url } = await started();
       const { send } = clientOf(new URL(url).origin);
       const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
@@ -243,25 +243,25 @@ describe('toFastify', () => {
     body: rose,
   } as const;
 
-  test('answers inject', async () => {
+  test('answers app.inject()', async () => {
     const { app } = await prepared();
     const answer = await app.inject(request);
     expect([answer.statusCode, answer.body]).toEqual([200, '{"name":"Rosa canina"}']);
   });
 
-  test("runs the app's onRequest, onSend and onResponse hooks, and none that come with parsing", async () => {
+  test("runs the app's onRequest, onSend and onResponse hooks, but no hook that needs a parsed body", async () => {
     const { app, ran } = await prepared();
     await app.inject(request);
     expect(ran).toEqual(['onRequest', 'onSend', 'onResponse']);
   });
 
-  test('answers a wrong Content-Type itself: Fastify would with a 415 of its own', async () => {
+  test('answers a wrong Content-Type itself, before Fastify answers 415', async () => {
     const { app } = await prepared();
     const answer = await app.inject({ ...request, headers: { ...request.headers, 'content-type': 'a/b' } });
     expect(answer.json()).toMatchObject({ error: 40005 });
   });
 
-  test('honours nested prefixes, with parameters too', async () => {
+  test('works under nested prefixes, also with parameters', async () => {
     const app = Fastify();
     onTestFinished(() => app.close());
     app.register(

@@ -1,10 +1,10 @@
-/** Hono's server swaps the process's own Request and Response for its light ones: so it has a process of its own. */
+/** Hono's server replaces the global Request and Response, so this file needs a process of its own. */
 import { describe, expect, test } from 'vitest';
 import { honoHosts } from './hosts.js';
 import { contractOn } from './suite.js';
 
 describe.each(honoHosts)('the contract table on $name', contractOn);
 
-test('the globals were swapped: that is what these hosts are tested with', () => {
+test('these tests ran with the globals that Hono replaced', () => {
   expect(Object.getPrototypeOf(Response).name).toBe('Response');
 });

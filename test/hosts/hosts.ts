@@ -1,15 +1,17 @@
 /**
- * Every host on Node that the library is mounted in, as a table: a new host is one row. Each is the real package behind
- * a real socket, with an app of its own around the mount that answers 418 to whatever the mount hands on.
+ * Every host on Node, as a table: to test a new mount is to add a row. Each row is the real package behind a real
+ * socket. Around the mount is an app that answers 418 to every request that the mount hands on.
  */
 import { createServer as createHttp, type RequestListener } from 'node:http';
 import { createServer as createHttp2, createSecureServer } from 'node:http2';
 import { createServer as createHttps } from 'node:https';
 import type { Server } from 'node:net';
+import Hapi from '@hapi/hapi';
 import { getRequestListener } from '@hono/node-server';
 import Router from '@koa/router';
 import { All, Controller, HttpCode, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import express from 'express';
 import express4 from 'express4';
 import Fastify, { type FastifyInstance } from 'fastify';
@@ -30,11 +32,11 @@ import { serveNext } from './next.js';
 
 export interface Host {
   readonly name: string;
-  /** For `createPlantStore`, where the host strips no mount. */
+  /** For `createPlantStore`, if the host does not strip the mount from the URL. */
   readonly basePath?: string;
-  /** Who answers another path, and another method: the app with its 418, or the host by itself, or else the library. */
+  /** Who answers other paths and methods: the app with its 418, or the host itself. Default: the library. */
   readonly others?: 'the app' | 'the host';
-  /** Cases in which this host's own idea of a path decides, and the status that it comes to. */
+  /** Cases in which the host normalises the path by its own rules, and the status that comes of it. */
   readonly quirks?: Readonly<Record<string, number>>;
   readonly start: (handle: PlantHandler) => Promise<Running>;
 }
@@ -42,7 +44,7 @@ export interface Host {
 /** What the app around the mount answers to everything it gets. */
 export const theApp = { status: 418, text: 'the app' };
 
-/** Express 4 strips `/api/` of `/api//plants`, where Express 5 strips `/api`. */
+/** Express 4 strips `/api/` from `/api//plants`, Express 5 strips `/api`. */
 const takesOneSlashMore = { 'path-double-slash': 200 };
 
 export const hosts: readonly Host[] = [
@@ -107,7 +109,7 @@ export const hosts: readonly Host[] = [
         context.status = theApp.status;
         context.body = theApp.text;
       });
-      // It logs every client that goes away.
+      // Else Koa logs every client that goes away.
       app.silent = true;
       return createHttp(app.callback());
     };
@@ -152,7 +154,7 @@ export const hosts: readonly Host[] = [
   {
     name: 'h3, by route',
     basePath: '/api',
-    // Its router takes a slash at the end for none, and there is no next handler to go on to.
+    // h3's router ignores a slash at the end, and the library has no next handler to call.
     quirks: { 'path-slash': 404 },
     others: 'the app',
     start: (handle) => {
@@ -162,7 +164,7 @@ export const hosts: readonly Host[] = [
   },
   {
     name: 'h3, by app.mount',
-    // It refuses an empty segment itself.
+    // h3 itself refuses an empty segment.
     quirks: { 'path-double-slash': 404 },
     start: (handle) => listen(h3(new H3().mount('/api', toFetch(handle))), 'http:', '/api'),
   },
@@ -183,6 +185,41 @@ export const hosts: readonly Host[] = [
         '/api',
       ),
   },
+  {
+    name: 'Hapi',
+    basePath: '/api',
+    others: 'the app',
+    start: async (handle) => {
+      const plants = toNode(handle);
+      const app = Hapi.server();
+      app.ext('onRequest', ({ raw }, h) => {
+        return new Promise((resolve) => {
+          raw.res.once('close', () => resolve(h.abandon));
+          plants(raw.req, raw.res, () => resolve(h.continue));
+        });
+      });
+      app.ext('onPreResponse', (_request, h) => h.response(theApp.text).code(theApp.status));
+      await app.initialize();
+      return listen(app.listener, 'http:', '/api');
+    },
+  },
+  {
+    name: 'NestJS on Fastify',
+    others: 'the app',
+    start: async (handle) => {
+      const adapter = new FastifyAdapter();
+      const app = await NestFactory.create<NestFastifyApplication>(EmptyNestModule, adapter, {
+        logger: false,
+      });
+      await app.register(toFastify(handle), { prefix: '/api' });
+      app.useGlobalFilters({
+        catch: (_error, host) => adapter.reply(host.switchToHttp().getResponse(), theApp.text, theApp.status),
+      });
+      await app.init();
+      await adapter.getInstance().ready();
+      return listen(app.getHttpServer(), 'http:', '/api');
+    },
+  },
   ...[{ rawBody: false }, { rawBody: true }].map(
     (options): Host => ({
       name: `NestJS${options.rawBody ? ' with rawBody' : ''}`,
@@ -197,7 +234,7 @@ export const hosts: readonly Host[] = [
   ),
 ];
 
-/** HTTP/2 as browsers speak it, and for a client that does not. */
+/** HTTP/2 over TLS, as browsers speak it, and HTTP/1.1 on the same server. */
 export const secureHosts: readonly Host[] = [
   {
     name: 'node:http2 with TLS',
@@ -240,7 +277,7 @@ function h3(app: H3): Server {
   return createHttp(toNodeHandler(app) as RequestListener);
 }
 
-/** A Nest app that answers everything; its decorators are called as functions, for the syntax needs a compiler option. */
+/** A Nest app that answers everything. Its decorators are called as functions: the syntax needs a compiler option. */
 export class NestModule {}
 class RestOfTheApp {
   answer(): string {
@@ -253,3 +290,6 @@ HttpCode(theApp.status)(RestOfTheApp.prototype, 'answer', described);
 Controller()(RestOfTheApp);
 Module({ controllers: [RestOfTheApp] })(NestModule);
 const nestModule = NestModule;
+
+class EmptyNestModule {}
+Module({})(EmptyNestModule);

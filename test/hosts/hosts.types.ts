@@ -1,10 +1,11 @@
 /**
- * What each adapter returns fits the host's own handler type, without a cast: checked by `tsc`, never run. The last
- * block holds that the check can fail.
+ * What each adapter returns fits the host's own handler type without a cast. `tsc` checks this file, nothing runs it.
+ * The last block shows that the check can fail.
  */
 import type { createServer } from 'node:http';
 import type { createServer as createHttp2, createSecureServer } from 'node:http2';
 import type { createServer as createHttps } from 'node:https';
+import type { app as azure, HttpRequest } from '@azure/functions';
 import type { serve as serveHono } from '@hono/node-server';
 import type Router from '@koa/router';
 import type { INestApplication } from '@nestjs/common';
@@ -66,6 +67,16 @@ export function fastifyApps(app: FastifyInstance, http2: import('node:http2').Ht
   on2.register(fastify, { prefix: '/api' });
 }
 
+export async function azureFunctions(app: typeof azure): Promise<void> {
+  app.http('plants', {
+    methods: ['POST'],
+    handler: async (request: HttpRequest) => {
+      const answer = await fetch(request);
+      return { status: answer.status, headers: answer.headers, body: await answer.text() };
+    },
+  });
+}
+
 export function nestApps(app: INestApplication): void {
   app.use('/api', forExpress);
 }
@@ -95,13 +106,13 @@ export function fetchHosts(hono: Hono, h3: H3, serve: typeof serveHono): void {
   void [bun, deno, worker, next];
 }
 
-// A handler that needs what no host gives is refused: the lines above would not pass by being `any`.
+// A handler that needs more than any host gives does not compile, so the lines above do not pass as `any`.
 declare const demanding: (request: { readonly missing: 1 }) => Promise<Response>;
 // @ts-expect-error: Express has no such request
 export const refusedByExpress: express.RequestHandler = demanding;
-// @ts-expect-error: nor has Koa
+// @ts-expect-error: Koa has no such request
 export const refusedByKoa: Koa.Middleware = demanding;
-// @ts-expect-error: nor has a fetch host
+// @ts-expect-error: a fetch host has no such request
 export const refusedByFetch: (request: Request) => Promise<Response> = demanding;
-// @ts-expect-error: and a response is not anything
+// @ts-expect-error: a response is not a string
 export const notAny: string = fetch(new Request('http://localhost'));

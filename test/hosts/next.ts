@@ -1,6 +1,6 @@
 /**
- * What Next does around a handler, without Next's 100 MB: its own routing, its `Request`, its body parser for pages. A
- * method that a route does not export is answered 405 by Next itself, another path 404.
+ * What Next does around a handler, without Next's 100 MB: its routing, its `Request`, its body parser for pages. Next
+ * itself answers 405 to a method that a route does not export, and 404 to another path.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
@@ -25,7 +25,7 @@ export interface NextFiles {
 export function serveNext({ route, page }: NextFiles, path = '/api/plants'): RequestListener {
   return async (request, response) => {
     const url = new URL(request.url!, 'http://localhost');
-    // Not `url.pathname`: that has the dot segments taken out.
+    // Not `url.pathname`, because the URL parser removes dot segments.
     if (request.url!.split('?', 1)[0] !== path) return void response.writeHead(404).end();
     if (page) return void (await callPage(page, request, response, url));
     if (request.method !== 'POST') return void response.writeHead(405).end();
@@ -71,7 +71,7 @@ async function callPage(
   await handler(request as Parameters<PageHandler>[0], response);
 }
 
-/** Next's parser: JSON becomes a value, an empty body `{}`; what is not JSON is answered by Next. */
+/** Next's parser: JSON becomes a value, an empty body becomes `{}`. Next itself answers a body that is not JSON. */
 async function parsed(request: IncomingMessage): Promise<unknown> {
   const whole = await text(request);
   if (request.headers['content-type'] !== 'application/json') return whole;

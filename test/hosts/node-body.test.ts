@@ -7,7 +7,7 @@ import { chunk, lastChunk, raw, Wire } from '../support/sockets.js';
 import { errorOf, fields, json, rose, roseCreated, start, token } from './node-server.js';
 
 describe('bodies on the wire', () => {
-  test('a request that comes in one-byte writes', async () => {
+  test('a request that arrives byte by byte is read', async () => {
     const { open, plants } = await start();
     const wire = await open();
     for (const byte of Buffer.from(raw([token, json], '{"id":1,"name":"ばら"}'))) {
@@ -17,7 +17,7 @@ describe('bodies on the wire', () => {
     expect(plants.get(1n)).toEqual({ id: 1n, name: 'ばら' });
   });
 
-  test('a chunked body whose chunks split every character, with trailers', async () => {
+  test('a chunked body is read, although its chunks split every character and trailers follow', async () => {
     const { open, plants } = await start();
     const wire = await open();
     await wire.write(raw([token, json, 'Transfer-Encoding: chunked']));
@@ -27,7 +27,7 @@ describe('bodies on the wire', () => {
     expect(plants.get(1n)).toEqual({ id: 1n, name: 'Épine 🌹' });
   });
 
-  test('a declared length over the limit is refused before a byte of the body came', async () => {
+  test('a declared length over the limit is refused before any of the body arrives', async () => {
     const { open, calls } = await start({ options: { bodyLimit: 100 } });
     const wire = await open();
     await wire.write(raw([token, json, 'Content-Length: 101']));
@@ -64,11 +64,11 @@ describe('bodies on the wire', () => {
     ['resets the connection', (wire: Wire) => wire.reset()],
     ['breaks the chunked coding', (wire: Wire) => wire.write('no chunk\r\n')],
   ])(
-    'a client that %s within the body: the call settles, nothing is stored, nobody is told',
+    'a client that %s within the body: the call settles, nothing is stored, onError is not called',
     async (_how, leave) => {
       const { open, plants, errors, calls } = await start();
       const wire = await open();
-      // A whole plant, but not a whole body: it must not pass for one.
+      // A whole plant, but not a whole body: it must not be stored.
       await wire.write(raw([token, json, 'Transfer-Encoding: chunked']));
       await wire.write(chunk(rose));
       const { response } = await calls.next();

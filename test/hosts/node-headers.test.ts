@@ -6,8 +6,8 @@ import { errorOf, json, rose, roseCreated, start, token } from './node-server.js
 
 describe('headers and targets that only a raw socket can send', () => {
   test.each([
-    ['the same one twice', [token, token]],
-    ['a good one and a bad one', [token, 'Authorization: Bearer bad']],
+    ['the same token twice', [token, token]],
+    ['a good token and a bad token', [token, 'Authorization: Bearer bad']],
     ['two spellings of the name', ['AUTHORIZATION: Basic eDp5', 'authorization: Bearer good']],
   ])('two Authorization headers are token_invalid: %s', async (_what, headers) => {
     const { open, plants } = await start();
@@ -33,7 +33,7 @@ describe('headers and targets that only a raw socket can send', () => {
     ['a query that holds slashes and question marks', 'POST /plants?/plants?/ HTTP/1.1', 200],
     ['absolute-form of another path', 'POST http://localhost/plants/plants HTTP/1.1', 404],
     ['absolute-form without a path', 'POST http://localhost HTTP/1.1', 404],
-    ['an authority that is called plants', 'POST http://plants HTTP/1.1', 404],
+    ['an authority named plants', 'POST http://plants HTTP/1.1', 404],
     ['network-path reference', 'POST //localhost/plants HTTP/1.1', 404],
     ['dot segments', 'POST /x/../plants HTTP/1.1', 404],
     ['a dot segment', 'POST /./plants HTTP/1.1', 404],
@@ -54,7 +54,7 @@ describe('headers and targets that only a raw socket can send', () => {
     expect(plants.size).toBe(status === 200 ? 1 : 0);
   });
 
-  test('an answer to HEAD has no body, so the next answer is not mistaken for it', async () => {
+  test('an answer to HEAD has no body, so that the next answer is not taken for it', async () => {
     const { open } = await start();
     const wire = await open();
     await wire.write(raw([], '', { line: 'HEAD /plants HTTP/1.1' }) + raw([token, json], rose));
@@ -62,7 +62,7 @@ describe('headers and targets that only a raw socket can send', () => {
     expect(await wire.answer()).toMatchObject(roseCreated);
   });
 
-  test('HTTP/1.0 is answered, and closed', async () => {
+  test('HTTP/1.0 is answered, then the connection is closed', async () => {
     const { open } = await start();
     const wire = await open();
     await wire.write(raw([token, json], rose, { line: 'POST /plants HTTP/1.0' }));
@@ -73,13 +73,13 @@ describe('headers and targets that only a raw socket can send', () => {
 
 describe('Expect: 100-continue', () => {
   const expectation = 'Expect: 100-continue';
-  /** As the evaluation server does: the listener takes those requests too, and decides when to send the 100. */
+  /** Like the evaluation server: the listener gets these requests too, and decides when to send the 100. */
   const serve = (listener: RequestListener) => createServer(listener).on('checkContinue', listener);
 
   test.each([
     ['under a checkContinue listener', serve],
-    ['where Node answers it', (listener: RequestListener) => createServer(listener)],
-  ])('exactly one 100, %s', async (_where, how) => {
+    ['if Node answers it', (listener: RequestListener) => createServer(listener)],
+  ])('exactly one 100 is sent %s', async (_where, how) => {
     const { open } = await start({ serve: how });
     const wire = await open();
     await wire.write(raw([token, json, expectation, `Content-Length: ${rose.length}`]));
@@ -93,14 +93,14 @@ describe('Expect: 100-continue', () => {
     ['for a refused token', ['Authorization: Bearer bad', json, 'Content-Length: 10'], 401],
     ['for a declared length over the limit', [token, json, `Content-Length: ${2 ** 20 + 1}`], 400],
     ['for another media type', [token, 'Content-Type: text/plain', 'Content-Length: 10'], 400],
-  ])('no 100 %s', async (_what, headers, status) => {
+  ])('no 100 is sent %s', async (_what, headers, status) => {
     const { open } = await start({ serve });
     const wire = await open();
     await wire.write(raw([...headers, expectation]));
     expect((await wire.answer()).status).toBe(status);
   });
 
-  test('a client that does not wait for the 100 is served all the same', async () => {
+  test('a client that does not wait for the 100 is answered too', async () => {
     const { open } = await start({ serve });
     const wire = await open();
     await wire.write(raw([token, json, expectation], rose));

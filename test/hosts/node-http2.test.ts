@@ -38,7 +38,7 @@ describe('HTTP/2', () => {
     expect(Object.keys(headers).sort()).toEqual([':status', 'content-length', 'content-type', 'date']);
   });
 
-  test('refused uploads do not eat the window of the connection', async () => {
+  test('refused uploads do not use up the window of the connection', async () => {
     const { port, plants } = await start({ serve });
     const session = connect(`http://127.0.0.1:${port}`);
     onTestFinished(() => session.destroy());
@@ -52,7 +52,7 @@ describe('HTTP/2', () => {
     for (let i = 0; i < 8; i++) {
       expect(errorOf({ text: await send(refusedFields, new Uint8Array(2 ** 20)) })).toBe(40102);
     }
-    // Eight windows long, so that it arrives only if the window was given back.
+    // Eight windows long: it arrives only if the refused uploads gave the window back.
     expect(await send(fields, rose.padEnd(2 ** 19))).toBe(roseCreated.text);
     expect(plants.size).toBe(1);
   });
@@ -79,14 +79,14 @@ describe('HTTP/2', () => {
     expect((await calls.next()).request.raw).toHaveProperty('readableDidRead', false);
   });
 
-  test('an upload over the limit is refused while the client still writes, and its stream is let go', async () => {
+  test('an upload over the limit is refused while the client still writes, and its stream is closed', async () => {
     const { frames, plants, calls } = await startHttp2({ bodyLimit: 100 });
     frames.headers(1, fields);
     const { request } = await calls.next();
     const closed = once((request.raw as Http2ServerRequest).stream, 'close');
     for (let i = 0; i < 3; i++) frames.data(1, rose.padEnd(101));
     expect(errorOf({ text: await dataOf(frames, 1) })).toBe(40006);
-    // Although it was paused with something in it that nobody takes.
+    // Although the stream was paused with unread data in it.
     await closed;
     expect(plants.size).toBe(0);
   });
@@ -95,7 +95,7 @@ describe('HTTP/2', () => {
     ['nothing', ''],
     ['a whole plant', rose],
     ['half a plant', rose.slice(0, 12)],
-  ])('a body that was aborted after %s is neither empty nor complete', async (_what, part) => {
+  ])('a body aborted after %s is neither empty nor complete', async (_what, part) => {
     const { frames, plants, errors, calls } = await startHttp2();
     frames.headers(1, fields);
     const { response } = await calls.next();
@@ -109,7 +109,7 @@ describe('HTTP/2', () => {
     expect(await dataOf(frames, 3)).toBe(roseCreated.text);
   });
 
-  test('a body that was aborted before anybody looked at it is neither empty nor complete', async () => {
+  test('a body aborted before the request is handled is neither empty nor complete', async () => {
     const { frames, plants, calls } = await startHttp2();
     frames.headers(1, fields);
     frames.data(1, rose);

@@ -1,4 +1,4 @@
-// Clients that leave before their answer, and the signal that tells of it.
+// Clients that leave before their answer, and the signal that fires then.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { constants, createServer as http2Server } from 'node:http2';
@@ -30,7 +30,7 @@ describe.each([
     };
   }
 
-  test('fires when the client leaves; the AbortError of the storage is told to nobody', async () => {
+  test('fires when the client leaves; the AbortError of the storage is not reported', async () => {
     const begun = deferred();
     const storage: PlantStorage = {
       create: (_plant, { signal }) =>
@@ -48,7 +48,7 @@ describe.each([
     expect(errors).toEqual([]);
   });
 
-  test('that is first read after the client left has fired already', async () => {
+  test('has fired already if it is first read after the client left', async () => {
     const decision = deferred<boolean>();
     let aborted: boolean | undefined;
     const verifyToken: VerifyToken<boolean> = async (_token, context) => {
@@ -59,7 +59,7 @@ describe.each([
     const { port, calls } = await start({ serve, verifyToken });
     const { leave } = await post(port);
     const { request, response } = await calls.next();
-    // Not by `once`, which would listen to its error too.
+    // Not `once`, because it would also listen to `error`.
     const closed = new Promise((resolve) => (request.raw as IncomingMessage).on('close', resolve));
     leave();
     await closed;
@@ -68,14 +68,14 @@ describe.each([
     expect(aborted).toBe(true);
   });
 
-  test('does not fire once the request is answered, although the connection closes', async () => {
+  test('does not fire after the answer, although the connection closes', async () => {
     const signals: Signal[] = [];
     let closed: Promise<unknown> | undefined;
     const storage: PlantStorage = {
       async create(_plant, { signal, request }) {
         signals.push(signal, request.signal!);
         const incoming = request.raw as IncomingMessage;
-        // The connection of HTTP/2 is shared: there the stream closes.
+        // Requests share an HTTP/2 connection, so wait for the stream to close.
         closed = once(name === 'node:http' ? incoming.socket : incoming, 'close');
         return 'created';
       },
@@ -89,7 +89,7 @@ describe.each([
   });
 });
 
-describe('a client that leaves while the verifier is at work: nothing is stored, nobody is told', () => {
+describe('a client that leaves while the verifier is at work: nothing is stored, onError is not called', () => {
   const http1 = async (port: number, body: string) => {
     const wire = await Wire.open(port);
     await wire.write(raw([token, json, `Content-Length: ${rose.length}`], body));
@@ -129,7 +129,7 @@ describe('a client that leaves while the verifier is at work: nothing is stored,
   ] as const;
   const parts = [
     ['half a body', rose.slice(0, 12)],
-    ['a whole one', rose],
+    ['a whole body', rose],
   ] as const;
 
   test.each(ways.flatMap((way) => parts.map((part) => [...way, ...part] as const)))(

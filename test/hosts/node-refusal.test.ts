@@ -1,4 +1,4 @@
-// After a refusal: what becomes of the upload and of the connection.
+// After a refusal: what happens to the upload and to the connection.
 import { describe, expect, test } from 'vitest';
 import { chunk, raw } from '../support/sockets.js';
 import { errorOf, json, rose, roseCreated, start, token } from './node-server.js';
@@ -7,7 +7,7 @@ describe('after a refusal', () => {
   const refused = raw(['Authorization: Bearer bad', json], rose);
   const good = raw([token, json], rose);
 
-  test('a connection carries on: 401, then a good request', async () => {
+  test('a connection stays usable: 401, then a good request', async () => {
     const { open } = await start();
     const wire = await open();
     await wire.write(refused);
@@ -16,7 +16,7 @@ describe('after a refusal', () => {
     expect(await wire.answer()).toMatchObject(roseCreated);
   });
 
-  test('pipelined requests are answered in order, a refused upload in their midst', async () => {
+  test('pipelined requests are answered in order, also with a refused upload among them', async () => {
     const { open } = await start();
     const wire = await open();
     const other = raw([token, json], '{"id":2,"name":"second"}');
@@ -27,7 +27,7 @@ describe('after a refusal', () => {
     expect(await wire.answer()).toMatchObject({ status: 200, text: '{"name":"second"}' });
   });
 
-  test('a refused upload that is still under way is drained, and then a good request is answered', async () => {
+  test('a refused upload that still arrives is drained, then a good request is answered', async () => {
     const { open, plants } = await start();
     const wire = await open();
     const size = 8 * 2 ** 20;
@@ -62,7 +62,7 @@ describe('after a refusal', () => {
     let written = 0;
     while (written < 512 && (await wire.write(chunk(mebibyte)))) written++;
     await wire.closed;
-    // What the kernels keep in their buffers comes on top.
+    // The kernels' buffers come on top.
     expect(written).toBeGreaterThanOrEqual(64);
     expect(written).toBeLessThan(128);
   });

@@ -1,4 +1,4 @@
-/** `toNode` with a store of its own on a free port, for tests that speak to it byte by byte. */
+/** `toNode` on a free port with a store of its own, for tests that send single bytes. */
 import { createServer } from 'node:http';
 import type { Server } from 'node:net';
 import {
@@ -27,7 +27,7 @@ export const fields = {
   'content-type': 'application/json',
 };
 
-/** A server with this store alone, whatever becomes of its requests, and what it has stored. */
+/** Starts a server for one test, and records its calls, its errors and its plants. */
 export async function start({
   serve = (listener) => createServer(listener),
   options = {},

@@ -1,4 +1,4 @@
-/** Uploads that are refused early, and clients that go away: on every host of Node. */
+/** Uploads that are refused early, on every host on Node. */
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { connect as connectHttp2 } from 'node:http2';
@@ -17,9 +17,9 @@ const mebibyte = 2 ** 20;
 const piece = Buffer.alloc(mebibyte, 0x20);
 const http1 = ({ name }: Host) => !/http2|https|HTTP\/2/.test(name);
 
-/** On fetch hosts the library gets no Node stream: what becomes of the rest of an upload is for the host to say. */
+/** On fetch hosts the library gets no Node stream, so the host decides what happens to the rest of an upload. */
 const cutsOff = ({ name }: Host) => !/^h3|^Next, a route|^Hono/.test(name);
-/** A `Request` that was copied or made from a Node stream reads no further than it is asked to. */
+/** A `Request` that was copied, or made from a Node stream, is read only as far as somebody asks. */
 const drains = ({ name }: Host) => !/^Next, a route|^Hono, by app.mount/.test(name);
 
 const head = (path: string, length: number, token = 'secret') =>
@@ -36,14 +36,14 @@ describe.each(all)('an upload that is refused early, on $name', (host) => {
 
   test.each([
     { what: 'a length that is declared', declared: true },
-    { what: 'a length that shows only while it streams', declared: false },
-  ])('of 100 MB, with $what: a client that reads while it writes reads the 400', async ({ declared }) => {
+    { what: 'a length that is not declared', declared: false },
+  ])('of 100 MB, with $what: a client that reads while it writes gets the 400', async ({ declared }) => {
     const answer = await uploadAndRead(running.url, 100, declared);
     expect([answer.status, JSON.parse(answer.text).error]).toEqual([400, 40006]);
   });
 
   if (http1(host) && drains(host)) {
-    test('of 8 MB: a client that writes first reads the 400 after', async () => {
+    test('of 8 MB: a client that reads only after it wrote gets the 400', async () => {
       const { port, pathname } = new URL(running.url);
       const socket = connect(Number(port), '127.0.0.1').on('error', () => {});
       socket.pause().write(head(pathname.replace(/\/$/, ''), 8 * mebibyte));
@@ -55,7 +55,7 @@ describe.each(all)('an upload that is refused early, on $name', (host) => {
   }
 
   if (http1(host) && cutsOff(host)) {
-    test('that never ends: the connection is cut off', async () => {
+    test('that never ends: the connection is cut', async () => {
       const { port, pathname } = new URL(running.url);
       const socket = connect(Number(port), '127.0.0.1').on('error', () => {});
       const closed = new Promise((resolve) => socket.on('close', resolve));
@@ -68,7 +68,7 @@ describe.each(all)('an upload that is refused early, on $name', (host) => {
   }
 });
 
-/** Writes megabytes for as long as there is no answer, and reads the answer. */
+/** Writes megabytes until the answer comes, and reads the answer. */
 async function uploadAndRead(
   url: string,
   megabytes: number,
@@ -98,7 +98,7 @@ async function uploadAndRead(
   const options = { hostname, port, path, method: 'POST', headers, agent: false as const };
   const request =
     protocol === 'https:' ? httpsRequest({ ...options, rejectUnauthorized: false }) : httpRequest(options);
-  // After the answer the server may cut the upload off.
+  // The server may cut the connection after its answer.
   request.on('error', () => {});
   const answered = once(request, 'response');
   write(request, megabytes, answered);
@@ -126,7 +126,7 @@ async function write(upload: Writable, megabytes: number, answered: Promise<unkn
   if (!done) upload.end();
 }
 
-/** Settles when the kernel has taken it all. */
+/** Settles when the kernel has taken all bytes. */
 function written(socket: Socket, data: Uint8Array): Promise<true> {
   return new Promise((resolve, reject) => {
     socket.once('close', reject);

@@ -14,7 +14,7 @@ import { undocumented, validators } from './documented.js';
 
 const document = openapi();
 
-describe('every answer of the contract table, over a socket, is as the document says', () => {
+describe('every answer of the contract table, over a socket, is documented', () => {
   let server: Awaited<ReturnType<typeof listen>>;
   let client: Client;
 
@@ -34,8 +34,8 @@ describe('every answer of the contract table, over a socket, is as the document 
     expect(answer.status).toBe(expected.status);
   });
 
-  // The table cannot bring about each of them: a deadline, for one.
-  it.each(Object.keys(problems) as Problem[])('%s, however it came about', (problem) => {
+  // The table cannot provoke every problem: not a deadline, for example.
+  it.each(Object.keys(problems) as Problem[])('%s, whatever caused it', (problem) => {
     const headers: Record<number, Record<string, string>> = {
       401: { 'www-authenticate': 'Bearer realm="plants"' },
       403: { 'www-authenticate': 'Bearer realm="plants"' },
@@ -47,7 +47,7 @@ describe('every answer of the contract table, over a socket, is as the document 
   });
 });
 
-describe('an answer that is not as the document says is found out', () => {
+describe('an answer that is not documented is found out', () => {
   const json = { 'content-type': 'application/json' };
   const challenge = { ...json, 'www-authenticate': 'Bearer realm="plants"' };
   it.each<[string, { status: number; headers: Record<string, string>; body: string }]>([
@@ -79,7 +79,7 @@ describe("the document's NewPlant and the library's own schema", () => {
 
   const integer = fc.oneof(fc.maxSafeInteger(), fc.constantFrom(0, 1, -1, 2 ** 53 - 1, -(2 ** 53 - 1)));
   const wrong = fc.jsonValue();
-  // Strings without what databases cannot keep: the document says that in words.
+  // The document forbids U+0000 and lone surrogates in words, which no schema can say.
   const string = fc
     .string({ unit: 'grapheme' })
     .filter((text) => !/\p{Surrogate}/u.test(text) && !text.includes('\0'));

@@ -1,4 +1,5 @@
 import { validate as readme } from '@readme/openapi-parser';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { OpenAPIV3_1 } from 'openapi-types';
@@ -31,7 +32,7 @@ describe('the document', () => {
       (broken) => Reflect.deleteProperty(broken.paths['/plants'].post.responses[200], 'description'),
     ],
     ['a server without a url', (broken) => Object.assign(broken, { servers: [{}] })],
-  ])('would not be with %s', async (_title, damage) => {
+  ])('is not valid with %s: the check can fail', async (_title, damage) => {
     const broken = openapi();
     damage(broken);
     expect(await new Validator().validate(broken)).toMatchObject({ valid: false });
@@ -47,7 +48,7 @@ describe('the document', () => {
     },
   );
 
-  it('is JSON through and through, and a new object each time', () => {
+  it('is plain JSON, and a new object each time', () => {
     expect(JSON.parse(JSON.stringify(document))).toStrictEqual(document);
     expect(openapi()).not.toBe(document);
     expect(openapi().paths).not.toBe(document.paths);
@@ -58,13 +59,39 @@ describe('the document', () => {
     expect(taken).toBe(document);
   });
 
-  it('names the servers it is given, and none else', () => {
-    expect(document).not.toHaveProperty('servers');
+  it('names the servers that it is given, and no others', () => {
+    expect(document.servers).toEqual([{ url: '/' }]);
     expect(openapi({ servers: [{ url: '/api' }] }).servers).toEqual([{ url: '/api' }]);
   });
 });
 
-describe('the contract, as it was given', () => {
+describe('Redocly finds nothing', () => {
+  const strict = { 'tag-description': 'error', 'operation-tag-defined': 'error' } as const;
+  const findingsIn = async (linted: object) => {
+    const config = await createConfig({ extends: ['recommended-strict'], rules: strict });
+    const source = JSON.stringify(linted);
+    const found = await lintFromString({ source, absoluteRef: '/openapi.json', config });
+    return found.map(({ ruleId, message }) => `${ruleId}: ${message}`);
+  };
+
+  it('in the document, without servers and with them', async () => {
+    expect(await findingsIn(document)).toEqual([]);
+    expect(await findingsIn(openapi({ servers: [{ url: '/api' }] }))).toEqual([]);
+  });
+
+  it.each<[string, object]>([
+    ['no-empty-servers', { ...document, servers: [] }],
+    ['operation-tag-defined', { ...document, tags: [] }],
+    [
+      'no-unused-components',
+      { ...document, components: { ...document.components, responses: post.responses } },
+    ],
+  ])('but would find %s', async (rule, linted) => {
+    expect((await findingsIn(linted)).join()).toContain(rule);
+  });
+});
+
+describe('the contract as it was published', () => {
   it('is version 1.0.0 in OpenAPI 3.1.0 under MIT, for bearer tokens', () => {
     expect(document).toMatchObject({
       openapi: '3.1.0',
@@ -90,6 +117,24 @@ describe('the contract, as it was given', () => {
     }
   });
 
+  it("has the fields' meanings", () => {
+    const { Plant, NewPlant, Error: Failure } = document.components.schemas;
+    const { name, tag } = Plant.properties;
+    const { id } = NewPlant.allOf[1]!.properties!;
+    const { error, message } = Failure.properties;
+    const meanings = Object.entries({ id, name, tag, error, message }).map(([field, { description }]) => [
+      field,
+      description,
+    ]);
+    expect(Object.fromEntries(meanings)).toEqual({
+      id: 'Identification number of the plant',
+      name: 'The name of the plant',
+      tag: 'Tag that specifies the type of the plant',
+      error: 'Numeric error value',
+      message: 'Text of the error',
+    });
+  });
+
   it('has the three schemas', () => {
     expect(withoutDescriptions(document.components.schemas)).toEqual({
       Plant: {
@@ -113,8 +158,7 @@ describe('the contract, as it was given', () => {
 });
 
 describe('every way to fail', () => {
-  const { NotFound, MethodNotAllowed } = document.components.responses;
-  const answers = { ...post.responses, 404: NotFound, 405: MethodNotAllowed };
+  const answers = { ...post.responses, ...document['x-responses'] };
 
   it.each(Object.entries(problems))('%s is described under its status', (name, [error, message]) => {
     const { content } = answers[Math.trunc(error / 100) as 400];
@@ -126,7 +170,7 @@ describe('every way to fail', () => {
     );
   });
 
-  it('and there are no more than these', () => {
+  it('no other way to fail is described', () => {
     const described = Object.values(answers).flatMap(({ content: { 'application/json': media } }) =>
       'examples' in media ? Object.keys(media.examples) : [],
     );

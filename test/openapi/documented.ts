@@ -10,12 +10,12 @@ interface Documented {
   readonly content: Record<string, { readonly examples?: Record<string, { value: { error: number } }> }>;
 }
 
-/** The headers that mean something to a client of this API; no answer has one that its document does not name. */
+/** The headers that matter to a client of this API. An answer may only have those that the document names. */
 const meaningful = ['www-authenticate', 'retry-after', 'allow'];
 
 /** An independent JSON Schema validator that knows the document: `validator('/components/schemas/Plant')`. */
 export function validators(document: OpenApiDocument): (pointer: string) => ValidateFunction {
-  // OpenAPI's own keywords (paths, info, example) are none of JSON Schema's.
+  // Not strict, because OpenAPI's keywords (paths, info, example) are unknown to JSON Schema.
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   ajv.addFormat('int32', { type: 'number', validate: (value) => Math.abs(value + 0.5) <= 2 ** 31 - 0.5 });
   ajv.addFormat('int64', { type: 'number', validate: (value) => value >= -(2 ** 63) && value < 2 ** 63 });
@@ -23,7 +23,7 @@ export function validators(document: OpenApiDocument): (pointer: string) => Vali
   return (pointer) => ajv.compile({ $ref: `contract#${pointer}` });
 }
 
-/** What is wrong with an answer to `POST /plants` (or beside it, for 404 and 405) by the document: nothing, if all is well. */
+/** How an answer differs from the document; empty if it does not. 404 and 405 are documented beside the operation. */
 export function undocumented(
   document: OpenApiDocument,
   { status, headers, text }: Answer,
@@ -67,7 +67,6 @@ export function undocumented(
 }
 
 function pointerOf(status: number): string {
-  if (status === 404) return '/components/responses/NotFound';
-  if (status === 405) return '/components/responses/MethodNotAllowed';
+  if (status === 404 || status === 405) return `/x-responses/${status}`;
   return `/paths/~1plants/post/responses/${status}`;
 }

@@ -1,4 +1,4 @@
-// What an editor shows when it hovers over an export of the package.
+// The doc comments that an editor shows for the exports of the package.
 import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ const config = ts.parseJsonConfigFileContent(
   ts.sys,
   root,
 );
-// What a block imports for the sake of completeness may be a type or a value.
+// The imports that `complete` adds may be types or values.
 const options: ts.CompilerOptions = { ...config.options, verbatimModuleSyntax: false };
 
 interface Export {
@@ -51,10 +51,10 @@ function exportsOf(specifier: string, file: string): Export[] {
   });
 }
 
-/** The doc comment of an export as it stands in the source. */
+/** The doc comment of an export, as in the source. */
 function docOf({ declaration }: Export): string {
   let node = declaration;
-  // A constant's comment stands before its whole statement.
+  // The comment of a constant is before its whole statement.
   while (node.parent && !ts.isSourceFile(node.parent)) node = node.parent;
   const text = node.getSourceFile().text;
   const ranges = ts.getLeadingCommentRanges(text, node.pos) ?? [];
@@ -71,12 +71,9 @@ describe('every export', () => {
   });
 
   const called = exported.filter(({ kind }) => kind === 'function' || kind === 'class');
-  it.each(called.filter((one) => !/@internal/.test(docOf(one))))(
-    '$specifier $name shows how it is used',
-    (one) => {
-      expect(blocksOf(docOf(one)).join()).toMatch(new RegExp(`\\b${one.name}\\b`));
-    },
-  );
+  it.each(called.filter((one) => !/@internal/.test(docOf(one))))('$specifier $name has an example', (one) => {
+    expect(blocksOf(docOf(one)).join()).toMatch(new RegExp(`\\b${one.name}\\b`));
+  });
 });
 
 describe('every example in a doc comment compiles', () => {
@@ -93,14 +90,14 @@ describe('every example in a doc comment compiles', () => {
     expect(diagnostics(path), text).toEqual([]);
   });
 
-  it('or would be found out', () => {
+  it('the check can fail: three errors are found', () => {
     const path = join(root, 'wrong.example.ts');
     const text = complete('createPlantStore(memoryStorage(), acceptTokens(1), { limit: 2 }); nobody();');
     expect(check(new Map([[path, text]]))(path)).toHaveLength(3);
   });
 });
 
-/** The block, with imports of the package's own names that it does not import itself: all else it has to bring along. */
+/** The block with the missing imports of the package's own names. Everything else the block must import itself. */
 function complete(block: string): string {
   const imports = exported
     .filter(({ name }) => new RegExp(`\\b${name}\\b`).test(block))
@@ -109,7 +106,7 @@ function complete(block: string): string {
   return [...new Map(imports as [string, string][]).values(), block, 'export {};'].join('\n');
 }
 
-/** Compiles files that exist in memory alone. */
+/** Compiles files that exist only in memory. */
 function check(texts: ReadonlyMap<string, string>): (path: string) => string[] {
   const host = ts.createCompilerHost(options);
   const { fileExists, readFile, getSourceFile } = host;
@@ -119,7 +116,7 @@ function check(texts: ReadonlyMap<string, string>): (path: string) => string[] {
     const text = texts.get(path);
     return text === undefined ? getSourceFile(path, settings) : ts.createSourceFile(path, text, settings);
   };
-  // Beside the declarations of what has none of its own.
+  // With declarations for the packages that have no types.
   const program = ts.createProgram([...texts.keys(), join(root, 'test/support/untyped.d.ts')], options, host);
   return (path) =>
     ts

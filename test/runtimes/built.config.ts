@@ -4,7 +4,7 @@ import base from '../vitest.config.js';
 
 const root = base.root as string;
 
-/** The tests of the hosts with the package as it was built, for a version of Node that is to run them. */
+/** The tests of the hosts with the built package, for other versions of Node. */
 const config = mergeConfig(base, {});
 config.test = { ...base.test, include: ['test/hosts/{hosts,hono,body-matrix}.test.ts'] };
 config.resolve = {

@@ -1,4 +1,4 @@
-// @ts-expect-error: fetched for this test alone
+// @ts-expect-error: installed only for this test
 import Database from 'better-sqlite3';
 import { openSqlite, report } from './cases.js';
 

@@ -1,4 +1,4 @@
-// @ts-expect-error: in Bun alone
+// @ts-expect-error: exists only in Bun
 import { Database } from 'bun:sqlite';
 import { openSqlite, report } from './cases.js';
 

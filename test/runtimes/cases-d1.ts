@@ -1,6 +1,6 @@
-/** Runs the storage cases on the Worker whose file is the argument, over HTTP, and looks behind it in its D1. */
+/** Runs the storage cases over HTTP on the Worker whose file is the argument, and reads its D1 directly. */
 import { readFile } from 'node:fs/promises';
-// @ts-expect-error: fetched for this test alone
+// @ts-expect-error: installed only for this test
 import { Miniflare } from 'miniflare';
 import type { NewPlant } from 'plant-store';
 import { schema } from 'plant-store/sqlite';
@@ -9,14 +9,14 @@ import { plantOf, report } from './cases.js';
 const [, , file] = process.argv;
 const worker = new Miniflare({
   modules: true,
-  // The script's text: workerd takes no path out of the folder that it is started in.
+  // As text, because workerd refuses a path outside the folder in which it starts.
   script: await readFile(file!, 'utf8'),
   compatibilityDate: '2025-01-01',
   port: 0,
   d1Databases: { DB: 'plants' },
   bindings: { TOKEN: 'secret' },
 });
-// Else workerd would outlive this.
+// Else workerd would outlive this process.
 process.on('SIGTERM', () => worker.dispose().then(() => process.exit()));
 const database = await worker.getD1Database('DB');
 await database.exec(schema);

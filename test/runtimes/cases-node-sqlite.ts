@@ -1,4 +1,4 @@
-// @ts-expect-error: in Node since 22, whose types are not here
+// @ts-expect-error: exists since Node 22; the types here are those of Node 20
 import { DatabaseSync } from 'node:sqlite';
 import { openSqlite, report } from './cases.js';
 

@@ -2,7 +2,7 @@ import type { NewPlant } from 'plant-store';
 import { type SqliteDatabase, sqliteStorage } from 'plant-store/sqlite';
 import { type OpenedStorage, storageCases } from 'plant-store/testing';
 
-/** Runs the storage cases and prints which failed: a program of its own on each runtime and driver. */
+/** Runs the storage cases and prints which failed. Each runtime and driver runs this in a program of its own. */
 export async function report(open: () => Promise<OpenedStorage<unknown>>): Promise<void> {
   const failed: string[] = [];
   const cases = storageCases(open);
@@ -11,7 +11,7 @@ export async function report(open: () => Promise<OpenedStorage<unknown>>): Promi
   process.exit(0);
 }
 
-/** `sqliteStorage` on a new handle in memory, which is looked behind with the ids as text. */
+/** `sqliteStorage` on a new database in memory. `peek` reads the ids as text. */
 export async function openSqlite(
   open: () => SqliteDatabase & { close(): void },
 ): Promise<OpenedStorage<unknown>> {

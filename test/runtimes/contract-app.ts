@@ -1,4 +1,4 @@
-/** The contract table's server as a fetch handler; what a test asks of the inside it asks under `/inside`. */
+/** The contract table's server as a fetch handler. A test asks under `/inside` what the server stored. */
 import { createPlantStore } from 'plant-store';
 import { toFetch } from 'plant-store/fetch';
 import { contractSetup } from '../support/contract.js';
@@ -7,12 +7,12 @@ const setup = contractSetup();
 const inside = insideOf(setup);
 const mounted = toFetch(createPlantStore(setup.storage, setup.verifyToken, setup.options));
 
-// With all that the runtime gives, as if it were mounted straight.
+// All arguments of the runtime are passed on, as if `toFetch` were mounted directly.
 export function fetch(request: Request, ...rest: unknown[]): Promise<Response> | Response {
   return new URL(request.url).pathname === '/inside' ? inside(request) : mounted(request, ...rest);
 }
 
-/** Tells what was stored for the case of an `id`, and how often `onError` was told. */
+/** The plants that the case with this `id` stored, and how often `onError` was called. */
 export function insideOf({ errors, stored }: ReturnType<typeof contractSetup>) {
   return ({ url }: Request): Response => {
     const id = new URL(url).searchParams.get('id')!;

@@ -1,4 +1,4 @@
-// @ts-expect-error: fetched for this test alone
+// @ts-expect-error: installed only for this test
 import { Elysia } from 'elysia';
 import { fetch } from './contract-app.js';
 

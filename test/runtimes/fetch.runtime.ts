@@ -9,11 +9,11 @@ interface Runtime {
   readonly name: string;
   readonly start: () => Promise<Program>;
   readonly example?: () => Promise<Program>;
-  /** Where the mount and the inside are; a mount in a framework that answers other paths and methods by itself. */
+  /** The mount and the `/inside` path, if a framework answers other paths and methods itself. */
   readonly within?: { readonly mount: string; readonly inside: string };
 }
 
-/** Each is a server on another runtime, and the example of it; a new one is one row and one file. */
+/** Each row is a server on another runtime, and its example: to test a new runtime is to add a row and a file. */
 const runtimes: readonly Runtime[] = [
   {
     name: 'Bun.serve',
@@ -79,17 +79,17 @@ describe.each(runtimes)('on $name', ({ start, example, within }) => {
   });
 
   if (example) {
-    test('the example creates plants, exact ones', async () => {
+    test('the example creates plants and keeps their ids exact', async () => {
       const started = await example();
       onTestFinished(() => stop(started));
       await expectExactPlants(await urlOf(started));
     });
   }
 
-  test('hazard: an upload that never ends is answered once it is too large', async () => {
+  test('hazard: an upload that never ends is answered as soon as it is too large', async () => {
     const chunk = new Uint8Array(2 ** 16).fill(0x20);
     let left = bodyLimit / chunk.length + 1;
-    // Then it waits for ever: a client that still writes when the connection is cut may not get to read the answer.
+    // Then the client stops writing, because it may not read the answer if it writes while the connection is cut.
     const body = new ReadableStream({
       pull: (controller) => (left-- > 0 ? controller.enqueue(chunk) : new Promise(() => {})),
     });

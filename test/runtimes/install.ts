@@ -13,9 +13,9 @@ declare module 'vitest' {
 
 const platform = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
 
-/** What the tests run on, by the name it has in `node_modules`. */
+/** The packages to install, by their name in `node_modules`. */
 const packages = [
-  ...['22', '24', '26'].map((version) => `node${version}@npm:node-${platform}@${version}`),
+  ...['18', '22', '24', '26'].map((version) => `node${version}@npm:node-${platform}@${version}`),
   'bun@1',
   'deno@2',
   'miniflare@4',
@@ -25,19 +25,19 @@ const packages = [
   'react-dom@19',
 ];
 
-/** Builds the package and fetches the runtimes from npm, into a folder that goes when the tests end. */
+/** Builds the package, and installs the runtimes from npm in a temporary folder. */
 export default function setup(project: TestProject): () => void {
   const folder = mkdtempSync(join(tmpdir(), 'plant-store-runtimes-'));
   const run = (...args: string[]) => execFileSync('npm', args, { stdio: ['ignore', 'ignore', 'inherit'] });
   run('run', 'build');
-  // Optional, for it compiles itself where it can fetch no binary; its test says so where it is not there.
+  // Optional, because it compiles itself if it cannot fetch its binary. Its test is skipped if it is missing.
   const optionalDependencies = { 'better-sqlite3': '12' };
   writeFileSync(
     join(folder, 'package.json'),
     JSON.stringify({ private: true, type: 'module', optionalDependencies }),
   );
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error', '--prefer-offline', '--no-save'];
-  // These fetch their binary, or put it where it belongs, in a script.
+  // These packages fetch or place their binary in an install script.
   run('install', '--prefix', folder, ...quiet, '--ignore-scripts=false', ...packages);
   project.provide('runtimes', folder);
   return () => rmSync(folder, { recursive: true, force: true });

@@ -1,9 +1,9 @@
 /** Runs the Worker whose file is the argument, in workerd. */
 import { readFileSync } from 'node:fs';
-// @ts-expect-error: fetched for this test alone
+// @ts-expect-error: installed only for this test
 import { Miniflare } from 'miniflare';
 
-// As text, for workerd refuses a path outside of the folder that it starts in.
+// As text, because workerd refuses a path outside the folder in which it starts.
 const script = readFileSync(process.argv[2]!, 'utf8');
 const worker = new Miniflare({ modules: true, script, compatibilityDate: '2025-01-01', port: 0 });
 console.log({ port: Number((await worker.ready).port) });

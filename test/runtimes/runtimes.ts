@@ -1,4 +1,4 @@
-/** The runtimes, and how a TypeScript file of this repository becomes a program on each of them. */
+/** Runs a TypeScript file of this repository as a program on each runtime. */
 import { once } from 'node:events';
 import { copyFile, mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -10,13 +10,14 @@ import { root } from '../support/root.js';
 
 const folder = inject('runtimes');
 
-/** A program in `node_modules` of the folder. */
+/** The path of a program in `node_modules` of the temporary folder. */
 export const tool = (path: string): string => join(folder, 'node_modules', path);
 
 export const nodeVersions = ['22', '24', '26'] as const;
-export type RuntimeName = `node${(typeof nodeVersions)[number]}` | 'bun' | 'deno';
+export type RuntimeName = `node${'18' | (typeof nodeVersions)[number]}` | 'bun' | 'deno';
 
 const commands: Record<RuntimeName, readonly string[]> = {
+  node18: [tool('node18/bin/node')],
   node22: [tool('node22/bin/node')],
   node24: [tool('node24/bin/node')],
   node26: [tool('node26/bin/node')],
@@ -25,7 +26,7 @@ const commands: Record<RuntimeName, readonly string[]> = {
 };
 
 /**
- * Bundles a file, the built package in place of `plant-store`, to where the packages that were fetched are found.
+ * Bundles a file with the built package as `plant-store`, into the folder that has the installed packages.
  *
  * @param file its path from the root of the repository
  */
@@ -60,7 +61,7 @@ export function run(runtime: RuntimeName, ...args: string[]): Program {
   return startProgram([...commands[runtime], ...args]);
 }
 
-/** Ends a program in a way that lets it end its own: a kill, which comes after 5 s, would leave workerd and Next behind. */
+/** Ends a program and lets it end its children: workerd and Next would survive a kill, which comes only after 5 s. */
 export async function stop({ child }: Program): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');
@@ -70,14 +71,14 @@ export async function stop({ child }: Program): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Writes a bundle to where a framework looks for it, from the folder that has the packages. */
+/** Writes a bundle to a path in the temporary folder, where a framework looks for it. */
 export async function bundleTo(path: string, file: string): Promise<void> {
   const target = join(folder, path);
   await mkdir(dirname(target), { recursive: true });
   await copyFile(await bundle(file), target);
 }
 
-/** Runs what has been put into the folder as an app of Next. */
+/** Runs the temporary folder as a Next app. */
 export function startNext(): Program {
   return run('node22', tool('next/dist/bin/next'), 'dev', folder, '-p', '0');
 }

@@ -6,7 +6,7 @@ type Plants = Map<bigint, NewPlant>;
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Storages that break one promise each, and the cases that must catch them. */
+/** Storages that each break one promise, and the cases that must catch them. */
 const broken: [hazard: string, caughtBy: string[], create: (plants: Plants) => PlantStorage['create']][] = [
   [
     'looks first and inserts later',
@@ -29,7 +29,7 @@ const broken: [hazard: string, caughtBy: string[], create: (plants: Plants) => P
     },
   ],
   [
-    'makes numbers of ids',
+    'turns ids into numbers',
     ['int64-edges', 'int64-neighbours'],
     (plants) => async (plant) => {
       const id = BigInt(Number(plant.id));
@@ -71,7 +71,7 @@ const broken: [hazard: string, caughtBy: string[], create: (plants: Plants) => P
     },
   ],
   [
-    'tells the wrong one of two racers that it is created',
+    'says created to the wrong one of two racing creates',
     ['race', 'many-at-once'],
     (plants) => {
       const arrived = new Map<bigint, number>();
@@ -95,7 +95,7 @@ const broken: [hazard: string, caughtBy: string[], create: (plants: Plants) => P
     },
   ],
   [
-    'says taken of a plant that is not committed yet',
+    'says taken while the plant is not committed yet',
     ['taken-is-stored'],
     (plants) => {
       const reserved = new Set<bigint>();
@@ -109,25 +109,25 @@ const broken: [hazard: string, caughtBy: string[], create: (plants: Plants) => P
     },
   ],
   [
-    'makes an absent tag an empty one',
+    'stores an absent tag as an empty tag',
     ['tag-absent-or-empty'],
     storing((plant) => ({ ...plant, tag: plant.tag ?? '' })),
   ],
   [
-    'makes an empty tag an absent one',
+    'stores an empty tag as an absent tag',
     ['tag-absent-or-empty'],
     storing(({ id, name, tag }) => (tag ? { id, name, tag } : { id, name })),
   ],
   ['trims text', ['unicode'], storing((plant) => ({ ...plant, name: plant.name.trim() }))],
   ['normalizes text', ['unicode'], storing((plant) => ({ ...plant, name: plant.name.normalize('NFC') }))],
   [
-    'knows no characters beyond the BMP',
+    'loses characters beyond the BMP',
     ['unicode'],
     storing((plant) => ({ ...plant, name: plant.name.replace(/[\u{10000}-\u{10ffff}]/gu, '?') })),
   ],
   ['cuts long text', ['long-text'], storing((plant) => ({ ...plant, name: plant.name.slice(0, 65_535) }))],
   [
-    'lets a plant that it refuses take its batch along',
+    'fails a whole batch because it refuses one plant',
     ['long-text'],
     (plants) =>
       groupCommit((batch) => {
@@ -140,7 +140,7 @@ const broken: [hazard: string, caughtBy: string[], create: (plants: Plants) => P
       }).create,
   ],
   [
-    'answers for a client that went away without storing',
+    'says created without storing, because the client went away',
     ['abort'],
     (plants) =>
       async (plant, { signal }) => {
@@ -150,7 +150,7 @@ const broken: [hazard: string, caughtBy: string[], create: (plants: Plants) => P
       },
   ],
   [
-    'fails its neighbours when a client goes away',
+    'fails other creates when one client goes away',
     ['abort'],
     (plants) => {
       let gone = false;
@@ -166,7 +166,7 @@ const broken: [hazard: string, caughtBy: string[], create: (plants: Plants) => P
   ],
 ];
 
-/** A database whose names have a limit. */
+/** A database that limits the length of a name. */
 function insert(plants: Plants, plant: NewPlant): void {
   if (plant.name.length > 10_000) throw new Error('value too long');
   if (plants.has(plant.id)) throw new Error('duplicate key');
@@ -180,6 +180,24 @@ function storing(kept: (plant: NewPlant) => NewPlant): (plants: Plants) => Plant
     return 'created';
   };
 }
+
+/** Keys by tenant, but groups creates as if all tenants shared their ids. */
+const withoutNamespace = {
+  open() {
+    const plants = new Map<string, NewPlant>();
+    const storage = groupCommit<string>((batch, contexts) =>
+      batch.map((plant, i) => {
+        const key = `${contexts[i]!.caller} ${plant.id}`;
+        if (plants.has(key)) return 'taken';
+        plants.set(key, plant);
+        return 'created';
+      }),
+    );
+    const peekAs = (caller: string) => ({ caller, peek: (id: bigint) => plants.get(`${caller} ${id}`) });
+    return { storage, ...peekAs('garden'), other: peekAs('park') };
+  },
+  caughtBy: ['namespaces'],
+};
 
 /** The ids of the cases that a storage fails. */
 async function failedBy(make: (plants: Plants) => PlantStorage): Promise<string[]> {
@@ -199,14 +217,20 @@ describe('a storage that', () => {
     );
   });
 
+  it('groups the creates of two tenants without a namespace fails ["namespaces"] alone', async () => {
+    const failed: string[] = [];
+    for (const { id, run } of storageCases(withoutNamespace.open)) await run().catch(() => failed.push(id));
+    expect(failed).toEqual(withoutNamespace.caughtBy);
+  });
+
   it.each<[string, (plants: Plants) => PlantStorage['find']]>([
     ['finds by a rounded id', (plants) => async (id) => plants.get(BigInt(Number(id)))],
     [
-      'finds another plant where there is none',
+      'finds another plant if there is none',
       (plants) => async (id) => plants.get(id) ?? [...plants.values()][0],
     ],
     [
-      'finds an absent tag as an empty one',
+      'finds an absent tag as an empty tag',
       (plants) => async (id) => {
         const plant = plants.get(id);
         return plant && { ...plant, tag: plant.tag ?? '' };
@@ -222,10 +246,12 @@ describe('a storage that', () => {
 });
 
 describe('storageCases', () => {
-  it('has a broken storage here for each of its cases', () => {
+  it('has a broken storage in this file for each of its cases', () => {
     const ids = storageCases(() => Promise.reject(new Error('not opened'))).map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
-    expect(new Set([...broken.flatMap(([, caughtBy]) => caughtBy), 'find'])).toEqual(new Set(ids));
+    expect(
+      new Set([...broken.flatMap(([, caughtBy]) => caughtBy), ...withoutNamespace.caughtBy, 'find']),
+    ).toEqual(new Set(ids));
   });
 
   it('says which promise was broken, what was expected and what came', async () => {
@@ -241,7 +267,7 @@ describe('storageCases', () => {
     );
   });
 
-  it('closes what it opened, whether the case passes or fails, and lets the fault be seen', async () => {
+  it('closes what it opened, whether the case passes or fails, and reports the fault', async () => {
     let open = 0;
     const create = async () => 'taken' as const;
     const cases = storageCases(() => {

@@ -1,7 +1,7 @@
 import { type MysqlConnection, type MysqlStatement, mysqlStorage, schema } from 'plant-store/mysql';
 import { describe, expect, it } from 'vitest';
 
-// What needs no server; on real ones, alone and in a cluster, the storage runs in test/cluster.
+// What needs no server. test/cluster runs the storage on real servers, alone and in a cluster.
 
 const context = {
   caller: 'anyone',
@@ -10,7 +10,7 @@ const context = {
 };
 const inserted = { serverStatus: 2 };
 
-/** A pool that answers each statement in turn: with an error thrown, with rows, or with a result. */
+/** A pool with prepared answers to the statements, in order: an error to throw, rows, or a result. */
 function answering(...answers: unknown[]) {
   const log: string[] = [];
   const connection: MysqlConnection = {
@@ -40,7 +40,7 @@ describe('mysqlStorage', () => {
   it.each<[string, number, string]>([
     ['a deadlock, or a conflict between Galera nodes', 1213, '40001'],
     ['a node without its cluster', 1047, '08S01'],
-    ['a lock waited for in vain', 1205, 'HY000'],
+    ['a lock that was not released in time', 1205, 'HY000'],
     ['a server that became read-only', 1290, 'HY000'],
     ['a server that is full', 1040, '08004'],
     ['TiDB: a transaction to be retried', 8022, 'HY000'],
@@ -66,7 +66,7 @@ describe('mysqlStorage', () => {
     expect(log).toEqual(['INSERT 1,Rosa,', then]);
   });
 
-  it('connects again when a connection is refused, for nothing was sent', async () => {
+  it('connects again when a connection is refused, because nothing was sent', async () => {
     const { pool, log } = answering();
     const refused = [
       mysqlError({ code: 'ECONNREFUSED', fatal: true }),
@@ -79,14 +79,14 @@ describe('mysqlStorage', () => {
     expect(log).toEqual(['INSERT 1,Rosa,', 'release']);
   });
 
-  it('does not wait for a password to become right', async () => {
+  it('fails at once if the password is wrong', async () => {
     const denied = mysqlError({ errno: 1045, sqlState: '28000' });
     const { create, find } = mysqlStorage({ getConnection: () => Promise.reject(denied) });
     await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toBe(denied);
     await expect(find(1n, context)).rejects.toBe(denied);
   });
 
-  it('asks which ids are stored when one is, and sends the others again', async () => {
+  it('if an id is stored already, asks which ids are, and sends the other plants again', async () => {
     const { pool, log } = answering(mysqlError({ errno: 1062, sqlState: '23000' }), [['2']]);
     const { create } = mysqlStorage(pool);
     const outcomes = [1n, 2n, 3n].map((id) => create({ id, name: 'Rosa' }, context));
@@ -101,7 +101,7 @@ describe('mysqlStorage', () => {
     ]);
   });
 
-  it('never says taken when it cannot see the row', async () => {
+  it('never says taken if it cannot see the row', async () => {
     const duplicate = mysqlError({ errno: 1062, sqlState: '23000' });
     const { pool } = answering(duplicate, []);
     await expect(mysqlStorage(pool).create({ id: 1n, name: 'Rosa' }, context)).rejects.toBe(duplicate);

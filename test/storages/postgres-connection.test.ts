@@ -24,7 +24,7 @@ const farewell = message('E', Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating 
 
 const refusal = message('E', Buffer.from('SFATAL\0VFATAL\0C28P01\0Mpassword authentication failed\0\0'));
 
-/** A storage on a server that answers the first packet of each connection with these bytes, and hangs up. */
+/** A storage on a server that answers the first packet of each connection with these bytes, then closes it. */
 async function storageOn(answer: Buffer) {
   let connections = 0;
   server = createServer((socket) => {
@@ -45,13 +45,13 @@ async function storageOn(answer: Buffer) {
   return { pool, storage: postgresStorage(pool, { timeoutMs: 1_000 }), connections: () => connections };
 }
 
-it('outlives a server that greets and takes its leave in one packet, as one that is shut down does', async () => {
+it('survives a server that accepts and closes in one packet, as a server does that is shutting down', async () => {
   const { pool, storage } = await storageOn(Buffer.concat([authenticated, ready, farewell]));
   await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow();
   await pool.end();
 });
 
-it('says at once that the password is wrong, and does not try it again', async () => {
+it('fails at once if the password is wrong', async () => {
   const { pool, storage, connections } = await storageOn(refusal);
   await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({ code: '28P01' });
   expect(connections()).toBe(1);

@@ -9,7 +9,7 @@ const request = { method: 'POST', url: '/plants', headers: {} };
 const context: StorageContext<unknown> = { request, caller: 'anyone', signal: new AbortController().signal };
 
 let server: PostgresServer;
-/** The app's pool, a connection beside it that plays the rest of the world, and one that looks on. */
+/** The app's pool, a connection of a rival, and a connection that watches. */
 let pool: pg.Pool;
 let world: pg.Client;
 let observer: pg.Client;
@@ -17,7 +17,7 @@ let table: string;
 let storage: PostgresStorage;
 
 beforeAll(async () => {
-  // A standby that never comes: who asks for more than a local commit waits for ever.
+  // This standby does not exist: a session that asks for more than a local commit waits for ever.
   server = await PostgresServer.start({
     max_connections: '60',
     synchronous_commit: 'local',
@@ -39,14 +39,14 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  // Every connection that was taken was given back, or thrown away.
+  // Every connection that was checked out was returned or discarded.
   expect(pool.idleCount).toBe(pool.totalCount);
   await Promise.all([pool.end(), world.end(), observer.end()]);
 });
 
 const plant = (id: number, name = `plant ${id}`) => ({ id: BigInt(id), name });
 
-/** The server's URL for connections that have a setting of their own. */
+/** The server's URL for connections with a setting of their own. */
 function withSetting(setting: string): string {
   return `${server.url}&options=${encodeURIComponent(`-c ${setting}`)}`;
 }
@@ -55,7 +55,7 @@ async function rows(): Promise<unknown[]> {
   return (await world.query(`SELECT id::text, name, tag FROM "${table}" ORDER BY id`)).rows;
 }
 
-/** Resolves once a statement on the table is waiting, for the reason given; with its process. */
+/** Resolves with the process of a statement on the table as soon as it waits for this reason. */
 async function waiting(reason: string): Promise<number> {
   for (;;) {
     const { rows } = await observer.query(
@@ -84,8 +84,8 @@ describe('after an error', () => {
     ['25006', 'a read-only standby, found after a failover'],
     ['57P03', 'starting up'],
     ['53300', 'too many connections'],
-    ['ECONNREFUSED', 'nobody there'],
-  ])('%s (%s) all plants are sent again: nothing of them was stored', async (code) => {
+    ['ECONNREFUSED', 'connection refused'],
+  ])('%s (%s) all plants are sent again, because none was stored', async (code) => {
     const { handle, query } = failingOnce(failure(code));
     const { create } = postgresStorage(handle);
     expect(await Promise.all([create(plant(1), context), create(plant(2), context)])).toEqual([
@@ -104,7 +104,7 @@ describe('after an error', () => {
     ['23505', 'another unique column'],
     ['54000', 'too large for an index'],
     ['P0001', 'raised by a trigger'],
-  ])('%s (%s) the plants are sent apart, and a single one fails', async (code) => {
+  ])('%s (%s) the plants are sent one by one, and one fails', async (code) => {
     const { handle, query } = failingOnce(failure(code));
     const { create } = postgresStorage(handle);
     expect(await Promise.all([create(plant(1), context), create(plant(2), context)])).toEqual([
@@ -138,7 +138,7 @@ describe('a rival that has not committed yet', () => {
   it.each([
     ['COMMIT', 'taken', 'theirs'],
     ['ROLLBACK', 'created', 'ours'],
-  ])('is waited for: %s makes it %s', async (end, outcome, name) => {
+  ])('makes the create wait: after its %s the answer is %s', async (end, outcome, name) => {
     await world.query('BEGIN');
     await world.query(`INSERT INTO "${table}" VALUES (1, 'theirs')`);
     const creating = storage.create(plant(1, 'ours'), context);
@@ -150,14 +150,14 @@ describe('a rival that has not committed yet', () => {
 });
 
 describe('an instance beside this one', () => {
-  it('racing for the same ids at the same time gets each id once between them, and no deadlock', async () => {
+  it('racing for the same ids: each id is created once, and there is no deadlock', async () => {
     const others = [1, 2, 3].map(() => new pg.Pool({ connectionString: server.url }));
     const storages = [storage, ...others.map((other) => postgresStorage(other, { table }))];
     for (let round = 0; round < 10; round++) {
       const ids = Array.from({ length: 100 }, (_, i) => round * 100 + i);
       const outcomes = await Promise.all(
         storages.map(({ create }) =>
-          // Each in an order of its own.
+          // Each instance in another order.
           Promise.all([...ids].sort(() => Math.random() - 0.5).map((id) => create(plant(id), context))),
         ),
       );
@@ -167,7 +167,7 @@ describe('an instance beside this one', () => {
     await Promise.all(others.map((other) => other.end()));
   });
 
-  it('in a database set to SERIALIZABLE gets each id once all the same', async () => {
+  it('in a database set to SERIALIZABLE: each id is created once too', async () => {
     const connectionString = withSetting('default_transaction_isolation=serializable');
     const pools = [1, 2, 3, 4].map(() => new pg.Pool({ connectionString }));
     const outcomes = await Promise.all(
@@ -182,7 +182,7 @@ describe('an instance beside this one', () => {
 });
 
 describe('a lost connection', () => {
-  it('leaves the plants it had in doubt, and the next ones are stored', async () => {
+  it('leaves its plants in doubt; the next plants are stored', async () => {
     await world.query(`BEGIN; LOCK TABLE "${table}"`);
     const creating = [storage.create(plant(1), context), storage.create(plant(2), context)];
     const outcomes = Promise.allSettled(creating);
@@ -196,7 +196,7 @@ describe('a lost connection', () => {
     expect(await next).toBe('created');
   });
 
-  it('that hangs is thrown away after timeoutMs, so that the pool has room for another', async () => {
+  it('that hangs is discarded after timeoutMs, so that the pool has room for another', async () => {
     const narrow = new pg.Pool({ connectionString: server.url, max: 1 });
     const { rows: processes } = await narrow.query('SELECT pg_backend_pid() AS pid');
     process.kill(processes[0].pid, 'SIGSTOP');
@@ -228,7 +228,7 @@ describe('a plant that waits for a standby', () => {
   it.each([
     ['Pool', () => new pg.Pool(patient())],
     ['Client', () => new pg.Client(patient())],
-  ])('is in doubt when that wait is cancelled, though PostgreSQL only warns (%s)', async (_, make) => {
+  ])('is in doubt if that wait is cancelled, although PostgreSQL only warns (%s)', async (_, make) => {
     const handle = make();
     if (handle instanceof pg.Client) await handle.connect();
     const outcome = postgresStorage(handle, { table })
@@ -237,7 +237,7 @@ describe('a plant that waits for a standby', () => {
     const pid = await waiting('SyncRep');
     await observer.query('SELECT pg_cancel_backend($1)', [pid]);
     expect(await outcome).toMatchObject({ message: expect.stringMatching(/^not replicated: /) });
-    // Which is why it is in doubt: this server has it.
+    // It is in doubt because this server has it, and the standby may not.
     expect(await rows()).toHaveLength(1);
     await handle.end();
   });
@@ -246,7 +246,7 @@ describe('a plant that waits for a standby', () => {
 });
 
 describe("a table of the app's own", () => {
-  it('that refuses one plant refuses that one alone, on the same connection', async () => {
+  it('that refuses a plant refuses no other, and the connection is kept', async () => {
     await world.query(`ALTER TABLE "${table}" ADD CHECK (length(name) < 9)`);
     const connected = vi.fn();
     pool.on('connect', connected);
@@ -261,13 +261,13 @@ describe("a table of the app's own", () => {
     expect(connected.mock.calls.length).toBeLessThanOrEqual(1);
   });
 
-  it('that refuses a name that is there already does not call the id taken', async () => {
+  it('that refuses a name twice does not call the id taken', async () => {
     await world.query(`CREATE UNIQUE INDEX ON "${table}" (name)`);
     expect(await storage.create(plant(1, 'Rosa'), context)).toBe('created');
     await expect(storage.create(plant(2, 'Rosa'), context)).rejects.toMatchObject({ code: '23505' });
   });
 
-  it('whose trigger warns is no reason for doubt', async () => {
+  it('whose trigger warns leaves no doubt: the plant is created', async () => {
     await world.query(`
       CREATE FUNCTION "warn ${table}"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'thorns'; RETURN new; END $$;
       CREATE TRIGGER warn BEFORE INSERT ON "${table}" FOR EACH ROW EXECUTE FUNCTION "warn ${table}"()`);
@@ -287,7 +287,7 @@ describe('createTable', () => {
     await Promise.all(pools.map((other) => other.end()));
   });
 
-  it('can fail and be called again: no failure is kept', async () => {
+  it('works when it is called again after a failure', async () => {
     const garden = `garden-${randomUUID()}`;
     const storage = postgresStorage(pool, { table: `${garden}.plants` });
     await expect(storage.createTable()).rejects.toMatchObject({ code: '3F000' });
@@ -298,7 +298,7 @@ describe('createTable', () => {
     expect(await storage.create(plant(1), context)).toBe('created');
   });
 
-  it('makes what the exported schema makes, and nothing unless it is called', async () => {
+  it('makes the same table as the exported schema, and only when it is called', async () => {
     const columns = `SELECT column_name, data_type, is_nullable FROM information_schema.columns WHERE table_schema = 'public' AND table_name = $1 ORDER BY ordinal_position`;
     postgresStorage(pool, { table: 'plants' });
     expect((await world.query(columns, ['plants'])).rows).toEqual([]);

@@ -22,7 +22,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Another handle of the same database, as another process has it. */
+/** Another handle on the same database, like that of another process. */
 function open(): Database.Database {
   const handle = new Database(join(folder, 'plants.db'));
   handles.push(handle);
@@ -33,7 +33,7 @@ function rows(handle = open()): unknown[] {
   return handle.prepare('SELECT CAST(id AS TEXT) AS id, name, tag FROM plants ORDER BY id').all();
 }
 
-/** A handle, and the first error that it throws. */
+/** A handle that reports the first error that it throws. */
 function watched(database: Database.Database): { database: SqliteDatabase; failed: Promise<unknown> } {
   const failed = deferred<unknown>();
   const telling = <T>(step: () => T): T => {
@@ -85,7 +85,7 @@ describe('a handle that is in a transaction of the app', () => {
 });
 
 describe('another connection that writes', () => {
-  it('is waited for, without blocking the event loop', async () => {
+  it('makes the create wait, without blocking the event loop', async () => {
     const { database, failed } = watched(open());
     const storage = sqliteStorage(database);
     await storage.createTable();
@@ -97,7 +97,7 @@ describe('another connection that writes', () => {
     expect(await creating).toBe('created');
   });
 
-  it('is waited for when it reads and stands in the way of COMMIT (rollback journal)', async () => {
+  it('makes the create wait while its read blocks COMMIT (rollback journal)', async () => {
     const { database, failed } = watched(open());
     const storage = sqliteStorage(database);
     await storage.createTable();
@@ -112,7 +112,7 @@ describe('another connection that writes', () => {
     expect(rows()).toHaveLength(1);
   });
 
-  it('with ids of its own is seen: taken, with its plant left as it is', async () => {
+  it('with the same ids is noticed: the answer is taken, and its plant stays as it is', async () => {
     const storage = sqliteStorage(open());
     await storage.createTable();
     open().exec("INSERT INTO plants VALUES (9007199254740993, 'theirs', 'tag')");
@@ -127,7 +127,7 @@ describe('another connection that writes', () => {
 });
 
 describe("a table of the app's own", () => {
-  it('that refuses one plant refuses that one alone', async () => {
+  it('that refuses a plant refuses no other', async () => {
     const database = open();
     database.exec(
       "CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE CHECK (length(name) < 9), tag TEXT DEFAULT 'x')",
@@ -143,14 +143,14 @@ describe("a table of the app's own", () => {
       'created',
       'SQLITE_CONSTRAINT_CHECK',
       'created',
-      // Not taken: its id is free.
+      // Not taken, because its id is free.
       'SQLITE_CONSTRAINT_UNIQUE',
       'created',
     ]);
     expect(rows()).toEqual([0, 2, 4].map((i) => ({ id: String(i), name: names[i], tag: null })));
   });
 
-  it('whose trigger rolls everything back leaves the neighbours whole', async () => {
+  it('whose trigger rolls everything back does not harm the other plants', async () => {
     const database = open();
     database.exec(`${schema};
       CREATE TRIGGER no_nettles BEFORE INSERT ON plants WHEN new.name = 'Urtica'
@@ -165,7 +165,7 @@ describe("a table of the app's own", () => {
 });
 
 describe('createTable', () => {
-  it('can come late, fail and be called again: no failure is kept', async () => {
+  it('works late, and when it is called again after a failure', async () => {
     const database = open();
     const storage = sqliteStorage(database, { table: 'plants' });
     await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(/no such table/);
@@ -188,7 +188,7 @@ describe('createTable', () => {
     expect(rows()).toEqual([]);
   });
 
-  it('makes nothing unless it is called', () => {
+  it('makes nothing if it is not called', () => {
     const database = open();
     sqliteStorage(database);
     expect(database.prepare('SELECT name FROM sqlite_schema').all()).toEqual([]);
@@ -208,7 +208,7 @@ describe('createTable', () => {
   });
 });
 
-it('sets no pragma on a handle that it was given', async () => {
+it('sets no pragma on the handle of the app', async () => {
   const database = open();
   const pragmas = [
     'journal_mode',

@@ -19,7 +19,7 @@ let pglite: PGlite;
 
 beforeAll(async () => {
   server = await PostgresServer.start();
-  // The app's own settings, which the storage has to live with.
+  // The app's own parser for ids: the storage has to work in spite of it.
   const types = { getTypeParser: (oid: number) => (oid === 20 ? Number : pg.types.getTypeParser(oid)) };
   pool = new pg.Pool({ connectionString: server.url, types: types as never });
   pglite = await PGlite.create();

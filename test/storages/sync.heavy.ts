@@ -1,4 +1,4 @@
-// SIGKILL leaves what the kernel has in its cache; a power cut does not. So the syncs are counted, by strace.
+// After SIGKILL the kernel still writes its cache to disk, after a power cut it does not. So strace counts the syncs.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-// The tracer as a grandchild: then the child is the server itself, to be stopped like any other.
+// -D makes strace a grandchild, so that the child is the server itself and can be stopped.
 const strace = ['strace', '-D', '-f', '-s', '2000', '-e', 'trace=read,write,writev,fsync,fdatasync', '-o'];
 const works = spawnSync(strace[0]!, [...strace.slice(1), '/dev/null', 'true']).status === 0;
 const obstacle = works ? undefined : 'strace counts the syncs, and is not installed or not allowed here';

@@ -1,4 +1,4 @@
-/** A self-signed certificate for localhost and 127.0.0.1 that is good for a hundred years and protects nothing. */
+/** A self-signed certificate for localhost and 127.0.0.1, valid for a hundred years. Its key is public. */
 export const certificate = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgdfmCkBm4nkSfiXAJ

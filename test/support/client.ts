@@ -1,4 +1,4 @@
-/** Clients that show an answer as it came: over HTTP/1 or HTTP/2, each with or without TLS. */
+/** Clients that show an answer as it was sent, over HTTP/1 or HTTP/2, with or without TLS. */
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:http2';
 import { request as httpsRequest } from 'node:https';
@@ -32,7 +32,7 @@ export function clientOf(base: string): Client {
         });
         stream.on('end', () => {
           if (answered) resolve({ ...answered, text });
-          // What of the upload is left after a refusal is not wanted.
+          // After a refusal the rest of the upload is not wanted.
           stream.close();
         });
         stream.on('close', () => reject(new Error('closed without an answer')));
@@ -61,10 +61,10 @@ function sendHttp1(origin: string, { method, path, headers, body }: CompleteRequ
       });
       response.on('error', reject);
     });
-    // The server may cut a refused upload off after its answer.
+    // The server may cut the connection after it answered a refused upload.
     request.on('error', (error) => answered || reject(error));
     if (body) request.setHeader('content-length', body.byteLength);
-    // Its declared length is enough to refuse it; a server that cuts off what follows may cut off its answer, too.
+    // The declared length is enough for a refusal. Send no body, or the server cuts the connection before we read.
     const isTooLarge = body && body.byteLength > bodyLimit;
     if (isTooLarge) request.flushHeaders();
     else request.end(body);

@@ -1,16 +1,16 @@
 import { Agent, request } from 'node:http';
 
-/** An answer to a create; `status` 0 is a connection that broke. */
+/** The answer to a create; `status` is 0 if the connection broke. */
 export interface CreateAnswer {
   readonly status: number;
   readonly body: string;
 }
 
-/** Creates plants on a server that may die at any moment, and remembers what it was told. */
+/** Creates plants on a server that may die at any moment, and remembers every answer. */
 export class Creators {
   /** Ids that were answered 200. */
   readonly acknowledged = new Set<number>();
-  /** What else was answered, by status, with its body. */
+  /** Every other answer. */
   readonly others: CreateAnswer[] = [];
   readonly #agent = new Agent({ keepAlive: true });
   readonly #port: number;
@@ -40,7 +40,7 @@ export class Creators {
     });
   }
 
-  /** Resolves once the creators have all had their last answer. */
+  /** Resolves when all creators have their last answer. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await Promise.all(this.#running);
@@ -68,7 +68,7 @@ export class Creators {
   }
 }
 
-/** Those of these ids that the server does not have: it creates them now. */
+/** Which of these ids the server does not have. It creates them now. */
 export async function missingOf(port: number, ids: Iterable<number>): Promise<number[]> {
   const creators = new Creators(port);
   const missing: number[] = [];
@@ -82,15 +82,4 @@ export async function missingOf(port: number, ids: Iterable<number>): Promise<nu
   await Promise.all(Array.from({ length: 32 }, check));
   await creators.stop();
   return missing;
-}
-
-/** Random numbers from 0 to 1 that come again with the same seed (mulberry32). */
-export function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t = (t + Math.imul(t ^ (t >>> 7), t | 61)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -1,4 +1,4 @@
-/** A client that speaks HTTP/2 frame by frame (RFC 9113 §4.1): Node's own ends a body properly even when it aborts. */
+/** Sends single HTTP/2 frames (RFC 9113 §4.1), because Node's client ends a body properly even if it aborts. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
@@ -25,7 +25,7 @@ export interface Frame {
 export class Frames {
   /** Settles when the connection is closed. */
   readonly closed: Promise<void>;
-  /** Every frame that came. */
+  /** Every frame that was received. */
   readonly frames: Frame[] = [];
   readonly #socket: Socket;
   #looked = 0;
@@ -92,7 +92,7 @@ export class Frames {
     this.write(frameTypes.resetStream, 0, stream, payload);
   }
 
-  /** The next frame of this type on this stream; what came before it is passed over. */
+  /** The next frame of this type on this stream; skips other frames. */
   async next(type: number, stream: number): Promise<Frame> {
     for (;;) {
       while (this.#looked < this.frames.length) {

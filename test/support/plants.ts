@@ -17,7 +17,7 @@ export async function createPlant(mount: string, plant: string, token = 'secret'
   return { status: response.status, headers: response.headers, body: await response.json() };
 }
 
-/** What every mounted store does: two ids that are one double are two plants, and each is created once. */
+/** What every mounted store must do: two ids that are the same double are two plants, and each is created once. */
 export async function expectExactPlants(mount: string): Promise<void> {
   const rosa = '{"id":9007199254740993,"name":"Rosa canina","tag":"shrub"}';
   expect(await createPlant(mount, rosa)).toMatchObject({

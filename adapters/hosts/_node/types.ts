@@ -25,6 +25,7 @@ export interface NodeRequest {
 
 /** What is used of the response beside it. */
 export interface NodeResponse {
+  readonly statusCode: number;
   readonly headersSent: boolean;
   readonly writableEnded: boolean;
   readonly destroyed?: boolean;

@@ -1,0 +1,50 @@
+import type { PlantResponse } from './http.js';
+import { Refusal } from './problems.js';
+
+const whatToWrite =
+  'plant-store: make handle = createPlantStore(storage, verifyToken), then mount toNode(handle), toExpress(handle), toKoa(handle), toFastify(handle) or toFetch(handle).';
+
+/**
+ * Answers a host that called a wrong function with its request: the handler without an adapter, an adapter without a
+ * handler, or the adapter of another host. Without an answer the request would hang.
+ *
+ * @param given the arguments of the host's call: a Node response is the second of them, or in Koa's context; Fastify
+ *   gives a callback to its plugins
+ * @throws {TypeError} if there is neither; the host then shows the message
+ */
+export function answerMistake(...given: readonly unknown[]): PlantResponse {
+  const [first, second, done] = given;
+  const response = [second, (first as { res?: unknown } | null | undefined)?.res].find(isNodeResponse);
+  // Some hosts do not show what they catch.
+  if (given.length > 1) console.error(whatToWrite);
+  if (!response) {
+    const error = new TypeError(whatToWrite);
+    if (typeof done === 'function') return done(error);
+    throw error;
+  }
+  const answer = new Refusal('internal_error', { message: whatToWrite }).toResponse();
+  response.writeHead(answer.status, answer.headers);
+  response.end(answer.body);
+  return answer;
+}
+
+/**
+ * Checks what an adapter was given. `app.use(toExpress)` calls it with a request; `toKoa(createPlantStore)` gives it what
+ * makes the handler.
+ *
+ * @param rest the adapter's further arguments: there are some only if a host calls it
+ * @throws {TypeError} unless it is a handler, or a host can be answered
+ */
+export function checkHandler(handle: unknown, rest: readonly unknown[]): void {
+  const isHandler = typeof handle === 'function' && handle.name !== 'createPlantStore';
+  if (!isHandler) answerMistake(handle, ...rest);
+}
+
+interface NodeResponse {
+  writeHead(status: number, headers: Record<string, string>): unknown;
+  end(body: string): unknown;
+}
+
+function isNodeResponse(value: unknown): value is NodeResponse {
+  return typeof (value as NodeResponse | null | undefined)?.writeHead === 'function';
+}

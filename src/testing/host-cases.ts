@@ -1,0 +1,208 @@
+import type { MaybePromise } from '../index.js';
+import table from './host-cases.json' with { type: 'json' };
+
+/** A host under test. */
+export interface OpenedHost {
+  /** What comes before `/plants`: `http://127.0.0.1:3000/api`. */
+  readonly url: string;
+  /** A token that the host accepts. */
+  readonly token: string;
+  /** Sends a request. Default: the platform's `fetch`. */
+  readonly fetch?: FetchLike | undefined;
+  /** Releases what `open` made. */
+  readonly close?: (() => MaybePromise<void>) | undefined;
+}
+
+/** As much of `fetch` as the cases need. */
+export type FetchLike = (
+  url: string,
+  init: { method: string; headers: Record<string, string>; body?: Uint8Array<ArrayBuffer> },
+) => Promise<{
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  text(): Promise<string>;
+}>;
+
+/** One rule of the contract, as a check for any test runner. */
+export interface HostCase {
+  /** Never changes, so that a list of exceptions can name it. */
+  readonly id: string;
+  readonly name: string;
+  /** Rejects, with what was expected and what was received, if the host breaks the rule. */
+  readonly run: () => Promise<void>;
+}
+
+/**
+ * Checks of the whole contract of `POST /plants`, to run against a host of your own or an implementation in another
+ * language, with any test runner. The cases are data: `plant-store/host-cases.json`.
+ *
+ * @param open starts or names a host that holds no plants and takes bodies of 1 MiB; called once for each case, with its id
+ * @param options `alone`: nothing else answers beside the operation, so other paths are 404 and other methods 405.
+ * Default: false, and those cases are left out.
+ *
+ * @example
+ * ```ts
+ * import { test } from 'node:test';
+ *
+ * const open = () => {
+ *   const fetch = toFetch(createPlantStore(memoryStorage(), acceptTokens('secret')));
+ *   const send: FetchLike = (url, init) => fetch(new Request(url, init));
+ *   return { url: 'http://localhost', token: 'secret', fetch: send };
+ * };
+ * for (const { id, name, run } of hostCases(open, { alone: true })) test(`${id}: ${name}`, run);
+ * ```
+ */
+export function hostCases(
+  open: (id: string) => MaybePromise<OpenedHost>,
+  { alone = false }: { alone?: boolean } = {},
+): HostCase[] {
+  const isAnsweredByOthers = ({ expected: { status } }: ContractCase) => status === 404 || status === 405;
+  return contractCases
+    .filter((one) => !one.setup && (alone || !isAnsweredByOthers(one)))
+    .map((one) => ({
+      id: one.id,
+      name: one.title,
+      async run() {
+        const { url, token, fetch = globalThis.fetch as FetchLike, close } = await open(one.id);
+        try {
+          const send = async ({ method, path, headers, body }: CompleteRequest): Promise<Answer> => {
+            const response = await fetch(url + path, { method, headers, ...(body && { body }) });
+            return { status: response.status, headers: response.headers, text: await response.text() };
+          };
+          const faults = await faultsOf(one, token, send);
+          if (faults.length > 0) throw new Error(`${one.id}: ${faults.join('; ')}`);
+        } finally {
+          await close?.();
+        }
+      },
+    }));
+}
+
+/** A request as the table writes it, on top of a good token and `application/json`. */
+export interface CaseRequest {
+  readonly method?: string;
+  readonly path?: string;
+  /** `null` leaves out a header that every request has; `{token}` stands for the good token. */
+  readonly headers?: Readonly<Record<string, string | null>>;
+  readonly body?:
+    | string
+    | readonly (string | { repeat: string; times: number } | { bytes: readonly number[] })[];
+}
+
+export interface ContractCase {
+  readonly id: string;
+  readonly title: string;
+  /** Counts on a verifier and a storage that throw on demand: this project's own tests have them. */
+  readonly setup?: boolean;
+  /** A request that must be answered 200 before. */
+  readonly before?: CaseRequest;
+  readonly request: CaseRequest;
+  readonly expected: {
+    readonly status: number;
+    readonly error?: number;
+    /** What the message of this library matches; another implementation may word it otherwise. */
+    readonly message?: string;
+    readonly headers?: Readonly<Record<string, string | null>>;
+    readonly body?: unknown;
+    /** The plant that the storage must have received, its id in digits. */
+    readonly stores?: { readonly id: string; readonly name: string; readonly tag?: string };
+  };
+}
+
+/** @internal the whole table, for this project's own tests */
+export const contractCases = table as readonly ContractCase[];
+
+export interface CompleteRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly body: Uint8Array<ArrayBuffer> | undefined;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  readonly text: string;
+}
+
+/** @internal a request of the table, complete. The body is bytes, so that no client adds a Content-Type of its own. */
+export function requestOf(
+  token: string,
+  { method = 'POST', path = '/plants', headers = {}, body }: CaseRequest,
+): CompleteRequest {
+  const all = { authorization: 'Bearer {token}', 'content-type': 'application/json', ...headers };
+  const given = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== null);
+  return {
+    method,
+    path,
+    headers: Object.fromEntries(given.map(([name, value]) => [name, value.replace('{token}', token)])),
+    body: body === undefined ? undefined : bytesOf(body),
+  };
+}
+
+function bytesOf(body: NonNullable<CaseRequest['body']>): Uint8Array<ArrayBuffer> {
+  const parts = typeof body === 'string' ? [body] : body;
+  const bytes = parts.map((part) => {
+    if (typeof part === 'string') return new TextEncoder().encode(part);
+    return 'bytes' in part ? part.bytes : new TextEncoder().encode(part.repeat.repeat(part.times));
+  });
+  const whole = new Uint8Array(bytes.reduce((length, { length: more }) => length + more, 0));
+  let offset = 0;
+  for (const part of bytes) {
+    whole.set(part, offset);
+    offset += part.length;
+  }
+  return whole;
+}
+
+/** @internal sends a case, and lists what is wrong with the answer */
+export async function faultsOf(
+  { before, request, expected }: ContractCase,
+  token: string,
+  send: (request: CompleteRequest) => Promise<Answer>,
+): Promise<string[]> {
+  if (before) {
+    const { status, text } = await send(requestOf(token, before));
+    if (status !== 200) return [`the request before it was answered ${status} ${text}`];
+  }
+  const { status, headers, text } = await send(requestOf(token, request));
+  const faults: string[] = [];
+  const check = (what: string, received: unknown, must: unknown) => {
+    if (received !== must) {
+      faults.push(`${what} is ${JSON.stringify(received)}, and must be ${JSON.stringify(must)}`);
+    }
+  };
+  check('status', status, expected.status);
+  for (const [name, value] of Object.entries({ ...usualHeaders(expected), ...expected.headers })) {
+    check(name, headers.get(name), value);
+  }
+  if (expected.body === '') check('the body', text, '');
+  else check('content-type', headers.get('content-type'), 'application/json');
+  if (expected.body) check('the body', text, JSON.stringify(expected.body));
+  if (expected.error) {
+    const { error, message, ...rest } = objectIn(text);
+    check('error', error, expected.error);
+    check('the type of message', typeof message, 'string');
+    check('further members of the Error', Object.keys(rest).join(), '');
+  }
+  return faults;
+}
+
+/** The headers that every answer of a status has, or has not. */
+function usualHeaders({ status, error }: ContractCase['expected']): Record<string, string | null> {
+  const challenge =
+    error === 40102 ? 'Bearer realm="plants", error="invalid_token"' : 'Bearer realm="plants"';
+  return {
+    'www-authenticate': status === 401 ? challenge : null,
+    'retry-after': status === 503 ? '1' : null,
+    allow: status === 405 ? 'POST' : null,
+  };
+}
+
+function objectIn(text: string): Record<string, unknown> {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,226 @@
+// Anything can be thrown, by each party and by each getter of what it throws: there is an answer all the same.
+import fc from 'fast-check';
+import {
+  createPlantStore,
+  InsufficientScope,
+  PlantRefused,
+  type PlantRequest,
+  type PlantResponse,
+  type PlantStorage,
+  type PlantStoreOptions,
+  StorageBusy,
+  type VerifyToken,
+} from 'plant-store';
+import { describe, expect, test } from 'vitest';
+import { problems } from '../../src/problems.js';
+
+const good: PlantRequest = {
+  method: 'POST',
+  url: '/plants',
+  headers: { authorization: 'Bearer good', 'content-type': 'application/json' },
+  body: '{"id":1,"name":"Rosa canina"}',
+};
+const taken: PlantStorage = { create: async () => 'taken', find: async () => undefined };
+
+/** What goes wrong: each party gets a function that throws, rejects, or returns something that does. */
+type Fail = () => never;
+const parties: Record<string, (fail: Fail) => Promise<PlantResponse>> = {
+  verifyToken: (fail) => handleWith({ verifyToken: fail })(good),
+  'the body': (fail) => handleWith({})({ ...good, body: fail }),
+  'the headers': (fail) => handleWith({})({ ...good, headers: { get: fail } }),
+  'storage.create': (fail) => handleWith({ storage: { create: fail } })(good),
+  'storage.find': (fail) =>
+    handleWith({ storage: { ...taken, find: fail }, options: { acceptReplays: true } })(good),
+  onError: (fail) => handleWith({ verifyToken: broken, options: { onError: fail } })(good),
+  'the signal': (fail) =>
+    handleWith({ verifyToken: (_token, { signal }) => !signal.aborted })(
+      Object.defineProperty({ ...good }, 'signal', { get: fail }),
+    ),
+  'addEventListener of the signal': (fail) =>
+    handleWith(reading)({ ...good, signal: signalWith({ add: fail }) }),
+  'removeEventListener of the signal': (fail) =>
+    handleWith(reading)({ ...good, signal: signalWith({ remove: fail }) }),
+};
+
+const reading = { verifyToken: (_token: string, { signal }: { signal: unknown }) => !!signal };
+
+function signalWith({ add = () => {}, remove = () => {} }): AbortSignal {
+  return { aborted: false, addEventListener: add, removeEventListener: remove } as unknown as AbortSignal;
+}
+
+function broken(): never {
+  throw new Error('broken');
+}
+
+function handleWith(parts: {
+  verifyToken?: VerifyToken<unknown>;
+  storage?: PlantStorage;
+  options?: PlantStoreOptions;
+}) {
+  const { verifyToken = () => true, storage = { create: async () => 'created' }, options } = parts;
+  return createPlantStore(storage, verifyToken, { onError: () => {}, timeoutMs: 0, ...options });
+}
+
+/** A value of any kind, an object with a prototype of its own among them. */
+const anything = fc.oneof(
+  fc.anything({ withBigInt: true, withNullPrototype: true, withDate: true, withMap: true }),
+  fc.constantFrom<unknown>(
+    Symbol('s'),
+    () => {},
+    Number.NaN,
+    'a"b',
+    'a\r\nSet-Cookie: b',
+    '\ud800',
+    new Date(NaN),
+  ),
+);
+
+/** The value of a property, given at once, by a getter, or never. */
+const property = fc.oneof(
+  anything.map((value) => ({ value, enumerable: true })),
+  anything.map((value) => ({ get: () => value })),
+  anything.map((value) => ({
+    get() {
+      throw value;
+    },
+  })),
+);
+
+const names = ['InsufficientScope', 'PlantRefused', 'StorageBusy', 'BodyError', 'AbortError', 'TimeoutError'];
+
+/** What may be thrown, behind a function, because fast-check looks into what it makes. */
+const thrown: fc.Arbitrary<() => unknown> = fc.oneof(
+  anything.map((value) => () => value),
+  fc.constant(() => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    return proxy;
+  }),
+  anything.map((value) => () => {
+    const throws = () => {
+      throw value;
+    };
+    return new Proxy({}, { get: throws, has: throws, getPrototypeOf: throws, ownKeys: throws });
+  }),
+  // Above all, what looks like one of the library's own errors and is none.
+  fc
+    .record(
+      {
+        name: fc.oneof(
+          fc.constantFrom(...names).map((value) => ({ value })),
+          property,
+        ),
+        message: property,
+        scope: property,
+        problem: property,
+        details: property,
+        // biome-ignore lint/suspicious/noThenProperty: a thrown thenable is among what is tried
+        then: property,
+        toString: property,
+        toJSON: property,
+      },
+      { requiredKeys: ['name'] },
+    )
+    .map(
+      (properties) => () => Object.defineProperties(new Error('boom'), properties as PropertyDescriptorMap),
+    ),
+);
+
+const ways: Record<string, (value: unknown) => Fail> = {
+  throws: (value) => () => {
+    throw value;
+  },
+  rejects: (value) => () => Promise.reject(value) as never,
+  'gives a thenable that throws': (value) => () =>
+    ({
+      // biome-ignore lint/suspicious/noThenProperty: a thenable is what is tried here
+      then() {
+        throw value;
+      },
+    }) as never,
+};
+
+const numbers = Object.values(problems).map(([error]) => error as number);
+
+/** What every answer must be, whatever happened. */
+function checkAnswer({ status, headers, body }: PlantResponse): void {
+  expect(Object.values(headers).every((value) => /^[\x20-\x7e]+$/.test(value))).toBe(true);
+  expect(headers['content-type']).toBe('application/json');
+  if (status === 200) return;
+  const { error, message, ...more } = JSON.parse(body);
+  expect(numbers).toContain(error);
+  expect(Math.trunc(error / 100)).toBe(status);
+  expect(message).toBeTypeOf('string');
+  expect(message).not.toBe('');
+  expect(more).toEqual({});
+}
+
+/** Parties of which no promise is expected. */
+const synchronous = /headers|signal/;
+
+describe.each(Object.entries(parties))('whatever %s throws', (party, answer) => {
+  const possible = Object.entries(ways).filter(([way]) => way === 'throws' || !synchronous.test(party));
+  test.each(possible)('when it %s, there is an answer', async (_way, failing) => {
+    await fc.assert(
+      fc.asyncProperty(thrown, async (make) => {
+        const answering = answer(failing(make()));
+        checkAnswer(await answering.catch(() => expect.fail('handle rejected')));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('a foreign error that has the name of one of ours', () => {
+  const answerTo = async (party: string, properties: object) => {
+    const { status, headers, body } = await parties[party]!(
+      ways.throws!(Object.assign(new Error(), properties)),
+    );
+    return { status, challenge: headers['www-authenticate'], ...JSON.parse(body) };
+  };
+
+  test.each<[string, unknown]>([
+    ['none', undefined],
+    ['no string', 7],
+    ['empty', ''],
+    ['a quote', 'a", error="invalid_token'],
+    ['a line break', 'a\r\nSet-Cookie: b=c'],
+    ['a list', ['plants:write']],
+  ])('hazard: an InsufficientScope whose scope is no scope (%s) gets no header', async (_what, scope) => {
+    const answer = await answerTo('verifyToken', { name: 'InsufficientScope', scope });
+    expect(answer).toMatchObject({ status: 500, error: 50002, challenge: undefined });
+  });
+
+  test('an InsufficientScope of another copy of the package is a 403', async () => {
+    const answer = await answerTo('verifyToken', { name: 'InsufficientScope', scope: 'plants:write trees' });
+    expect(answer).toMatchObject({
+      error: 40301,
+      challenge: 'Bearer realm="plants", error="insufficient_scope", scope="plants:write trees"',
+    });
+  });
+
+  test.each<[string, unknown]>([
+    ['none', undefined],
+    ['no string', { text: 'too long' }],
+    ['a Symbol', Symbol('m')],
+    ['empty', ''],
+  ])('a PlantRefused whose message is %s shows the sentence of its problem', async (_what, message) => {
+    const answer = await answerTo('storage.create', { name: 'PlantRefused', message });
+    expect(answer).toMatchObject({ error: 40004, message: problems.plant_refused[1] });
+  });
+
+  test("the library's own errors mean the same, with their messages", async () => {
+    const own: [string, Error, number, RegExp][] = [
+      ['verifyToken', new InsufficientScope('a'), 40301, /./],
+      ['storage.create', new PlantRefused('too long'), 40004, /^too long$/],
+      ['storage.create', new StorageBusy(), 50301, /./],
+      // From another party than the one that it is meant for, it is an outage like any other.
+      ['storage.create', new InsufficientScope('a'), 50001, /./],
+      ['verifyToken', new PlantRefused('too long'), 50002, /./],
+    ];
+    for (const [party, error, number, message] of own) {
+      const { body } = await parties[party]!(ways.throws!(error));
+      expect(JSON.parse(body)).toEqual({ error: number, message: expect.stringMatching(message) });
+    }
+  });
+});

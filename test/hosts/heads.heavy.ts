@@ -1,0 +1,199 @@
+// Twenty thousand requests whose heads a seed has changed, each sent to three hosts over sockets of their own: every one
+// is answered or closed, none with a 5xx, and all three hosts answer alike.
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import express from 'express';
+import Koa from 'koa';
+import { acceptTokens, createPlantStore, type PlantStorage } from 'plant-store';
+import { toExpress } from 'plant-store/express';
+import { toKoa } from 'plant-store/koa';
+import { toNode } from 'plant-store/node';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { randomOf, seed } from '../support/random.js';
+import { listen } from '../support/sockets.js';
+
+const body = '{"id":1,"name":"Rosa canina"}';
+const methods = ['POST', 'GET', 'PUT', 'HEAD', 'OPTIONS', 'post', 'POSTT', 'CONNECT', 'P\tOST', ''];
+const targets = [
+  ...[
+    '/plants',
+    '/plants?x=1',
+    '/plants?',
+    'http://a.example/plants',
+    '//plants',
+    '/plants/',
+    '/Plants',
+    '/%70lants',
+  ],
+  ...[
+    '*',
+    '',
+    '/',
+    '/plants#f',
+    '/plants?%',
+    '/%',
+    '/plants;v=1',
+    '/./plants',
+    '/a/../plants',
+    `/${'x'.repeat(9000)}`,
+  ],
+];
+const versions = ['HTTP/1.1', 'HTTP/1.1', 'HTTP/1.0', 'HTTP/2.0', 'HTTP/1.2', 'http/1.1', ''];
+const headers = [
+  ...[
+    'Authorization: Bearer wrong',
+    'authorization:Bearer secret',
+    'AUTHORIZATION:  Bearer secret  ',
+    'Authorization: Basic eA==',
+  ],
+  ...[
+    'Authorization: Bearer',
+    'Authorization: Bearer sec ret',
+    'Authorization : Bearer secret',
+    'Authorization: \u00e9',
+  ],
+  ...[
+    'Content-Type: text/plain',
+    'content-type: APPLICATION/json;charset=utf-8',
+    'Content-Type:',
+    'Content-Type: a/b, c/d',
+  ],
+  ...[
+    'Content-Length: 5',
+    'Content-Length: 29',
+    'Content-Length: -1',
+    'Content-Length: 1e3',
+    'Content-Length: 99999999999',
+  ],
+  ...[
+    'Transfer-Encoding: chunked',
+    'Transfer-Encoding: identity',
+    'Transfer-Encoding: gzip, chunked',
+    'Transfer-Encoding: x',
+  ],
+  ...[
+    'Expect: 100-continue',
+    'Expect: x',
+    'Connection: close',
+    'Connection: upgrade',
+    'Upgrade: websocket',
+    'Host:',
+  ],
+  ...[
+    'Content-Encoding: gzip',
+    'Content-Encoding: identity',
+    'Cookie: a=b',
+    'X: \u0001',
+    ': x',
+    'x',
+    ' folded',
+    'get: x',
+  ],
+  ...[
+    '__proto__: x',
+    'constructor: y',
+    'Trailer: x',
+    'Keep-Alive: 5',
+    'Content-Length: 29, 29',
+    `X: ${'y'.repeat(20_000)}`,
+  ],
+];
+const noise = [...'\u0000\t :;,/?%#"{}\u00ff\n\rAz09'];
+
+/** A request near a good one: some parts replaced, some headers added, now and then one character changed. */
+function request(random: () => number): Buffer {
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
+  const usually = <T>(usual: T, list: readonly T[]): T => (random() < 0.85 ? usual : pick(list));
+  const line = [usually('POST', methods), usually('/plants', targets), usually('HTTP/1.1', versions)].join(
+    ' ',
+  );
+  const lines = [
+    'Host: a',
+    'Authorization: Bearer secret',
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+  ];
+  const kept = lines.filter(() => random() < 0.9);
+  const added = Array.from({ length: Math.floor(random() * 3) }, () => pick(headers));
+  const all = [...kept, ...added].sort(() => random() - 0.5);
+  let head = [line, ...all].join('\r\n');
+  if (random() < 0.3) {
+    const at = Math.floor(random() * head.length);
+    head = head.slice(0, at) + pick(noise) + head.slice(at + 1);
+  }
+  return Buffer.from(`${head}\r\n\r\n${body}`, 'latin1');
+}
+
+/** The first answer other than a 1xx: its status and body; `closed` if the server closed without one. */
+function exchange(port: number, bytes: Buffer): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let received = '';
+    const socket = connect(port, '127.0.0.1');
+    // No host may take as long: a request that stops short is answered after 200 ms.
+    socket.setTimeout(10_000, () =>
+      socket.destroy(new Error(`no answer to ${JSON.stringify(bytes.toString('latin1'))}`)),
+    );
+    const finish = (answer: string) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    const look = (ended: boolean) => {
+      const [, status, head = '', rest = ''] =
+        /^(?:HTTP\/1.1 1\d\d .*?\r\n\r\n)*HTTP\/1.1 (\d+) (.*?)\r\n\r\n(.*)$/s.exec(received) ?? [];
+      const length = Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? Number.NaN);
+      const isHead = /^HEAD /.test(bytes.toString('latin1'));
+      if (status && (ended || rest.length >= length || isHead)) {
+        finish(`${status} ${Number.isNaN(length) || isHead ? '' : rest.slice(0, length)}`);
+      } else if (ended) finish('closed');
+    };
+    socket.on('data', (chunk) => {
+      received += chunk.toString('latin1');
+      look(false);
+    });
+    socket.on('error', (error) => (/no answer/.test(error.message) ? reject(error) : look(true)));
+    socket.on('close', () => look(true));
+    socket.write(bytes);
+  });
+}
+
+let servers: Awaited<ReturnType<typeof listen>>[];
+
+beforeAll(async () => {
+  const storage: PlantStorage = { create: async () => 'created' };
+  const handle = createPlantStore(storage, acceptTokens('secret'), { timeoutMs: 200 });
+  const app = express().disable('x-powered-by').use(toExpress(handle));
+  const koa = new Koa().use(toKoa(handle));
+  koa.silent = true;
+  servers = await Promise.all(
+    [toNode(handle), app, koa.callback()].map((listener) => listen(createServer(listener as never))),
+  );
+});
+afterAll(() => Promise.all(servers.map(({ close }) => close())));
+
+test(`20 000 changed heads, seed ${seed}`, { timeout: 300_000 }, async () => {
+  const random = randomOf(seed);
+  const answers = new Map<string, number>();
+  let sent = 0;
+  const client = async () => {
+    while (sent < 20_000) {
+      sent++;
+      const bytes = request(random);
+      const [first, ...rest] = servers;
+      const node = await exchange(first!.port, bytes);
+      const shown = bytes.toString('latin1').slice(0, 2000);
+      const status = node.slice(0, 3);
+      answers.set(status, (answers.get(status) ?? 0) + 1);
+      // Another path or method is for the app to answer, in its own time and words.
+      const others = /^40[45]/.test(node)
+        ? []
+        : await Promise.all(rest.map(({ port }) => exchange(port, bytes)));
+      for (const other of others) expect({ shown, answer: other }).toEqual({ shown, answer: node });
+      expect(node, shown).not.toMatch(/^5/);
+    }
+  };
+  await Promise.all(Array.from({ length: 32 }, client));
+  // The seed has to reach every kind of answer, or the test says little.
+  for (const status of ['200', '400', '401', '404', '405']) {
+    expect(answers.get(status) ?? 0, `answers with ${status}`).toBeGreaterThan(100);
+  }
+});

@@ -1,0 +1,20 @@
+import { expect } from 'vitest';
+import { type ContractCase, type contractSetup, faultsOf, plantStoredBy } from './contract.js';
+
+/** Sends a case, and checks its answer, what `onError` got, and what the storage has. */
+export async function expectCase(
+  contractCase: ContractCase,
+  { errors, stored }: Pick<ReturnType<typeof contractSetup>, 'errors' | 'stored'>,
+  send: Parameters<typeof faultsOf>[1],
+): Promise<void> {
+  const { expected, before, request } = contractCase;
+  const reported = errors.length;
+  expect(await faultsOf(contractCase, send)).toEqual([]);
+  expect(errors.length - reported).toBe(expected.status >= 500 ? 1 : 0);
+  // A case with a token of its own has no tenant of its own.
+  if (request.headers?.authorization) return;
+  const plants = stored(contractCase);
+  expect(plants).toHaveLength((before ? 1 : 0) + (expected.status === 200 ? 1 : 0));
+  const plant = plantStoredBy(contractCase);
+  if (plant) expect(plants.at(-1)).toEqual(plant);
+}
