@@ -20,7 +20,7 @@ const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
 pool.on('error', (error) => console.error(error.message));
 const database = drizzle({ client: pool });
 
-// The bridge: the pool that Drizzle queries through. Elsewhere it is `database.$client`.
+// The bridge: the pool that Drizzle uses.
 export const storage = postgresStorage(database.$client);
 await storage.createTable(); // or a migration of yours
 

@@ -4,7 +4,7 @@ import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-
 import { acceptTokens, createPlantStore, type PlantStorage, StorageBusy } from 'plant-store';
 import { toNode } from 'plant-store/node';
 
-// If the answer to a put is lost, its second attempt would find the plant of the first and say `taken`.
+// If an answer is lost, a second attempt would find its own plant and report `taken`.
 const client = new DynamoDBClient({ maxAttempts: 1 });
 
 export const storage: PlantStorage = {
@@ -38,5 +38,8 @@ export const storage: PlantStorage = {
   },
 };
 
-export const server = createServer(toNode(createPlantStore(storage, acceptTokens('secret'))));
+// DynamoDB refuses an item over 400 KiB.
+const handle = createPlantStore(storage, acceptTokens('secret'), { bodyLimit: 400_000 });
+
+export const server = createServer(toNode(handle));
 server.listen(process.env.PORT ?? 3000, () => console.log(server.address()));

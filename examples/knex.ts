@@ -7,7 +7,7 @@ import { postgresStorage } from 'plant-store/postgres';
 
 const database = knex({ client: 'pg', connection: process.env.DATABASE_URL as string });
 
-// The bridge: Knex writes `?` for each `$1`, in the order in which they come.
+// The bridge: Knex numbers each `?` by its place, and the statements use $1, $2, … in that order.
 export const storage = postgresStorage({
   query: async (text, values = []) => database.raw(text.replace(/\$\d/g, '?'), values),
 });
@@ -15,7 +15,7 @@ await storage.createTable(); // or a migration of yours
 
 /** The app's own query. */
 export async function find(id: bigint) {
-  // The id as text both ways: pg takes no bigint in an array, and Knex knows no type for it.
+  // The id goes out as text, and comes back as text: pg reads an int8 so.
   const plant = await database('plants').where('id', String(id)).first('id', 'name', 'tag');
   return plant && { id: BigInt(plant.id), name: String(plant.name), tag: plant.tag ?? undefined };
 }

@@ -7,7 +7,7 @@ import { toNode } from 'plant-store/node';
 import { postgresStorage } from 'plant-store/postgres';
 
 interface Database {
-  // pg reads an int8 as text: a number would be rounded beyond 2^53.
+  // pg reads an int8 as text, because a number rounds ids beyond 2^53.
   plants: { id: string; name: string; tag: string | null };
 }
 

@@ -1,8 +1,8 @@
-// AWS Lambda behind API Gateway (REST API, HTTP API) or a function URL. A real one keeps its plants in DynamoDB: dynamodb.ts.
+// AWS Lambda behind API Gateway or a function URL. A real one keeps its plants in DynamoDB: see dynamodb.ts.
 import { acceptTokens, createPlantStore } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 
-/** What is used of the three events: a REST API sends version 1.0, an HTTP API and a function URL 2.0. */
+/** What this needs of the events: version 1.0 of a REST API, 2.0 of an HTTP API or a function URL. */
 interface Event {
   readonly httpMethod?: string;
   readonly path?: string;
@@ -23,7 +23,7 @@ export async function handler(event: Event) {
   const { status, ...answer } = await handle({
     method: event.httpMethod ?? http?.method ?? '',
     url: path,
-    // `headers` of version 1.0 keeps the last of several; this keeps all, so that a second Authorization is refused.
+    // Version 1.0 keeps the last of two equal headers in `headers`; two Authorization headers must be refused.
     headers: event.multiValueHeaders ?? event.headers ?? {},
     body: body && isBase64Encoded ? Buffer.from(body, 'base64') : body,
     raw: event,

@@ -5,7 +5,7 @@ import { toNode } from 'plant-store/node';
 
 const handle = createPlantStore(memoryStorage(), acceptTokens('secret'), { basePath: '/api' });
 
-// Next's body parser would round ids beyond 2^53. `externalResolver`: the answer comes after this function has returned.
+// Next's body parser would round ids beyond 2^53. The answer comes after the function returns: externalResolver.
 export const config = { api: { bodyParser: false, externalResolver: true } };
 
 export default toNode(handle);

@@ -1,4 +1,4 @@
-// An event for each plant, stored in the same transaction: `DATABASE_URL=postgres://… node --import tsx examples/outbox.ts`.
+// An event for each plant, in its transaction: `DATABASE_URL=postgres://… node --import tsx examples/outbox.ts`.
 import { createServer } from 'node:http';
 import pg from 'pg';
 import { acceptTokens, createPlantStore, groupCommit } from 'plant-store';
@@ -8,12 +8,10 @@ import { schema } from 'plant-store/postgres';
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
 // Without a listener, an idle connection that is lost ends the process.
 pool.on('error', (error) => console.error(error.message));
-await pool.query(schema);
-await pool.query(
-  'CREATE TABLE IF NOT EXISTS outbox (seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, event jsonb NOT NULL)',
-);
+await pool.query(`${schema};
+  CREATE TABLE IF NOT EXISTS outbox (seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, event jsonb NOT NULL)`);
 
-// One statement is one transaction: PostgreSQL keeps both the plant and its event, or neither.
+// One statement is one transaction: PostgreSQL keeps the plant and its event, or neither.
 const insert = `
   WITH created AS (
     INSERT INTO plants (id, name, tag) SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])
@@ -26,14 +24,13 @@ const insert = `
 
 export const storage = groupCommit(async (plants) => {
   const ids = plants.map(({ id }) => String(id));
-  const names = plants.map(({ name }) => name);
-  const tags = plants.map(({ tag }) => tag ?? null);
-  const { rows } = await pool.query<{ id: string }>(insert, [ids, names, tags]);
+  const values = [ids, plants.map(({ name }) => name), plants.map(({ tag }) => tag ?? null)];
+  const { rows } = await pool.query<{ id: string }>(insert, values);
   const created = new Set(rows.map(({ id }) => id));
   return ids.map((id) => (created.has(id) ? 'created' : 'taken'));
 });
 
-/** Publishes what waits, the oldest first. An event can be published twice, never lost: it goes after it was published. */
+/** Publishes the oldest events. It deletes each one after that: a crash can repeat an event, but not lose it. */
 export async function relay(publish: (event: unknown, seq: string) => Promise<void>): Promise<void> {
   const { rows } = await pool.query('SELECT seq::text, event FROM outbox ORDER BY outbox.seq LIMIT 100');
   for (const { seq, event } of rows) {

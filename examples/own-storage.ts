@@ -1,8 +1,8 @@
-// A storage of your own, proven by the cases that prove ours: `node --import tsx examples/own-storage.ts`.
-// Each tenant has ids of its own here; the built-in storages keep one table for all callers.
+// A storage of your own, and the cases that check it: `node --import tsx examples/own-storage.ts`.
+// Here two tenants can use the same id. The built-in storages keep one table for all callers.
 import { test } from 'node:test';
 import Database from 'libsql';
-import { PlantRefused, type PlantStorage } from 'plant-store';
+import { type CreateMany, groupCommit, PlantRefused, type PlantStorage } from 'plant-store';
 import { storageCases } from 'plant-store/testing';
 
 interface Caller {
@@ -10,17 +10,18 @@ interface Caller {
 }
 
 function tenantStorage(database: Database.Database): PlantStorage<Caller> {
-  // The id as text, for drivers round; and no SELECT before it, for two could find the id free.
+  // The id is sent as text, because drivers round. No SELECT comes first: two creates could both find the id free.
   const insert = database.prepare(
     'INSERT INTO plants VALUES (?, CAST(? AS INTEGER), ?, ?) ON CONFLICT (tenant, id) DO NOTHING',
   );
-  return {
-    async create({ id, name, tag }, { caller }) {
-      if (name.length > 200) throw new PlantRefused('name is longer than 200 characters');
-      const { changes } = insert.run(caller.tenant, String(id), name, tag ?? null);
+  const insertAll: CreateMany<Caller> = (plants, contexts) =>
+    plants.map(({ id, name, tag }, i) => {
+      if (name.length > 200) return new PlantRefused('name is longer than 200 characters');
+      const { changes } = insert.run(contexts[i]!.caller.tenant, String(id), name, tag ?? null);
       return changes === 1 ? 'created' : 'taken';
-    },
-  };
+    });
+  // One transaction for the creates that arrive together; without a namespace, two tenants' ids would collide in it.
+  return groupCommit(database.transaction(insertAll), { namespace: ({ caller }) => caller.tenant });
 }
 
 function open() {
@@ -28,9 +29,9 @@ function open() {
   database.exec(
     'CREATE TABLE plants (tenant TEXT, id INTEGER, name TEXT NOT NULL, tag TEXT, PRIMARY KEY (tenant, id))',
   );
-  const select = database.prepare("SELECT id, name, tag FROM plants WHERE tenant = 'garden' AND id = ?");
-  const peek = (id: bigint) => {
-    const row = select.safeIntegers(true).get(id) as
+  const select = database.prepare('SELECT id, name, tag FROM plants WHERE tenant = ? AND id = ?');
+  const peekAs = (tenant: string) => (id: bigint) => {
+    const row = select.safeIntegers(true).get(tenant, id) as
       | { id: bigint; name: string; tag: string | null }
       | undefined;
     return row && { id: row.id, name: row.name, tag: row.tag ?? undefined };
@@ -38,7 +39,8 @@ function open() {
   return {
     storage: tenantStorage(database),
     caller: { tenant: 'garden' },
-    peek,
+    peek: peekAs('garden'),
+    other: { caller: { tenant: 'park' }, peek: peekAs('park') },
     close: () => void database.close(),
   };
 }

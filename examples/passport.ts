@@ -17,7 +17,7 @@ passport.use(
   }),
 );
 
-// Asked by the library, not before it: its 401 is the contract's, and an error is a 500. `raw` is Express's request.
+// The library asks passport and answers by the contract: 401, or 500 for an error. `raw` is Express's request.
 const verifyToken: VerifyToken<User> = (_token, { request }) =>
   new Promise<User | false | undefined>((resolve, reject) => {
     const done = (error: unknown, user?: User | false) => (error ? reject(error) : resolve(user));

@@ -19,7 +19,7 @@ const limiter = rateLimit({
 });
 
 const app = express();
-// app.set('trust proxy', 1); // behind a proxy, whose address all clients would share
+// app.set('trust proxy', 1); // behind a proxy: else all clients share its address
 app.post('/api/plants', limiter);
 app.use('/api', toExpress(handle)); // POST /api/plants
 

@@ -1,11 +1,11 @@
-// Redis: `REDIS_URL=redis://127.0.0.1:6379 node --import tsx examples/redis.ts`. README.md says what it promises.
+// Redis: `REDIS_URL=redis://… node --import tsx examples/redis.ts`. README.md says what it promises.
 import { createServer } from 'node:http';
 import { Redis } from 'ioredis';
 import { acceptTokens, createPlantStore, type PlantStorage } from 'plant-store';
 import { toNode } from 'plant-store/node';
 
 const redis = new Redis(process.env.REDIS_URL ?? 'redis://127.0.0.1:6379', {
-  // ioredis sends a command again if its answer is lost. The second SET would find the plant of the first: a wrong `taken`.
+  // If an answer is lost, ioredis would send the SET again, find its own plant and report `taken`.
   maxRetriesPerRequest: 0,
   enableAutoPipelining: true,
 });

@@ -5,18 +5,21 @@ import { acceptTokens, createPlantStore, type PlantHandler, type PlantRequest } 
 import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
 
-const log = (line: object) => console.log(JSON.stringify({ time: new Date(), ...line })); // or pino's log.info(line)
+// Or pino's log.info(line).
+const log = (line: object) => console.log(JSON.stringify({ time: new Date(), ...line }));
 
 const ids = new WeakMap<PlantRequest, string>();
 
-const handle = createPlantStore(memoryStorage(), acceptTokens('secret'), {
+export const storage = memoryStorage();
+
+const handle = createPlantStore(storage, acceptTokens('secret'), {
   onError: (error, request) => log({ level: 'error', requestId: ids.get(request), cause: String(error) }),
 });
 
 const logged: PlantHandler = async (request) => {
   const given = (request.raw as IncomingMessage).headers['x-request-id'];
-  // A client may send anything: keep only what is surely an id.
-  const requestId = /^[\w-]{1,64}$/.test(String(given)) ? String(given) : randomUUID();
+  // A client can send anything in this header: keep it only if it looks like an id.
+  const requestId = typeof given === 'string' && /^[\w-]{1,64}$/.test(given) ? given : randomUUID();
   ids.set(request, requestId);
   const start = performance.now();
   const { status, headers, body } = await handle(request);

@@ -1,4 +1,4 @@
-// Testing your app without a server, through `handle`: `node --import tsx examples/testing.ts`. Any test runner will do.
+// Tests of your app without a server, with any test runner: `node --import tsx examples/testing.ts`.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -28,9 +28,9 @@ async function create(plant: string, token = 'secret') {
 }
 
 test('a rose is created', async () => {
-  const { status, plants } = await create('{"id":9007199254740993,"name":"Rosa canina"}');
+  const { status, plants } = await create('{"id":9007199254740993,"name":"Rosa canina","tag":"shrub"}');
   assert.equal(status, 200);
-  assert.deepEqual(plants, [{ id: 9007199254740993n, name: 'Rosa canina' }]);
+  assert.deepEqual(plants, [{ id: 9007199254740993n, name: 'Rosa canina', tag: 'shrub' }]);
 });
 
 test('an oak is refused', async () => {

@@ -1,4 +1,4 @@
-// OpenTelemetry: a span for each request, one for its storage. The SDK is the app's; without one, all this does nothing.
+// OpenTelemetry: a span for each request, and one for its storage. They go to the SDK that your app has set up.
 import { createServer } from 'node:http';
 import { SpanStatusCode, trace } from '@opentelemetry/api';
 import { acceptTokens, createPlantStore, type PlantHandler, type PlantStorage } from 'plant-store';
@@ -6,7 +6,7 @@ import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
 
 const tracer = trace.getTracer('plant-store');
-const plants = memoryStorage();
+export const plants = memoryStorage();
 
 const storage: PlantStorage = {
   create: (plant, storageContext) =>

@@ -1,93 +1,61 @@
-import { isThenable, type MaybePromise } from './http.js';
-import { checkOptions, wholeNumber } from './options.js';
+import { type Clock, systemClock } from './clock.js';
+import { Create, copyOf, firstsOf } from './create.js';
+import type { CreateMany } from './create-many.js';
+import { type Complete, checkOptions, wholeNumber } from './options.js';
 import type { NewPlant } from './plant.js';
-import { isNamed } from './problems.js';
+import { Batch, type BatchEnd, type BatchQueue } from './send-batch.js';
 import { type PlantStorage, StorageBusy, type StorageContext } from './storage.js';
 
-/** What became of one plant of a batch; an `Error` is what its `create` throws. */
-export type CreateOutcome = 'created' | 'taken' | Error;
-
-/**
- * Stores plants in one go, and answers one outcome a plant, in their order. No call has an id twice; ids come sorted, so
- * that two instances cannot wait for each other's rows.
- *
- * @throws {RolledBack} when the database said that it stored nothing: then they are sent again.
- * Anything else thrown is the outcome of each plant: it may or may not exist.
- */
-export type CreateMany<Caller> = (
-  plants: readonly NewPlant[],
-  contexts: readonly StorageContext<Caller>[],
-) => MaybePromise<readonly CreateOutcome[]>;
-
 /** The options of `groupCommit`. */
-export interface GroupCommitOptions {
-  /** The most plants in one batch; a batch also ends after 1 Mi characters of text. Default: 256. */
+export interface GroupCommitOptions<Caller = unknown> {
+  /** The most plants in one batch; a batch also ends after 256 Ki characters of text. Default: 256. */
   readonly maxBatch?: number | undefined;
   /** The most creates that are held, waiting or sent, before `StorageBusy`. Default: 10 000. */
   readonly maxQueued?: number | undefined;
-  /** How long a batch may take, sending it again included, before it is given up, in milliseconds. Default: 10 000. */
+  /** The most characters of text that these creates hold together. Default: 33 554 432. */
+  readonly maxQueuedText?: number | undefined;
+  /** How long a create may take, from its call to its answer, in milliseconds. Default: 10 000. */
   readonly timeoutMs?: number | undefined;
-}
-
-/**
- * Thrown by a `createMany` when the database itself said that nothing of this call was stored: the plants are sent
- * again, within the batch's time, `together` (a deadlock, a failover), or `apart`, in halves, to find the one at
- * fault. Never thrown for a lost connection or a passed deadline: the plants may be there.
- *
- * @example
- * ```ts
- * function resending<Caller>(createMany: CreateMany<Caller>): CreateMany<Caller> {
- *   return async (plants, contexts) => {
- *     try {
- *       return await createMany(plants, contexts);
- *     } catch (error) {
- *       const deadlock = (error as { code?: string }).code === '40P01';
- *       throw deadlock ? new RolledBack('together', error) : error;
- *     }
- *   };
- * }
- * ```
- */
-export class RolledBack extends Error {
-  override readonly name = 'RolledBack';
-
-  /** @param cause the database's error: what `create` throws once there is no point in sending again */
-  constructor(
-    readonly resend: 'together' | 'apart',
-    override readonly cause: unknown,
-  ) {
-    super(`the database rolled back: ${cause}`);
-  }
-}
-
-/** One call of `create`. */
-interface Create<Caller> {
-  readonly plant: NewPlant;
-  readonly context: StorageContext<Caller>;
-  readonly resolve: (outcome: 'created' | 'taken') => void;
-  readonly reject: (error: unknown) => void;
-  /** The state of the queue when this one entered it. */
-  readonly epoch: number;
-  /** Later creates of the same id in its batch, which wait for what becomes of this one. */
-  followers: Create<Caller>[] | undefined;
-  answered: boolean;
+  /** What an id is unique within, compared by `===`: `({ caller }) => caller.tenant`, say. Default: one namespace for all. */
+  readonly namespace?: ((context: StorageContext<Caller>) => unknown) | undefined;
 }
 
 /** @internal shared with the storages whose statements keep the same time */
-export const groupCommitDefaults = { maxBatch: 256, maxQueued: 10_000, timeoutMs: 10_000 };
+export const groupCommitDefaults = {
+  maxBatch: 256,
+  maxQueued: 10_000,
+  maxQueuedText: 2 ** 25,
+  timeoutMs: 10_000,
+};
 
 const rules = {
   maxBatch: wholeNumber(groupCommitDefaults.maxBatch, 1),
   maxQueued: wholeNumber(groupCommitDefaults.maxQueued, 1),
+  maxQueuedText: wholeNumber(groupCommitDefaults.maxQueuedText, 1),
   timeoutMs: wholeNumber(groupCommitDefaults.timeoutMs, 1),
-};
-
-/** Keeps one statement well below what databases take, however long the names are; a longer plant goes alone. */
-const maxText = 2 ** 20;
+  namespace: [() => undefined, (value: unknown) => typeof value === 'function', 'a function'],
+} as const;
 
 /**
- * Makes a storage that commits many creates at once: those of one event-loop turn, and those that arrive while a
- * batch is on its way. One batch is on its way at a time. A create whose client has gone before it was sent is not sent.
+ * Ends a batch before its text, at 3 bytes a character, fills a statement of 1 MiB: databases refuse longer ones
+ * (MySQL's `max_allowed_packet`). A longer plant is sent alone.
+ */
+const maxBatchText = 2 ** 18;
+
+/**
+ * How long a probe may take before it is given up, in milliseconds. Twice as long after each probe that was sent and
+ * not answered, so that a slow database is found to be back too.
+ */
+const firstProbeMs = 250;
+
+/**
+ * Makes a storage that commits many creates at once: those of one event-loop turn, and those that arrive while a batch
+ * is on its way. One batch is on its way at a time.
+ *
+ * Each create is answered within `timeoutMs`. A create whose time ends is `StorageBusy` if it surely is not stored, else
+ * an error that leaves its outcome open. After the time of a whole batch is over, creates are refused at once with
+ * `StorageBusy`, except one at a time that tries whether the database is back. A create that had to wait for another
+ * batch is not sent if its client has gone meanwhile.
  *
  * @throws {TypeError} that names a bad option
  *
@@ -110,179 +78,128 @@ const maxText = 2 ** 20;
  */
 export function groupCommit<Caller = unknown>(
   createMany: CreateMany<Caller>,
-  options: GroupCommitOptions = {},
+  options: GroupCommitOptions<Caller> = {},
 ): PlantStorage<Caller> {
-  const { maxBatch, maxQueued, timeoutMs } = checkOptions(options, rules);
-  const queue: Create<Caller>[] = [];
-  /** Creates that take memory: waiting, sent, or given up while `createMany` still has them. */
-  let held = 0;
-  let running = false;
-  /** Changes when a batch starts and when it is answered, which tells who had to wait. */
-  let epoch = 0;
+  const queue = new Queue(createMany, options);
+  return { create: (plant, context) => queue.create(plant, context) };
+}
 
-  return {
-    create: (plant, context) =>
-      new Promise((resolve, reject) => {
-        if (held >= maxQueued) return reject(new StorageBusy());
-        held++;
-        enqueue({ plant, context, resolve, reject, epoch, followers: undefined, answered: false });
-      }),
-  };
+/** @internal Gathers creates into batches. Exported for tests, which bring a clock. */
+export class Queue<Caller> implements BatchQueue<Caller> {
+  readonly createMany: CreateMany<Caller>;
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  readonly #settings: Complete<GroupCommitOptions<Caller>>;
+  /** In the order of their deadlines, which are no earlier than those of the batch that is on its way. */
+  readonly #waiting: Create<Caller>[] = [];
+  #heldCount = 0;
+  #heldText = 0;
+  #batch: Batch<Caller> | undefined;
+  /** Whether a batch is on its way, or will be at the end of this turn. */
+  #isRunning = false;
+  /** Set from the end of a batch whose time was over until a probe is answered: the queue is down. */
+  #outage: { readonly cause: unknown; readonly probeMs: number } | undefined;
 
-  function enqueue(create: Create<Caller>): void {
-    queue.push(create);
-    wake();
+  constructor(
+    createMany: CreateMany<Caller>,
+    options: GroupCommitOptions<Caller>,
+    clock: Clock = systemClock,
+  ) {
+    this.createMany = createMany;
+    this.clock = clock;
+    this.#settings = checkOptions(options, rules);
+    this.timeoutMs = this.#settings.timeoutMs;
   }
 
-  function wake(): void {
-    if (running || queue.length === 0) return;
-    running = true;
-    atEndOfTurn(startBatch);
-  }
-
-  function startBatch(): void {
-    const batch = takeBatch();
-    epoch++;
-    const time = { over: false, lastError: undefined as unknown };
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const end = () => {
-      clearTimeout(timer);
-      running = false;
-      wake();
-    };
-    const sent = send(batch, time);
-    // A driver that blocks has answered by now, and needs no clock.
-    if (batch.every(({ answered }) => answered)) {
-      end();
-      return;
-    }
-    timer = setTimeout(() => {
-      time.over = true;
-      const error = new Error(`the storage did not answer within ${timeoutMs} ms`, { cause: time.lastError });
-      answerAll(batch, () => error);
-      end();
-    }, timeoutMs);
-    sent.then(() => time.over || end());
-  }
-
-  /** The next creates to send, sorted, one of each id, without those that nobody waits for any more. */
-  function takeBatch(): Create<Caller>[] {
-    const batch: Create<Caller>[] = [];
-    let taken = 0;
-    let text = 0;
-    for (; taken < queue.length && batch.length < maxBatch; taken++) {
-      const create = queue[taken]!;
-      text += create.plant.name.length + (create.plant.tag?.length ?? 0);
-      if (batch.length > 0 && text > maxText) break;
-      // A signal is made when it is read, at a fifth of a request's price: not for those who did not wait.
-      if (create.epoch === epoch || isWanted(create)) batch.push(create);
-    }
-    queue.splice(0, taken);
-    // By their order, not by a Map for all: V8 chains the tables that a Map outgrows, and old ones keep new ones alive.
-    const firsts: Create<Caller>[] = [];
-    for (const create of batch.sort(byId)) {
-      const first = firsts.at(-1);
-      if (first?.plant.id === create.plant.id) {
-        first.followers ??= [];
-        first.followers.push(create);
-      } else firsts.push(create);
-    }
-    return firsts;
-  }
-
-  /** Whether somebody waits for this create; if not, lets go of it. */
-  function isWanted(create: Create<Caller>): boolean {
-    // No context comes from no request, but from a script that calls `create` by itself.
-    const signal = create.context?.signal;
-    if (!signal?.aborted) return true;
-    answer(create, signal.reason);
-    held--;
-    return false;
-  }
-
-  /** Sends creates until each has an outcome, and answers them. Never rejects. */
-  async function send(creates: Create<Caller>[], time: { over: boolean; lastError: unknown }): Promise<void> {
-    let batch = creates;
-    for (let attempt = 0; batch.length > 0; attempt++) {
-      try {
-        if (time.over) throw time.lastError;
-        const creating = createMany(
-          batch.map(({ plant }) => plant),
-          batch.map(({ context }) => context),
-        );
-        const outcomes = isThenable(creating) ? await creating : creating;
-        if (outcomes.length !== batch.length)
-          throw new TypeError('createMany must answer one outcome a plant');
-        answerAll(batch, (i) => outcomes[i]);
-      } catch (error) {
-        const rolledBack = isNamed<RolledBack>(error, 'RolledBack') ? error : undefined;
-        time.lastError = rolledBack ? rolledBack.cause : error;
-        if (rolledBack?.resend === 'apart' && batch.length > 1) {
-          const half = batch.length >> 1;
-          await send(batch.slice(0, half), time);
-          return send(batch.slice(half), time);
-        }
-        if (rolledBack?.resend === 'together' && !time.over) {
-          await pause(attempt);
-          batch = batch.filter(isWanted);
-          continue;
-        }
-        answerAll(batch, () => time.lastError);
-      }
-      held -= batch.length;
-      return;
-    }
-  }
-
-  function answerAll(batch: readonly Create<Caller>[], outcomeOf: (i: number) => unknown): void {
-    epoch++;
-    batch.forEach((create, i) => {
-      answer(create, outcomeOf(i));
+  create(plant: NewPlant, context: StorageContext<Caller>): Promise<'created' | 'taken'> {
+    // What throws in here rejects this create alone.
+    return new Promise((resolve, reject) => {
+      const copy = copyOf(plant);
+      const text = copy.name.length + (copy.tag?.length ?? 0);
+      const refusal = this.#refusal(text);
+      if (refusal) return reject(refusal);
+      const namespace = this.#settings.namespace(context);
+      const create = new Create(copy, context, text, namespace, resolve, reject);
+      // The others are of the turn that the next batch ends: it sets theirs, with one look at the clock.
+      if (this.#batch?.isOnItsWay) create.deadline = this.clock.now() + this.timeoutMs;
+      this.#heldCount++;
+      this.#heldText += text;
+      this.#waiting.push(create);
+      this.#wake();
     });
   }
 
-  /** Answers a create, once; later creates of its id are `taken` if it is stored now, else they wait for the next batch. */
-  function answer(create: Create<Caller>, outcome: unknown): void {
-    if (create.answered) return;
-    create.answered = true;
-    const followers = create.followers ?? [];
-    if (typeof outcome === 'string') {
-      create.resolve(outcome as 'created' | 'taken');
-      for (const follower of followers) follower.resolve('taken');
-      held -= followers.length;
-    } else {
-      create.reject(outcome);
-      for (const follower of followers) enqueue(follower);
+  #refusal(text: number): StorageBusy | undefined {
+    if (this.#outage && this.#isRunning) return outOfReach(this.#outage.cause);
+    const { maxQueued, maxQueuedText } = this.#settings;
+    const isFull = this.#heldCount >= maxQueued || this.#heldText + text > maxQueuedText;
+    // A single create may be larger than the bound.
+    return isFull && this.#heldCount > 0 ? new StorageBusy() : undefined;
+  }
+
+  leave(create: Create<Caller>): void {
+    if (!create.isHeld) return;
+    create.isHeld = false;
+    this.#heldCount--;
+    this.#heldText -= create.text;
+  }
+
+  #wake(): void {
+    if (this.#isRunning || this.#waiting.length === 0) return;
+    this.#isRunning = true;
+    this.clock.atEndOfTurn(() => {
+      this.#batch = new Batch(firstsOf(this.#takeWaiting()), this);
+      this.#batch.send();
+    });
+  }
+
+  onEnd(end: BatchEnd, rest: readonly Create<Caller>[], cause: unknown): void {
+    this.#batch = undefined;
+    this.#isRunning = false;
+    this.#waiting.unshift(...rest);
+    if (end === 'answered') this.#outage = undefined;
+    if (end === 'unsent' || end === 'unanswered') this.#goDown(cause, end);
+    this.#wake();
+  }
+
+  /** Refuses all who wait, and from now on all but one probe at a time. */
+  #goDown(cause: unknown, end: BatchEnd): void {
+    const { probeMs } = this.#outage ?? { probeMs: firstProbeMs };
+    const longer = this.#outage !== undefined && end === 'unanswered';
+    this.#outage = { cause, probeMs: Math.min(longer ? 2 * probeMs : probeMs, this.timeoutMs) };
+    for (const create of this.#waiting.splice(0)) {
+      create.fail(outOfReach(cause));
+      this.leave(create);
     }
   }
-}
 
-function byId<Caller>({ plant: a }: Create<Caller>, { plant: b }: Create<Caller>): number {
-  if (a.id === b.id) return 0;
-  return a.id < b.id ? -1 : 1;
-}
-
-/**
- * Calls `task` once this turn of the event loop has handed out what it has: drivers that block the loop while they
- * commit could otherwise never be joined. A microtask comes too early for that, a timer a millisecond too late.
- */
-function atEndOfTurn(task: () => void): void {
-  if (typeof globalThis.setImmediate === 'function') {
-    globalThis.setImmediate(task);
-    return;
+  /** The next creates to send. Those whose client or whose time has gone while they waited are answered instead. */
+  #takeWaiting(): Create<Caller>[] {
+    const now = this.clock.now();
+    const deadline = now + (this.#outage?.probeMs ?? this.timeoutMs);
+    const batch: Create<Caller>[] = [];
+    let count = 0;
+    let text = 0;
+    for (; count < this.#waiting.length && batch.length < this.#settings.maxBatch; count++) {
+      const create = this.#waiting[count]!;
+      if (batch.length > 0 && text + create.text > maxBatchText) break;
+      // Reading `signal` creates an AbortController (a fifth of a request's cost): only for creates that had to wait.
+      if (create.deadline !== undefined) {
+        create.failIfGone();
+        if (create.deadline <= now) create.fail(new StorageBusy());
+      } else create.deadline = deadline;
+      if (create.isAnswered) this.leave(create);
+      else {
+        batch.push(create);
+        text += create.text;
+      }
+    }
+    this.#waiting.splice(0, count);
+    for (const create of this.#waiting) create.deadline ??= deadline;
+    return batch;
   }
-  const { port1, port2 } = new MessageChannel();
-  Object.assign(port1, {
-    onmessage() {
-      port1.close();
-      task();
-    },
-  });
-  port2.postMessage(null);
 }
 
-/** Waits before a batch is sent again: 5 ms, then twice as long each time, up to half a second; never quite as long as another instance. */
-function pause(attempt: number): Promise<void> {
-  const longest = Math.min(500, 5 * 2 ** attempt);
-  return new Promise((resolve) => setTimeout(resolve, longest * (0.5 + Math.random() / 2)));
+function outOfReach(cause: unknown): StorageBusy {
+  return new StorageBusy('the storage is out of reach', { cause });
 }

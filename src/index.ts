@@ -5,13 +5,8 @@ export {
   type VerifyToken,
 } from './bearer.js';
 export { BodyError } from './body.js';
-export {
-  type CreateMany,
-  type CreateOutcome,
-  type GroupCommitOptions,
-  groupCommit,
-  RolledBack,
-} from './group-commit.js';
+export { type BatchCall, type CreateMany, type CreateOutcome, RolledBack } from './create-many.js';
+export { type GroupCommitOptions, groupCommit } from './group-commit.js';
 export type {
   MaybePromise,
   PlantBody,

@@ -1,7 +1,7 @@
 import type { VerifyContext } from './bearer.js';
 import type { NewPlant } from './plant.js';
 
-/** What a storage gets beside the plant. */
+/** What a storage gets with the plant. */
 export interface StorageContext<Caller> extends VerifyContext {
   /** What `verifyToken` returned. */
   readonly caller: Caller;
@@ -10,8 +10,8 @@ export interface StorageContext<Caller> extends VerifyContext {
 /**
  * Where plants are kept. Test your own with `storageCases` from `plant-store/testing`.
  *
- * The members are properties, not methods: TypeScript checks methods bivariantly, and would let a storage that needs
- * `{ tenant, role }` take a verifier that gives `{ tenant }`.
+ * The members are properties, not methods, because TypeScript checks methods bivariantly: it would accept a verifier
+ * that gives `{ tenant }` for a storage that needs `{ tenant, role }`.
  *
  * @example
  * ```ts
@@ -85,7 +85,8 @@ export class PlantRefused extends Error {
 export class StorageBusy extends Error {
   override readonly name = 'StorageBusy';
 
-  constructor(message = 'the storage has no room to queue more') {
-    super(message);
+  /** @param options `cause`: what put the storage out of reach, for `onError` */
+  constructor(message = 'the storage has no room to queue more', options?: ErrorOptions) {
+    super(message, options);
   }
 }

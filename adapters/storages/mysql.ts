@@ -1,12 +1,6 @@
 import { groupCommitDefaults } from '../../src/group-commit.js';
-import {
-  type CreateOutcome,
-  type GroupCommitOptions,
-  groupCommit,
-  type NewPlant,
-  type PlantStorage,
-  RolledBack,
-} from '../../src/index.js';
+import { type CreateOutcome, groupCommit, type NewPlant, RolledBack } from '../../src/index.js';
+import { classified, type Meaning, quote, type SqlOptions, type SqlStorage } from './_sql.js';
 
 /** A statement as `mysql2` takes it. */
 export interface MysqlStatement {
@@ -30,17 +24,13 @@ export interface MysqlPool {
 }
 
 /** The options of `mysqlStorage`. */
-export interface MysqlOptions extends GroupCommitOptions {
+export interface MysqlOptions extends SqlOptions {
   /** The table, with its database in front or not: `plants`, `garden.plants`. Each part is quoted. Default: `plants`. */
   readonly table?: string | undefined;
 }
 
-/** A storage, and how to make its table. */
-export interface MysqlStorage extends PlantStorage {
-  /** Makes the table unless there is one. Safe while other instances do the same, and can be called again. */
-  readonly createTable: () => Promise<void>;
-  readonly find: NonNullable<PlantStorage['find']>;
-}
+/** What `mysqlStorage` returns. */
+export type MysqlStorage = SqlStorage;
 
 /** The table, in SQL, to be made by a migration or by `createTable`. */
 export const schema = schemaOf('`plants`');
@@ -68,21 +58,21 @@ function schemaOf(table: string): string {
 export function mysqlStorage(pool: MysqlPool, options: MysqlOptions = {}): MysqlStorage {
   const { table: name = 'plants', ...groupOptions } = options;
   const { timeoutMs = groupCommitDefaults.timeoutMs } = groupOptions;
-  const table = quote(name);
+  const table = quote(name, '`', 'database');
   const insert = (plants: readonly NewPlant[]) =>
     statement(
       `INSERT INTO ${table} (id, name, tag) VALUES ${list('(?, ?, ?)', plants.length)}`,
       plants.flatMap(({ id, name, tag }) => [String(id), name, tag ?? null]),
     );
-  // A BIGINT beside a text is compared as a double, to which 2^53 and 2^53+1 are one: so ids are cast both ways.
+  // MySQL compares BIGINT with text as doubles, so that 2^53 equals 2^53+1: cast both ways.
   const select = (columns: string, ids: readonly bigint[]) =>
     statement(
       `SELECT ${columns} FROM ${table} WHERE id IN (${list('CAST(? AS SIGNED)', ids.length)})`,
       ids.map(String),
     );
   /**
-   * Plain INSERTs, each of them all or nothing: IGNORE truncates what does not fit, and on Galera tells two instances
-   * that they won the same id; ON DUPLICATE KEY cannot tell old from new.
+   * Plain INSERTs, all or nothing. IGNORE truncates, and on Galera lets two instances win one id. ON DUPLICATE KEY
+   * does not say which row was new.
    */
   async function insertFree(
     connection: MysqlConnection,
@@ -96,10 +86,10 @@ export function mysqlStorage(pool: MysqlPool, options: MysqlOptions = {}): Mysql
         await execute(connection, insert(free));
         break;
       } catch (error) {
-        if ((error as MysqlError).errno !== duplicateKey) throw error;
+        if ((error as MysqlError).errno !== numbers.duplicateKey) throw error;
         const ids = free.map(({ id }) => id);
         const stored = await execute(connection, select('CAST(id AS CHAR)', ids));
-        // Another unique index than the id's was hit.
+        // Another unique index was violated.
         if (stored.length === 0) throw error;
         for (const [id] of stored) taken.add(id!);
       }
@@ -108,13 +98,13 @@ export function mysqlStorage(pool: MysqlPool, options: MysqlOptions = {}): Mysql
   }
 
   const read = (statement: MysqlStatement) =>
-    use(pool, timeoutMs, (connection) => execute(connection, statement)).catch((error) => {
+    withConnection(pool, timeoutMs, (connection) => execute(connection, statement)).catch((error) => {
       throw error instanceof RolledBack ? error.cause : error;
     });
 
   return {
     ...groupCommit(
-      (plants) => use(pool, timeoutMs, (connection) => insertFree(connection, plants)),
+      (plants) => withConnection(pool, timeoutMs, (connection) => insertFree(connection, plants)),
       groupOptions,
     ),
     async find(id) {
@@ -136,31 +126,48 @@ interface MysqlError {
   readonly fatal?: boolean;
 }
 
-const duplicateKey = 1062;
+/** The server's error numbers that matter here, by what MariaDB, MySQL and TiDB call them. */
+const numbers = {
+  duplicateKey: 1062,
+  tooManyConnections: 1040,
+  noQuorum: 1047,
+  packetTooLarge: 1153,
+  lockWaitTimeout: 1205,
+  deadlock: 1213,
+  readOnly: 1290,
+  characterNotInCharset: 1366,
+  checkViolated: 3819,
+  tidbRetryable: 8022,
+  tidbWriteConflict: 9007,
+} as const;
 
-/** A deadlock, also Galera's; no quorum; lock wait over; read only; TiDB's write conflicts. */
-const passes = new Set([1213, 1047, 1205, 1290, 1040, 8022, 9007]);
+const meanings = new Map<number | undefined, Meaning>([
+  [numbers.tooManyConnections, 'transient'],
+  [numbers.noQuorum, 'transient'],
+  [numbers.lockWaitTimeout, 'transient'],
+  [numbers.deadlock, 'transient'],
+  [numbers.readOnly, 'transient'],
+  [numbers.tidbRetryable, 'transient'],
+  [numbers.tidbWriteConflict, 'transient'],
+  [numbers.packetTooLarge, 'plantAtFault'],
+  [numbers.characterNotInCharset, 'plantAtFault'],
+  [numbers.checkViolated, 'plantAtFault'],
+]);
 
-/** A statement larger than `max_allowed_packet`; a text that the column's character set lacks; a CHECK. */
-const isOfOnePlant = new Set([1153, 1366, 3819]);
-
-/** What the server says it rolled back; anything else, and 1180 (the commit itself failed) too, is unknown. */
-function classified(error: MysqlError): unknown {
-  if (passes.has(error.errno!)) return new RolledBack('together', error);
-  if (isOfOnePlant.has(error.errno!) || /^2[23]/.test(error.sqlState ?? ''))
-    return new RolledBack('apart', error);
-  return error;
+/** What the server says it rolled back. Everything else is unknown, also 1180: the commit itself failed. */
+function meaningOf({ errno, sqlState = '' }: MysqlError): Meaning {
+  return meanings.get(errno) ?? (/^2[23]/.test(sqlState) ? 'plantAtFault' : 'unknown');
 }
 
-/** Does `work` with a connection, for so long at most: a frozen server would keep it for ever. */
-async function use<T>(
+/** Runs `work` on a connection, within `timeoutMs`: a frozen server would keep the connection for ever. */
+async function withConnection<T>(
   pool: MysqlPool,
   timeoutMs: number,
   work: (connection: MysqlConnection) => Promise<T>,
 ): Promise<T> {
   const connection = await pool.getConnection().catch((error: MysqlError) => {
-    // Nothing was sent yet, so a connection refused or lost here leaves nothing unknown.
-    throw error.fatal && !error.sqlState ? new RolledBack('together', error) : classified(error);
+    // Nothing has been sent yet, so a failed connection is safe to retry.
+    throw classified(error, error.fatal && !error.sqlState ? 'transient' : meaningOf(error));
   });
   return new Promise<T>((resolve, reject) => {
     const timer = setTimeout(() => {
@@ -175,10 +182,10 @@ async function use<T>(
       },
       (error: MysqlError) => {
         clearTimeout(timer);
-        // After an answer of the server the connection is good; after anything else it may hold half of one.
+        // After a server error the connection can be reused; after any other it may hold half an answer.
         if (error.sqlState) connection.release();
         else connection.destroy();
-        reject(classified(error));
+        reject(classified(error, meaningOf(error)));
       },
     );
   });
@@ -198,23 +205,15 @@ async function execute(connection: MysqlConnection, statement: MysqlStatement): 
     if (error.sqlState) return error;
     throw error;
   });
-  // A server keeps few prepared statements (max_prepared_stmt_count), and each size of a batch is one.
+  // Servers limit prepared statements (max_prepared_stmt_count), and each batch size is one: drop it.
   if (statement.values.length > 3) connection.unprepare(statement);
   if (!Array.isArray(answer)) throw answer;
   const [result] = answer;
   if (Array.isArray(result)) return result;
-  // Such an INSERT would be gone with its connection.
+  // Without autocommit the INSERT would be lost with the connection.
   if (result.serverStatus & inTransaction)
     throw new Error('autocommit is off: the connections of the pool must commit');
   return [];
 }
 
 const inTransaction = 1;
-
-function quote(name: string): string {
-  const parts = typeof name === 'string' ? name.split('.') : [];
-  if (parts.length < 1 || parts.length > 2 || parts.some((part) => part === '' || part.includes('\0'))) {
-    throw new TypeError('table must be a name, or a database and a name with a dot between');
-  }
-  return parts.map((part) => `\`${part.replaceAll('`', '``')}\``).join('.');
-}

@@ -1,11 +1,6 @@
 import { groupCommitDefaults } from '../../src/group-commit.js';
-import {
-  type GroupCommitOptions,
-  groupCommit,
-  type NewPlant,
-  type PlantStorage,
-  RolledBack,
-} from '../../src/index.js';
+import { groupCommit, type NewPlant, type RolledBack } from '../../src/index.js';
+import { classified, type Meaning, quote, type SqlOptions, type SqlStorage } from './_sql.js';
 
 /** What is used of a `pg` Pool or Client, of PGlite, or of anything that queries as they do. */
 export interface PostgresPool {
@@ -31,17 +26,13 @@ interface Message {
 }
 
 /** The options of `postgresStorage`. */
-export interface PostgresOptions extends GroupCommitOptions {
+export interface PostgresOptions extends SqlOptions {
   /** The table, with its schema in front or not: `plants`, `garden.plants`. Each part is quoted. Default: `plants`. */
   readonly table?: string | undefined;
 }
 
-/** A storage, and how to make its table. */
-export interface PostgresStorage extends PlantStorage {
-  /** Makes the table unless there is one. Safe while other instances do the same, and can be called again. */
-  readonly createTable: () => Promise<void>;
-  readonly find: NonNullable<PlantStorage['find']>;
-}
+/** What `postgresStorage` returns. */
+export type PostgresStorage = SqlStorage;
 
 /** The table, in SQL, to be made by a migration or by `createTable`. */
 export const schema = schemaOf('"plants"');
@@ -70,9 +61,9 @@ function schemaOf(table: string): string {
 export function postgresStorage(pool: PostgresPool, options: PostgresOptions = {}): PostgresStorage {
   const { table: name = 'plants', ...groupOptions } = options;
   const { timeoutMs = groupCommitDefaults.timeoutMs } = groupOptions;
-  const table = quote(name);
-  // Ids are text on their way in and out: an app may have set any parser for int8. Sorted, so that two instances
-  // never wait for each other's rows; ON CONFLICT waits for a rival's commit before it says that an id is taken.
+  const table = quote(name, '"', 'schema');
+  // Ids travel as text, because an app may have set its own int8 parser. Sorted, so that two instances cannot
+  // deadlock. ON CONFLICT waits for a rival transaction to commit.
   const insert = `INSERT INTO ${table} (id, name, tag)
 SELECT id, name, tag FROM unnest($1::bigint[], $2::text[], $3::text[]) AS new (id, name, tag) ORDER BY id
 ON CONFLICT (id) DO NOTHING RETURNING id::text AS id`;
@@ -82,7 +73,7 @@ ON CONFLICT (id) DO NOTHING RETURNING id::text AS id`;
     const names = plants.map((plant) => plant.name);
     const tags = plants.map(({ tag }) => tag ?? null);
     const created = new Set<unknown>();
-    const rows = await write(pool, timeoutMs, insert, [ids, names, tags]);
+    const rows = await queryWithin(pool, timeoutMs, insert, [ids, names, tags]);
     for (const { id } of rows) created.add(id);
     return ids.map((id) => (created.has(id) ? 'created' : 'taken'));
   }
@@ -95,7 +86,7 @@ ON CONFLICT (id) DO NOTHING RETURNING id::text AS id`;
       return row && { id: BigInt(row.id), name: row.name, tag: row.tag ?? undefined };
     },
     async createTable() {
-      // IF NOT EXISTS looks before it makes: who loses that race is told so by the catalogue, and finds the table then.
+      // IF NOT EXISTS can race: the loser gets an error of the catalogue; its second try finds the table.
       await pool.query(schemaOf(table)).catch((error) => {
         if (!/^(23505|42P07|42710)$/.test(error?.code)) throw error;
         return pool.query(schemaOf(table));
@@ -105,10 +96,10 @@ ON CONFLICT (id) DO NOTHING RETURNING id::text AS id`;
 }
 
 /**
- * Runs a statement that writes, for so long at most: a frozen server would keep a pool's connections for ever. Rejects
- * also when it went through, but not to the standby that it waited for.
+ * Runs a statement within `timeoutMs`: a frozen server would keep the connection for ever. Also rejects if it was
+ * committed but not replicated.
  */
-async function write(
+async function queryWithin(
   pool: PostgresPool,
   timeoutMs: number,
   text: string,
@@ -132,25 +123,25 @@ async function write(
     if (failure) throw failure;
     return rows;
   } catch (error) {
-    failure = rolledBack(error) ?? error;
+    failure = classified(error, meaningOf(error));
     throw failure;
   } finally {
     clearTimeout(timer);
-    // With an error the pool throws the connection away; a plant at fault is no fault of the connection.
+    // With an error the pool discards the connection; for a bad plant the connection is kept.
     release((failure as RolledBack | undefined)?.resend === 'apart' ? undefined : failure);
   }
 }
 
 function ignore(): void {}
 
-/** Of a `pg` Pool a connection of its own, to hear what the server says beside the result. */
+/** On a `pg` Pool, checks out a client, to hear its notices. */
 function connect(pool: PostgresPool & Partial<PgPool>): PgClient | Promise<PgClient> {
   if (pool.totalCount === undefined || !pool.connect) return pool;
   return new Promise((resolve, reject) => {
     pool.connect?.((error, client) => {
-      // Nothing was sent yet, whatever it is; but a wrong password stays wrong.
-      if (error) return reject(lasting.test(codeOf(error)) ? error : new RolledBack('together', error));
-      // At once, for a server's farewell may come with its greeting: an error that nobody hears ends the process.
+      // Nothing has been sent yet: safe to retry, except for a wrong password or database.
+      if (error) return reject(classified(error, permanent.test(codeOf(error)) ? 'permanent' : 'transient'));
+      // Listen at once: the server may close the connection right away, and an unheard `error` event ends the process.
       client.on?.('error', ignore);
       resolve(client);
     });
@@ -158,40 +149,31 @@ function connect(pool: PostgresPool & Partial<PgPool>): PgClient | Promise<PgCli
 }
 
 /**
- * PostgreSQL commits all the same when its wait for a standby is cut short, and says so in a warning alone: told
- * `created`, the client would lose the plant at the next failover.
+ * If the wait for a standby is cut short, PostgreSQL still commits and only warns. Saying `created` could lose the
+ * plant at the next failover.
  */
 function unreplicated({ message, routine }: Message): Error | undefined {
   const cutShort = routine === 'SyncRepWaitForLSN' || message?.includes('synchronous replication');
   return cutShort ? new Error(`not replicated: ${message}`) : undefined;
 }
 
-/** Conflicts, a standby that was asked, a server that takes nobody in: the next attempt may find it otherwise. */
-const passing = /^(40001|40P01|25006|57P03|53300|ECONNREFUSED)$/;
+/** Serialization failure, deadlock, read-only standby, server starting, too many connections, refused. */
+const transient = /^(40001|40P01|25006|57P03|53300|ECONNREFUSED)$/;
 
-/** A user or a password that the server does not take, a database that it does not have. */
-const lasting = /^(28|3D)/;
+/** Wrong user, password or database. */
+const permanent = /^(28|3D)/;
 
-/** Data and constraints, limits, and what a trigger raises. */
+/** Data, constraints, limits, a trigger's error. */
 const plantAtFault = /^(22|23|44|54|P0)/;
 
-/** The error as a sure rollback, `undefined` where the plants may be stored: 57P01, 40003, a lost connection. */
-function rolledBack(error: unknown): RolledBack | undefined {
+/** Unknown are 57P01, 40003, a lost connection. */
+function meaningOf(error: unknown): Meaning {
   const code = codeOf(error);
-  if (passing.test(code)) return new RolledBack('together', error);
-  if (plantAtFault.test(code)) return new RolledBack('apart', error);
-  return undefined;
+  if (transient.test(code)) return 'transient';
+  return plantAtFault.test(code) ? 'plantAtFault' : 'unknown';
 }
 
-/** The SQLSTATE of an error of the server, or what the system calls an error of the connection. */
+/** The SQLSTATE of a server's error, or the system's code of a connection's error. */
 function codeOf(error: unknown): string {
   return String((error as { code?: unknown } | undefined)?.code);
-}
-
-function quote(name: string): string {
-  const parts = typeof name === 'string' ? name.split('.') : [];
-  if (parts.length < 1 || parts.length > 2 || parts.some((part) => part === '' || part.includes('\0'))) {
-    throw new TypeError('table must be a name, or a schema and a name with a dot between');
-  }
-  return parts.map((part) => `"${part.replaceAll('"', '""')}"`).join('.');
 }

@@ -1,10 +1,5 @@
-import {
-  type GroupCommitOptions,
-  groupCommit,
-  type NewPlant,
-  type PlantStorage,
-  RolledBack,
-} from '../../src/index.js';
+import { groupCommit, type NewPlant, RolledBack } from '../../src/index.js';
+import { quote, type SqlOptions, type SqlStorage } from './_sql.js';
 
 /** What is used of a handle of `libsql`, `better-sqlite3`, `node:sqlite` or `bun:sqlite`. */
 export interface SqliteDatabase {
@@ -20,17 +15,10 @@ interface Row {
 }
 
 /** The options of `sqliteStorage`. */
-export interface SqliteOptions extends GroupCommitOptions {
-  /** The table's name, as it is: it is quoted. Default: `plants`. */
-  readonly table?: string | undefined;
-}
+export type SqliteOptions = SqlOptions;
 
-/** A storage, and how to make its table. */
-export interface SqliteStorage extends PlantStorage {
-  /** Makes the table unless there is one. Safe while other processes do the same, and can be called again. */
-  readonly createTable: () => Promise<void>;
-  readonly find: NonNullable<PlantStorage['find']>;
-}
+/** What `sqliteStorage` returns. */
+export type SqliteStorage = SqlStorage;
 
 /** The table, in SQL, to be made by a migration or by `createTable`. */
 export const schema = schemaOf('"plants"');
@@ -40,11 +28,11 @@ function schemaOf(table: string): string {
 }
 
 /**
- * Keeps plants in SQLite, on a handle of your own, which it neither configures nor closes. How durable a plant is, is
- * for the handle to say: `journal_mode=WAL` with `synchronous=FULL` survives a power cut; `NORMAL` does not. Keep
- * `busy_timeout` at 100 ms or less, since the driver blocks the event loop while it waits: a busy database is tried
- * again without. The handle must be in no transaction of the app's, whose ROLLBACK would take our plants with it:
- * if it is, `create` fails. All callers share one table.
+ * Keeps plants in SQLite, on a handle of your own, which it neither configures nor closes. Durability is set by the
+ * handle: `journal_mode=WAL` with `synchronous=FULL` survives a power cut, `NORMAL` does not. Keep `busy_timeout` at
+ * 100 ms or less, because the driver blocks the event loop while it waits, and this storage retries by itself. If the
+ * app has a transaction open on the handle, `create` fails, because a ROLLBACK of the app would remove the plant. All
+ * callers share one table.
  *
  * @throws {TypeError} that names a bad option
  *
@@ -60,15 +48,15 @@ function schemaOf(table: string): string {
  */
 export function sqliteStorage(database: SqliteDatabase, options: SqliteOptions = {}): SqliteStorage {
   const { table: name = 'plants', ...groupOptions } = options;
-  const table = quote(name);
-  // A batch is one statement and one text: a call into SQLite costs more than an insert. Ids are text on their way in
-  // and out: drivers round what is beyond 2^53, and run() makes node:sqlite throw at such an id, after it was inserted.
+  const table = quote(name, '"');
+  // One statement and one JSON text per batch, because a call into SQLite costs more than an insert. Ids travel as text:
+  // drivers round beyond 2^53, and node:sqlite's `run()` throws on such an id after inserting it.
   const insert = `INSERT INTO ${table} (id, name, tag)
 SELECT CAST(json_extract(value, '$[0]') AS INTEGER), json_extract(value, '$[1]'), json_extract(value, '$[2]')
 FROM json_each(?) WHERE true ON CONFLICT (id) DO NOTHING RETURNING CAST(id AS TEXT) AS id`;
   const select = `SELECT CAST(id AS TEXT) AS id, name, tag FROM ${table} WHERE id = CAST(? AS INTEGER)`;
 
-  /** Statements that have served once: libsql leaves one that failed unfit for use, and the table may come later. */
+  /** Statements that have worked. libsql cannot reuse a statement that failed, so it comes back only after success. */
   const prepared = new Map<string, ReturnType<SqliteDatabase['prepare']>>();
 
   function all(sql: string, value: string): Row[] {
@@ -79,7 +67,7 @@ FROM json_each(?) WHERE true ON CONFLICT (id) DO NOTHING RETURNING CAST(id AS TE
     return rows;
   }
 
-  /** In a transaction, though it is one statement: BEGIN is what tells that the handle is in another already. */
+  /** BEGIN around a single statement detects that the app has a transaction open. */
   function createMany(plants: readonly NewPlant[]): ('created' | 'taken')[] {
     begin();
     let inserted = false;
@@ -92,7 +80,7 @@ FROM json_each(?) WHERE true ON CONFLICT (id) DO NOTHING RETURNING CAST(id AS TE
     } catch (error) {
       rollBack();
       if (isBusy(error)) throw new RolledBack('together', error);
-      // What a COMMIT that failed otherwise has written may come back from the journal: nobody knows.
+      // After a failed COMMIT the plants may or may not be stored.
       throw inserted ? error : new RolledBack('apart', error);
     }
   }
@@ -136,15 +124,8 @@ FROM json_each(?) WHERE true ON CONFLICT (id) DO NOTHING RETURNING CAST(id AS TE
   };
 }
 
-/** Whether another connection was in the way: SQLITE_BUSY, in the words of each driver. */
+/** Whether another connection holds the lock (SQLITE_BUSY, as each driver reports it). */
 function isBusy(error: unknown): boolean {
   const { code, errcode } = error as { code?: unknown; errcode?: unknown };
   return /^SQLITE_BUSY/.test(String(code)) || (Number(errcode) & 0xff) === 5;
-}
-
-function quote(name: string): string {
-  if (typeof name !== 'string' || name === '' || name.includes('\0')) {
-    throw new TypeError('table must be a name');
-  }
-  return `"${name.replaceAll('"', '""')}"`;
 }

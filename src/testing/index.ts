@@ -1,2 +1,3 @@
 export { type FetchLike, type HostCase, hostCases, type OpenedHost } from './host-cases.js';
-export { type OpenedStorage, type StorageCase, storageCases } from './storage-cases.js';
+export { type StorageCase, storageCases } from './storage-cases.js';
+export type { OpenedStorage } from './trial.js';

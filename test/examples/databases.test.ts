@@ -8,7 +8,9 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
 import pg from 'pg';
+import { schema } from 'plant-store/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPlant } from '../support/plants.js';
 import { PostgresServer } from '../support/postgres.js';
 import { listen, type Running } from '../support/sockets.js';
 import {
@@ -37,6 +39,7 @@ describe('PostgreSQL', () => {
     process.env.DATABASE_URL = `postgres://postgres@127.0.0.1:${doorway.port}/postgres`;
     pool = new pg.Pool({ connectionString: database.url });
     pool.on('error', () => {});
+    await pool.query(schema);
     cleanUps.push(() => database.close(), doorway.close);
   });
   const empty = () => pool.query('TRUNCATE plants');
@@ -65,6 +68,23 @@ describe('PostgreSQL', () => {
     const found = await fetch(`${url}/9007199254740993`);
     expect(await found.json()).toEqual({ id: '9007199254740993', name: 'Ilex' });
     expect((await fetch(`${url}/9007199254740992`)).status).toBe(404);
+  });
+
+  it('minimal-storage answers through its handle: created, taken, refused', async () => {
+    const { handle } = await import('../../examples/minimal-storage.js');
+    await empty();
+    const create = async (name: string, token = 'secret') => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const body = `{"id":9007199254740993,"name":"${name}"}`;
+      return JSON.parse((await handle({ method: 'POST', url: '/plants', headers, body })).body);
+    };
+    expect(await create('x'.repeat(201))).toEqual({
+      error: 40004,
+      message: 'name is longer than 200 characters',
+    });
+    expect(await create('Rosa', 'wrong')).toMatchObject({ error: 40102 });
+    expect(await create('Rosa')).toEqual({ name: 'Rosa' });
+    expect(await create('Ilex')).toMatchObject({ error: 40003 });
   });
 
   describe('outbox', () => {
@@ -190,6 +210,14 @@ describe('dynamodb', () => {
     next = 'cut the answer';
     await expect(example.storage.create({ id: 1n, name: 'Rosa' }, someContext())).rejects.toThrow();
     expect(await peek(1n)).toEqual({ id: 1n, name: 'Rosa', tag: undefined });
+  });
+
+  it('refuses a plant that DynamoDB would refuse as too large', async () => {
+    await empty();
+    const url = await exampleUrl(example);
+    const largest = `{"id":1,"name":"${'x'.repeat(400_000 - 18)}"}`;
+    expect(await createPlant(url, largest)).toMatchObject({ status: 200 });
+    expect(await createPlant(url, `${largest} `)).toMatchObject({ status: 400, body: { error: 40006 } });
   });
 
   it('is busy when DynamoDB throttles', async () => {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { context, trace } from '@opentelemetry/api';
+import { context, SpanStatusCode, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import {
   BasicTracerProvider,
@@ -134,10 +134,24 @@ describe('request-log', () => {
     ]);
   });
 
+  it('logs the cause of a 5xx under the id of its request', async () => {
+    const example = await import('../../examples/request-log.js');
+    vi.spyOn(example.storage, 'create').mockRejectedValueOnce(new Error('disk full'));
+    const url = `${await exampleUrl(example)}/plants`;
+    const failed = await fetch(url, { method: 'POST', headers: good, body: rosa(3) });
+    const requestId = failed.headers.get('x-request-id');
+    expect(await failed.text()).not.toContain('disk full');
+    expect(lines()).toEqual([
+      { time: expect.any(String), level: 'error', requestId, cause: 'Error: disk full' },
+      { ...always, requestId, method: 'POST', status: 500, error: 50001 },
+    ]);
+  });
+
   it('logs a refusal without a body too', async () => {
     const url = `${await exampleUrl(import('../../examples/request-log.js'))}/plants`;
     expect((await fetch(url, { method: 'HEAD' })).status).toBe(405);
-    expect(lines()).toMatchObject([{ method: 'HEAD', status: 405 }]);
+    const requestId = expect.stringMatching(/^[0-9a-f-]{36}$/);
+    expect(lines()).toMatchObject([{ method: 'HEAD', status: 405, requestId }]);
   });
 });
 
@@ -185,6 +199,16 @@ describe('tracing', () => {
     expect(storing?.parentSpanContext?.spanId).toBe(request?.spanContext().spanId);
     expect(request?.attributes).toEqual({ 'http.response.status_code': 200 });
     expect(refused?.attributes).toEqual({ 'http.response.status_code': 401 });
+  });
+
+  it('keeps the cause of a 5xx with the span of its request', async () => {
+    const example = await import('../../examples/tracing.js');
+    spans.reset();
+    vi.spyOn(example.plants, 'create').mockRejectedValueOnce(new Error('disk full'));
+    await create(await exampleUrl(example), rosa(2));
+    const [, request] = spans.getFinishedSpans();
+    expect(request?.status).toEqual({ code: SpanStatusCode.ERROR });
+    expect(request?.events).toMatchObject([{ attributes: { 'exception.message': 'disk full' } }]);
   });
 });
 

@@ -40,11 +40,15 @@ const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const core = filesIn('src');
 const adapters = filesIn('adapters');
 
-/** What an adapter may import beside `src/`: what the hosts on Node share, and `toNode` under Express's name. */
+/**
+ * What an adapter may import beside `src/`: what the hosts on Node share, what the SQL storages share, and
+ * `toNode` under Express's name.
+ */
 const shared = /^adapters\/hosts\/_node\//;
 const isAllowed = (file: string, name: string) =>
   name.startsWith('src/') ||
   (shared.test(name) && file.startsWith('adapters/hosts/')) ||
+  (name === 'adapters/storages/_sql.ts' && file.startsWith('adapters/storages/')) ||
   (file === 'adapters/hosts/express.ts' && name === 'adapters/hosts/node.ts');
 
 test('the checks below find what they look for', () => {

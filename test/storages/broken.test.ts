@@ -181,6 +181,24 @@ function storing(kept: (plant: NewPlant) => NewPlant): (plants: Plants) => Plant
   };
 }
 
+/** Keys by tenant, but groups creates as if all tenants shared their ids. */
+const withoutNamespace = {
+  open() {
+    const plants = new Map<string, NewPlant>();
+    const storage = groupCommit<string>((batch, contexts) =>
+      batch.map((plant, i) => {
+        const key = `${contexts[i]!.caller} ${plant.id}`;
+        if (plants.has(key)) return 'taken';
+        plants.set(key, plant);
+        return 'created';
+      }),
+    );
+    const peekAs = (caller: string) => ({ caller, peek: (id: bigint) => plants.get(`${caller} ${id}`) });
+    return { storage, ...peekAs('garden'), other: peekAs('park') };
+  },
+  caughtBy: ['namespaces'],
+};
+
 /** The ids of the cases that a storage fails. */
 async function failedBy(make: (plants: Plants) => PlantStorage): Promise<string[]> {
   const cases = storageCases(() => {
@@ -197,6 +215,12 @@ describe('a storage that', () => {
     expect(await failedBy((plants) => ({ create: create(plants) }))).toEqual(
       expect.arrayContaining(caughtBy),
     );
+  });
+
+  it('groups the creates of two tenants without a namespace fails ["namespaces"] alone', async () => {
+    const failed: string[] = [];
+    for (const { id, run } of storageCases(withoutNamespace.open)) await run().catch(() => failed.push(id));
+    expect(failed).toEqual(withoutNamespace.caughtBy);
   });
 
   it.each<[string, (plants: Plants) => PlantStorage['find']]>([
@@ -225,7 +249,9 @@ describe('storageCases', () => {
   it('has a broken storage in this file for each of its cases', () => {
     const ids = storageCases(() => Promise.reject(new Error('not opened'))).map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
-    expect(new Set([...broken.flatMap(([, caughtBy]) => caughtBy), 'find'])).toEqual(new Set(ids));
+    expect(
+      new Set([...broken.flatMap(([, caughtBy]) => caughtBy), ...withoutNamespace.caughtBy, 'find']),
+    ).toEqual(new Set(ids));
   });
 
   it('says which promise was broken, what was expected and what came', async () => {

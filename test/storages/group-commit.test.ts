@@ -65,7 +65,6 @@ function outcome(creating: Promise<string>): { current: unknown } {
 }
 
 afterEach(async () => {
-  vi.useRealTimers();
   for (const settle of unsettled) {
     settle();
     await turn();
@@ -91,10 +90,11 @@ describe('a batch', () => {
 
   it('also starts on platforms without setImmediate, and not in a microtask', async () => {
     const { calls, createMany } = byHand();
-    const { create } = groupCommit(createMany);
     vi.stubGlobal('setImmediate', undefined);
-    create(plant(1), context);
+    vi.resetModules();
+    const { create } = (await import('../../src/group-commit.js')).groupCommit(createMany);
     vi.unstubAllGlobals();
+    create(plant(1), context);
     for (let i = 0; i < 100; i++) await null;
     create(plant(2), context);
     expect(calls).toEqual([]);
@@ -135,7 +135,7 @@ describe('a batch', () => {
       batches.push(ids(plants));
       return plants.map(() => 'created' as const);
     });
-    const lengths = [400_000, 400_000, 400_000, 2 ** 21, 5, 5];
+    const lengths = [100_000, 100_000, 100_000, 2 ** 21, 5, 5];
     await Promise.all(lengths.map((length, id) => create(plant(id, 'x'.repeat(length)), context)));
     expect(batches).toEqual([[0, 1], [2], [3], [4, 5]]);
   });
@@ -165,9 +165,19 @@ describe('each plant', () => {
       },
       /^lost$/,
     ],
-    ['too few outcomes', () => [], /one outcome a plant/],
-    ['too many outcomes', () => ['created', 'created', 'created'], /one outcome a plant/],
+    ['too few outcomes', () => [], /one outcome per plant/],
+    ['too many outcomes', () => ['created', 'created', 'created'], /one outcome per plant/],
     ['no outcomes', () => undefined as never, /undefined/],
+    [
+      'an outcome that is none',
+      (plants) => plants.map(() => 'stored' as never),
+      /'created', 'taken' or an Error/,
+    ],
+    [
+      'an outcome that is missing',
+      (plants) => plants.map(() => undefined as never),
+      /'created', 'taken' or an Error/,
+    ],
   ])('fails with %s, because then no outcome is known', async (_, createMany, message) => {
     const calls = vi.fn(createMany);
     const { create } = groupCommit(calls);
@@ -223,6 +233,75 @@ describe('a second create of an id', () => {
     await calls[2]?.answer('created');
     expect(told.map(({ current }) => current)).toEqual([lost, lost, 'created', 'taken']);
     expect(calls.map((call) => call.plants[0]?.name)).toEqual(['a', 'b', 'c']);
+  });
+});
+
+describe('a namespace', () => {
+  const namespace = ({ caller }: StorageContext<string>) => caller;
+  const of = (caller: string) => ({ ...context, caller });
+
+  it('has ids of its own: creates of one id in two namespaces are one batch, and no duplicates', async () => {
+    const { calls, createMany } = byHand();
+    const { create } = groupCommit(createMany, { namespace });
+    const told = ['garden', 'park', 'garden'].map((caller) => outcome(create(plant(1), of(caller))));
+    await turn();
+    expect(calls.map((call) => call.ids)).toEqual([[1, 1]]);
+    expect(calls[0]?.contexts.map(({ caller }) => caller)).toEqual(['garden', 'park']);
+    await calls[0]?.answer('created', 'created');
+    expect(told.map(({ current }) => current)).toEqual(['created', 'created', 'taken']);
+  });
+
+  it('that cannot be found fails its create alone', async () => {
+    const { create } = groupCommit(async (plants) => plants.map(() => 'created'), {
+      namespace: ({ caller }: StorageContext<{ tenant: string }>) => caller.tenant,
+    });
+    const good = create(plant(1), { ...context, caller: { tenant: 'garden' } });
+    await expect(create(plant(1), { ...context, caller: undefined as never })).rejects.toThrow(TypeError);
+    expect(await good).toBe('created');
+  });
+});
+
+describe('a create that is wrong itself', () => {
+  const broken = () => {
+    throw new Error('broken');
+  };
+  const withGetter = (target: object, name: string) =>
+    Object.defineProperty({ ...target }, name, { get: broken });
+
+  it.each<[string, unknown, unknown]>([
+    ['has no name', { id: 1n }, context],
+    ['has a number as its id', { id: 1, name: 'Rosa' }, context],
+    ['has a number as its tag', { id: 1n, name: 'Rosa', tag: 1 }, context],
+    ['is no plant', undefined, context],
+    ['has a getter that throws', withGetter({ id: 1n }, 'name'), context],
+    ['has a signal whose getter throws', plant(1), withGetter(context, 'signal')],
+    ['has a signal that throws', plant(1), { ...context, signal: withGetter({}, 'aborted') }],
+  ])('because it %s, rejects, and the others go on', async (_, wrong, wrongContext) => {
+    const { calls, createMany } = byHand();
+    const { create } = groupCommit(createMany);
+    create(plant(0), context);
+    await turn();
+    const told = outcome(create(wrong as NewPlant, wrongContext as StorageContext<string>));
+    const neighbour = outcome(create(plant(2), context));
+    await calls[0]?.answer('created');
+    expect(told.current).toBeInstanceOf(Error);
+    expect(calls[1]?.ids).toEqual([2]);
+    await calls[1]?.answer('created');
+    expect(neighbour.current).toBe('created');
+    create(plant(3), context);
+    await turn();
+    expect(calls[2]?.ids).toEqual([3]);
+  });
+
+  it.each([
+    ['no context', undefined],
+    ['a signal without addEventListener', { ...context, signal: { aborted: false } }],
+  ])('or has %s, as in a script, is stored', async (_, scripts) => {
+    const { create } = groupCommit(async (plants) => plants.map(() => 'created'));
+    const first = create(plant(0), context);
+    await turn();
+    const waited = create(plant(1), scripts as never);
+    expect(await Promise.all([first, waited])).toEqual(['created', 'created']);
   });
 });
 
@@ -294,27 +373,6 @@ describe('what the database rolled back', () => {
     expect(attempts).toBe(4);
   });
 
-  it('together fails with the cause when its time is over, and is not sent again', async () => {
-    vi.useFakeTimers();
-    let attempts = 0;
-    const { create } = groupCommit(
-      async () => {
-        attempts++;
-        throw new RolledBack('together', conflict);
-      },
-      { timeoutMs: 1000 },
-    );
-    const told = outcome(create(plant(1), context));
-    await vi.advanceTimersByTimeAsync(999);
-    expect(told.current).toBe('pending');
-    await vi.advanceTimersByTimeAsync(1);
-    expect(told.current).toMatchObject({ message: /did not answer within 1000 ms/, cause: conflict });
-    const made = attempts;
-    expect(made).toBeGreaterThan(3);
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect(attempts).toBe(made);
-  });
-
   it('together is not sent again if the client has gone', async () => {
     const sent: number[][] = [];
     const gone = new AbortController();
@@ -358,45 +416,6 @@ describe('what the database rolled back', () => {
       expect(calls).toBeLessThanOrEqual(31);
     },
   );
-});
-
-describe('a createMany that never settles', () => {
-  it('is given up after timeoutMs: its plants fail, and the next batch starts', async () => {
-    vi.useFakeTimers();
-    const { calls, createMany } = byHand();
-    const { create } = groupCommit(createMany, { timeoutMs: 50 });
-    const told = [outcome(create(plant(1), context)), outcome(create(plant(1), context))];
-    await vi.advanceTimersByTimeAsync(50);
-    expect(told.map(({ current }) => current)).toEqual([expect.any(Error), 'pending']);
-    await vi.advanceTimersByTimeAsync(1);
-    expect(calls.map((call) => call.ids)).toEqual([[1], [1]]);
-    calls[1]?.answer('created');
-    await vi.advanceTimersByTimeAsync(1);
-    expect(told[1]?.current).toBe('created');
-    // Too late: the outcome is dropped.
-    calls[0]?.answer('created');
-    await vi.advanceTimersByTimeAsync(1);
-    expect(told[0]?.current).toEqual(new Error('the storage did not answer within 50 ms'));
-  });
-
-  it('counts against maxQueued until it settles, so that an outage cannot use up the memory', async () => {
-    vi.useFakeTimers();
-    const { calls, createMany } = byHand();
-    const { create } = groupCommit(createMany, { timeoutMs: 50, maxQueued: 3, maxBatch: 1 });
-    const told = [1, 2, 3].map((id) => outcome(create(plant(id), context)));
-    await expect(create(plant(4), context)).rejects.toMatchObject({ name: 'StorageBusy' });
-    await vi.advanceTimersByTimeAsync(1000);
-    expect(told.map(({ current }) => current)).toEqual(Array(3).fill(expect.any(Error)));
-    await expect(create(plant(4), context)).rejects.toMatchObject({ name: 'StorageBusy' });
-    calls[1]?.fail(new Error('connection lost'));
-    await vi.advanceTimersByTimeAsync(1);
-    const fourth = outcome(create(plant(4), context));
-    await expect(create(plant(5), context)).rejects.toMatchObject({ name: 'StorageBusy' });
-    await vi.advanceTimersByTimeAsync(1);
-    calls[3]?.answer('created');
-    await vi.advanceTimersByTimeAsync(1);
-    expect(fourth.current).toBe('created');
-  });
 });
 
 describe('the queue', () => {
@@ -496,6 +515,8 @@ describe('groupCommit', () => {
     [{ maxQueued: Number.POSITIVE_INFINITY }, 'maxQueued'],
     [{ timeoutMs: 2 ** 31 }, 'timeoutMs'],
     [{ timeoutMs: '5' as never }, 'timeoutMs'],
+    [{ maxQueuedText: 0 }, 'maxQueuedText'],
+    [{ namespace: 'tenant' as never }, 'namespace must be a function'],
     [{ maxbatch: 5 } as never, 'maxbatch is not an option'],
   ])('refuses %j at once', (options, message) => {
     expect(() => groupCommit(() => [], options)).toThrow(TypeError);

@@ -1,0 +1,101 @@
+import type { MaybePromise, NewPlant, PlantStorage, StorageContext } from '../index.js';
+
+/** A storage under test, and a way to look behind it. */
+export interface OpenedStorage<Caller> {
+  /** Holds no plants yet. */
+  readonly storage: PlantStorage<Caller>;
+  /** The caller that creates the plants. */
+  readonly caller: Caller;
+  /** Reads what really landed, by another way than the storage: SQL on another connection, say. */
+  readonly peek: (id: bigint) => MaybePromise<NewPlant | undefined>;
+  /** Another caller, if each caller has ids of its own; `peek` reads that caller's plants. */
+  readonly other?: Pick<OpenedStorage<Caller>, 'caller' | 'peek'> | undefined;
+  /** Closes what `open` opened. */
+  readonly close?: (() => MaybePromise<void>) | undefined;
+}
+
+/** A storage, and what the cases do with it. */
+export class Trial {
+  readonly #opened: OpenedStorage<unknown>;
+
+  constructor(opened: OpenedStorage<unknown>) {
+    this.#opened = opened;
+  }
+
+  /** The same storage as the other caller uses it; `undefined` if all callers share their ids. */
+  get other(): Trial | undefined {
+    const { storage, other } = this.#opened;
+    return other && new Trial({ storage, ...other });
+  }
+
+  create(plant: NewPlant, signal: AbortSignal = new AbortController().signal): Promise<'created' | 'taken'> {
+    return this.#opened.storage.create(plant, this.#context(signal));
+  }
+
+  /** The stored plant as `find` returns it; `'no find'` if the storage has no `find`. */
+  async find(id: bigint): Promise<NewPlant | undefined | 'no find'> {
+    const { storage } = this.#opened;
+    return storage.find ? storage.find(id, this.#context(new AbortController().signal)) : 'no find';
+  }
+
+  async expectCreated(plant: NewPlant): Promise<void> {
+    expectSame(await this.create(plant), 'created', `create of the free id ${plant.id}`);
+    await this.expectStored(plant);
+  }
+
+  async expectTaken(plant: NewPlant): Promise<void> {
+    expectSame(await this.create(plant), 'taken', `create of the taken id ${plant.id}`);
+  }
+
+  async expectStored(plant: NewPlant): Promise<void> {
+    expectSame(show(await this.#opened.peek(plant.id)), show(plant), `what landed under id ${plant.id}`);
+  }
+
+  /** Whether a plant with this id is stored. */
+  async has(id: bigint): Promise<boolean> {
+    return (await this.#opened.peek(id)) !== undefined;
+  }
+
+  #context(signal: AbortSignal): StorageContext<unknown> {
+    const request = { method: 'POST', url: '/plants', headers: {} };
+    return { caller: this.#opened.caller, request, signal };
+  }
+}
+
+/** A plant as text. A tag that is `undefined` counts as absent; an empty tag does not. */
+export function show(plant: NewPlant | undefined): string {
+  if (!plant) return 'no plant';
+  const { id, name, tag } = plant;
+  const shown = typeof id === 'bigint' ? `${id}n` : `${typeof id} ${id}`;
+  return `{ id: ${shown}, name: ${JSON.stringify(name)}, tag: ${tag === undefined ? 'absent' : JSON.stringify(tag)} }`;
+}
+
+export function expectSame(actual: unknown, expected: unknown, what: string): void {
+  if (actual === expected) return;
+  throw new Error(`${what}: expected ${brief(expected)}, got ${brief(actual)}`);
+}
+
+function brief(value: unknown): string {
+  const text = String(value);
+  return text.length > 300 ? `${text.slice(0, 300)}… (${text.length} characters)` : text;
+}
+
+export function count(outcomes: readonly string[], outcome: string): number {
+  return outcomes.filter((one) => one === outcome).length;
+}
+
+export const int64Max = 2n ** 63n - 1n;
+export const int64Min = -(2n ** 63n);
+
+/** Texts that databases are known to change. */
+export const texts = [
+  '',
+  ' leading and trailing ',
+  'line\nfeed\r\nand\ttab',
+  `'; DROP TABLE plants; -- " \` \\ % _ $1 ? :id {} []`,
+  '\\x00 \\u0000 \\N NULL null',
+  'é as one character, e\u0301 as two',
+  'Роза 玫瑰 バラ وردة ורד',
+  '\u{1F339}\u{1F468}\u200D\u{1F33E}\u{10FFFF}',
+  '\u0001\u001f\u007f\u0085\u2028\u2029\ufeff\uffff',
+];

@@ -1,0 +1,303 @@
+// Thousands of random schedules on a simulated clock, held against what a database did with each plant.
+import type { BatchCall, CreateOutcome, NewPlant, StorageContext } from 'plant-store';
+import { RolledBack } from 'plant-store';
+import { expect, it, vi } from 'vitest';
+import { Queue } from '../../src/group-commit.js';
+import { SimulatedClock } from '../support/clock.js';
+import { randomOf, seed } from '../support/random.js';
+
+const schedules = Number(process.env.SCHEDULES ?? 3_000);
+const request = { method: 'POST', url: '/plants', headers: {} };
+
+type Context = StorageContext<string>;
+type Random = () => number;
+
+const lost = new Error('connection lost');
+const conflict = new Error('deadlock');
+const fault = new Error('value too long');
+
+/** A create, and what became of it. */
+interface Told {
+  readonly plant: NewPlant;
+  readonly key: string;
+  readonly at: number;
+  readonly kind: 'good' | 'bad plant' | 'broken context' | 'no plant';
+  answer?: { readonly outcome: unknown; readonly at: number; readonly storedBy: string | undefined };
+}
+
+/** A database behind a `createMany` that fails in every way that a database can. */
+class Database {
+  /** The name of the plant that is stored under a key. */
+  readonly stored = new Map<string, string>();
+  /** Names of plants in calls that were sent. */
+  readonly sent = new Set<string>();
+  /** Calls that nobody gave up and that are not answered. */
+  readonly open = new Set<BatchCall>();
+  readonly violations: string[] = [];
+  mood: 'well' | 'refuses' | 'hangs' | 'moody' = 'well';
+  /** Creates in calls that are not settled, given up or not. */
+  inCalls = 0;
+  #hanging: (() => void)[] = [];
+  #isHealed = false;
+
+  constructor(
+    readonly random: Random,
+    readonly clock: SimulatedClock,
+    readonly maxBatch: number,
+  ) {}
+
+  /** Well from now on, and what hung goes on: now, or never. */
+  heal(forGood = false): void {
+    this.#isHealed = forGood;
+    this.mood = 'well';
+    for (const goOn of this.#hanging.splice(0)) goOn();
+  }
+
+  readonly createMany = (
+    plants: readonly NewPlant[],
+    contexts: readonly Context[],
+    call: BatchCall,
+  ): readonly CreateOutcome[] | Promise<readonly CreateOutcome[]> => {
+    this.#check(plants, contexts);
+    for (const other of this.open) if (other.isGivenUp) this.open.delete(other);
+    if (this.open.size > 0) this.violations.push('two calls on their way at a time');
+    if (this.mood === 'well' && this.random() < 0.3) return this.#insert(plants, contexts);
+    this.open.add(call);
+    this.inCalls += plants.length;
+    return this.#answer(plants, contexts, call).finally(() => {
+      this.open.delete(call);
+      this.inCalls -= plants.length;
+    });
+  };
+
+  async #answer(plants: readonly NewPlant[], contexts: readonly Context[], call: BatchCall) {
+    if (this.random() < 0.4) {
+      // As a storage with a pool: nothing is sent before there is a connection.
+      call.sent = false;
+      await this.#latency();
+      if (this.mood === 'hangs') await this.#hang();
+      if (call.isGivenUp) throw new Error('nobody waits');
+      call.sent = true;
+    }
+    if (this.mood === 'refuses') throw new RolledBack('together', conflict);
+    await this.#latency();
+    const dice = this.random();
+    if (this.mood === 'moody') {
+      if (dice < 0.2) throw new RolledBack('together', conflict);
+      if (dice < 0.3) return this.#lose(plants, contexts);
+      if (dice < 0.35) return [];
+    }
+    const storesFirst = this.random() < 0.5;
+    const early = storesFirst ? this.#insert(plants, contexts) : undefined;
+    for (const { name } of plants) this.sent.add(name);
+    if (this.mood === 'hangs' || (this.mood === 'moody' && dice < 0.45)) await this.#hang();
+    return early ?? this.#insert(plants, contexts);
+  }
+
+  #lose(plants: readonly NewPlant[], contexts: readonly Context[]): never {
+    for (const { name } of plants) this.sent.add(name);
+    if (this.random() < 0.5) this.#insert(plants, contexts);
+    throw lost;
+  }
+
+  #latency(): Promise<void> {
+    if (this.#isHealed) return this.clock.sleep(20 * this.random());
+    return this.clock.sleep(this.random() < 0.9 ? 20 * this.random() : 400 * this.random());
+  }
+
+  /** Until the database is well; some of it for ever, as on a connection whose other end is gone. */
+  #hang(): Promise<void> {
+    const forEver = this.random() < 0.2;
+    return new Promise((resolve, reject) => {
+      this.#hanging.push(forEver ? () => reject(lost) : resolve);
+    });
+  }
+
+  #insert(plants: readonly NewPlant[], contexts: readonly Context[]): readonly CreateOutcome[] {
+    if (plants.some(({ name }) => name.startsWith('bad'))) throw new RolledBack('apart', fault);
+    return plants.map(({ id, name }, i) => {
+      this.sent.add(name);
+      const key = `${contexts[i]!.caller} ${id}`;
+      if (this.stored.has(key)) return 'taken';
+      this.stored.set(key, name);
+      return 'created';
+    });
+  }
+
+  #check(plants: readonly NewPlant[], contexts: readonly Context[]): void {
+    const keys = plants.map(({ id }, i) => `${contexts[i]!.caller} ${id}`);
+    if (new Set(keys).size < keys.length) this.violations.push(`an id twice in ${keys}`);
+    if (plants.some(({ id }, i) => i > 0 && id < plants[i - 1]!.id)) this.violations.push(`unsorted ${keys}`);
+    if (plants.length === 0 || plants.length > this.maxBatch)
+      this.violations.push(`a batch of ${plants.length}`);
+  }
+}
+
+/** One run of a queue under random creators and a random database. */
+class Schedule {
+  readonly clock = new SimulatedClock();
+  readonly told: Told[] = [];
+  readonly options: { maxBatch: number; maxQueued: number; maxQueuedText: number; timeoutMs: number };
+  readonly database: Database;
+  readonly queue: Queue<string>;
+
+  constructor(readonly random: Random) {
+    this.options = {
+      maxBatch: this.#below(8) + 1,
+      maxQueued: this.#below(20) + 4,
+      maxQueuedText: 200 + this.#below(400),
+      timeoutMs: 100 + this.#below(2_000),
+    };
+    this.database = new Database(random, this.clock, this.options.maxBatch);
+    const namespace = ({ caller }: Context) => caller;
+    this.queue = new Queue(this.database.createMany, { ...this.options, namespace }, this.clock);
+  }
+
+  async run(): Promise<string[]> {
+    for (let step = 0; step < 6; step++) {
+      if (this.random() < 0.3) this.#changeMood();
+      const count = this.random() < 0.2 ? this.#below(25) : this.#below(4);
+      for (let i = 0; i < count; i++) this.#create();
+      await this.clock.endTurn();
+      this.#checkBounds();
+      await this.clock.advance(
+        this.random() < 0.6 ? 30 * this.random() : this.options.timeoutMs * this.random(),
+      );
+    }
+    await this.#recovers();
+    // Until calls that were slow before the database was well have ended.
+    await this.clock.advance(2 * this.options.timeoutMs + 2_000);
+    await this.#hasRoom();
+    return [...this.database.violations, ...this.told.flatMap((told) => this.#lies(told))];
+  }
+
+  #below(limit: number): number {
+    return Math.floor(limit * this.random());
+  }
+
+  #changeMood(): void {
+    const mood = (['well', 'refuses', 'hangs', 'moody'] as const)[this.#below(4)]!;
+    if (mood === 'well') this.database.heal();
+    this.database.mood = mood;
+  }
+
+  #create(kind = this.#kind(), id = BigInt(this.#below(6))): Told {
+    const caller = this.random() < 0.5 ? 'garden' : 'park';
+    const plant = { id, name: `${kind === 'bad plant' ? 'bad' : 'plant'} ${this.told.length}` };
+    const told: Told = { plant, key: `${caller} ${id}`, at: this.clock.now(), kind };
+    this.told.push(told);
+    const settle = (outcome: unknown) => {
+      if (told.answer) this.database.violations.push(`two answers to ${plant.name}`);
+      told.answer = { outcome, at: this.clock.now(), storedBy: this.database.stored.get(told.key) };
+    };
+    const given = kind === 'no plant' ? ({ id } as NewPlant) : plant;
+    this.queue.create(given, this.#context(caller, kind)).then(settle, settle);
+    return told;
+  }
+
+  #kind(): Told['kind'] {
+    const dice = this.random();
+    return dice < 0.8 ? 'good' : dice < 0.9 ? 'bad plant' : dice < 0.95 ? 'broken context' : 'no plant';
+  }
+
+  #context(caller: string, kind: Told['kind']): Context {
+    if (kind === 'broken context') {
+      return {
+        caller,
+        request,
+        get signal(): AbortSignal {
+          throw new Error('broken');
+        },
+      };
+    }
+    if (this.random() < 0.8) return { caller, request, signal: {} as AbortSignal };
+    const client = new AbortController();
+    const gone = new DOMException('gone', 'AbortError');
+    this.clock.setTimer(() => client.abort(gone), 50 * this.random());
+    return { caller, request, signal: client.signal };
+  }
+
+  /** Counts what is unanswered, and what calls of `createMany` have, given up or not. */
+  #checkBounds(): void {
+    const unanswered = this.told.filter(({ answer }) => !answer);
+    const text = unanswered.reduce((sum, { plant }) => sum + plant.name.length, 0);
+    const { maxQueued, maxQueuedText } = this.options;
+    const held = Math.max(unanswered.length, this.database.inCalls);
+    if (held > maxQueued)
+      this.database.violations.push(
+        `${unanswered.length} unanswered and ${this.database.inCalls} in calls are more than ${maxQueued}`,
+      );
+    if (text > maxQueuedText) this.database.violations.push(`${text} characters are held`);
+  }
+
+  /** Once the database is well, creates succeed again. */
+  async #recovers(): Promise<void> {
+    this.database.heal(true);
+    const since = this.clock.now();
+    for (let id = 1_000n; ; id++) {
+      const told = this.#create('good', id);
+      await this.clock.advance(50);
+      if (told.answer?.outcome === 'created') return;
+      if (this.clock.now() - since > 1_000 + this.options.timeoutMs) {
+        this.database.violations.push(`not alive again ${this.clock.now() - since} ms after the database`);
+        return;
+      }
+    }
+  }
+
+  /** When all are answered there is room for as many as at the start. */
+  async #hasRoom(): Promise<void> {
+    const creates = Array.from({ length: this.options.maxQueued }, (_, i) =>
+      this.#create('good', 2_000n + BigInt(i)),
+    );
+    const text = creates.reduce((sum, { plant }) => sum + plant.name.length, 0);
+    await this.clock.advance(10 * this.options.timeoutMs);
+    const refused = creates.filter(({ answer }) => /no room/.test(String(answer?.outcome)));
+    if (refused.length > 0 && text <= this.options.maxQueuedText) {
+      this.database.violations.push(
+        `no room for ${refused.length} of ${creates.length}: ${refused[0]?.answer?.outcome}`,
+      );
+    }
+  }
+
+  /** What is untrue of an answer, or was told too late. */
+  #lies({ plant, key, at, kind, answer }: Told): string[] {
+    const who = `${plant.name} (${key}, ${kind})`;
+    if (!answer) return [`${who} has no answer`];
+    const { outcome } = answer;
+    const lies: string[] = [];
+    const expectTrue = (truth: boolean, lie: string) => truth || lies.push(`${who} ${lie}: ${outcome}`);
+    const isStored = this.database.stored.get(key) === plant.name;
+    expectTrue(answer.at - at <= this.options.timeoutMs, `waited for ${answer.at - at} ms`);
+    if (outcome === 'created') expectTrue(isStored, 'is not stored');
+    else if (outcome === 'taken')
+      expectTrue(answer.storedBy !== undefined && answer.storedBy !== plant.name, 'is not taken');
+    else {
+      const { name, message } = outcome as Error;
+      const mayBeStored = outcome === lost || /did not answer within|one outcome per plant/.test(message);
+      if (mayBeStored) expectTrue(this.database.sent.has(plant.name) || !isStored, 'was not sent');
+      else expectTrue(!isStored, 'is stored');
+      const known = mayBeStored || name === 'StorageBusy' || name === 'AbortError' || outcome === fault;
+      if (kind === 'good') expectTrue(known, 'has a strange answer');
+    }
+    if (kind === 'no plant') expectTrue(outcome instanceof TypeError, 'is no plant');
+    if (kind === 'bad plant') expectTrue(!isStored, 'is stored');
+    return lies;
+  }
+}
+
+it(`answers truly and in time, whatever happens (${schedules} schedules, SEED=${seed})`, async () => {
+  const start = process.cpuUsage();
+  const seeds = randomOf(seed);
+  let random = seeds;
+  vi.spyOn(Math, 'random').mockImplementation(() => random());
+  for (let i = 0; i < schedules; i++) {
+    const scheduleSeed = i === 0 ? seed : 1 + Math.floor(2 ** 31 * seeds());
+    random = randomOf(scheduleSeed);
+    expect(await new Schedule(random).run(), `SEED=${scheduleSeed} SCHEDULES=1`).toEqual([]);
+  }
+  vi.restoreAllMocks();
+  const { user, system } = process.cpuUsage(start);
+  const perMinute = Math.round(schedules / ((user + system) / 60e6));
+  console.log(`${schedules} schedules, ${perMinute} in a minute of one core`);
+}, 600_000);

@@ -1,0 +1,336 @@
+// When creators are told, and what, on a simulated clock.
+import { type BatchCall, type CreateMany, type NewPlant, RolledBack, type StorageContext } from 'plant-store';
+import { describe, expect, it, vi } from 'vitest';
+import { type GroupCommitOptions, Queue } from '../../src/group-commit.js';
+import { SimulatedClock } from '../support/clock.js';
+
+const request = { method: 'POST', url: '/plants', headers: {} };
+const context: StorageContext<unknown> = { request, caller: 'anyone', signal: new AbortController().signal };
+const plant = (id: number, name = `plant ${id}`): NewPlant => ({ id: BigInt(id), name });
+const refused = new Error('connection refused');
+const refuses = () => Promise.reject(new RolledBack('together', refused));
+const hangs = () => new Promise<never>(() => {});
+const answers: CreateMany<unknown> = async (plants) => plants.map(() => 'created');
+
+const busy = { name: 'StorageBusy' };
+const outOfReach = { ...busy, message: 'the storage is out of reach' };
+const unanswered = { name: 'Error', message: expect.stringMatching(/did not answer within/) };
+
+/** A queue whose database behaves as `database.current` does. */
+function open(options: GroupCommitOptions = { timeoutMs: 1_000 }) {
+  const clock = new SimulatedClock();
+  const database = { current: answers };
+  const createMany = vi.fn<CreateMany<unknown>>((...parameters) => database.current(...parameters));
+  const queue = new Queue(createMany, options, clock);
+  const create = (id: number, name?: string) => {
+    const told: { outcome: unknown; after: number } = { outcome: 'pending', after: Number.NaN };
+    const start = clock.now();
+    const settle = (outcome: unknown) => Object.assign(told, { outcome, after: clock.now() - start });
+    queue.create(plant(id, name), context).then(settle, settle);
+    return told;
+  };
+  const sentIds = () => createMany.mock.calls.map(([plants]) => plants.map(({ id }) => Number(id)));
+  return { clock, database, create, createMany, sentIds };
+}
+
+/** A queue that is down: its database hung until the time of a batch was over. */
+async function openDown(behaviour: CreateMany<unknown> = refuses) {
+  const opened = open();
+  opened.database.current = behaviour;
+  opened.create(-1);
+  await opened.clock.advance(1_000);
+  opened.createMany.mockClear();
+  return opened;
+}
+
+describe('the time of a create', () => {
+  it('starts at its call, and ends in StorageBusy with the cause if the database surely stored nothing', async () => {
+    const { clock, database, create, createMany } = open();
+    database.current = refuses;
+    const first = create(1);
+    await clock.advance(400);
+    const waiting = create(2);
+    await clock.advance(600);
+    expect(first).toMatchObject({ outcome: { ...outOfReach, cause: refused }, after: 1_000 });
+    expect(waiting).toMatchObject({ outcome: { ...outOfReach, cause: refused }, after: 600 });
+    const attempts = createMany.mock.calls.length;
+    expect(attempts).toBeGreaterThan(3);
+    await clock.advance(60_000);
+    expect(createMany.mock.calls.length).toBe(attempts);
+    expect(clock.timerCount).toBe(0);
+  });
+
+  it('ends in an open outcome if the plant was sent and not answered; a late answer changes nothing', async () => {
+    const { clock, database, create } = open();
+    let answer: () => void = () => {};
+    database.current = () => new Promise((resolve) => (answer = () => resolve(['created'])));
+    const told = create(1);
+    const duplicate = create(1);
+    await clock.advance(999);
+    expect(told.outcome).toBe('pending');
+    await clock.advance(1);
+    expect(told).toMatchObject({ outcome: unanswered, after: 1_000 });
+    expect(duplicate.outcome).toMatchObject(outOfReach);
+    answer();
+    await clock.endTurn();
+    expect(told.outcome).toMatchObject(unanswered);
+  });
+
+  it('does not start anew when its batch is slow: creates that waited are told in their own time', async () => {
+    const { clock, database, create, sentIds } = open();
+    database.current = async (plants) => {
+      await clock.sleep(700);
+      return plants.map(() => 'created');
+    };
+    const first = create(1);
+    await clock.advance(10);
+    const second = create(2);
+    await clock.advance(490);
+    const third = create(3);
+    await clock.advance(5_000);
+    expect(sentIds()).toEqual([[1], [2, 3]]);
+    expect(first).toEqual({ outcome: 'created', after: 700 });
+    expect(second.outcome).toMatchObject(unanswered);
+    expect(second.after).toBeLessThanOrEqual(1_000);
+    expect(third).toEqual({ outcome: 'created', after: 900 });
+  });
+
+  it('that is over before it is sent is StorageBusy, and the create is not sent', async () => {
+    const { clock, database, create, sentIds } = open({ timeoutMs: 1_000, maxBatch: 1 });
+    // As a driver that blocks the event loop: no timer can fire while it works.
+    database.current = (plants) => {
+      clock.jump(600);
+      return plants.map(() => 'created');
+    };
+    const told = [1, 2, 3].map((id) => create(id));
+    await clock.advance(0);
+    expect(sentIds()).toEqual([[1], [2]]);
+    expect(told.map(({ outcome }) => outcome)).toEqual(['created', 'created', expect.objectContaining(busy)]);
+  });
+
+  it('is not spent on others: what was refused with a neighbour is sent again while it lasts', async () => {
+    const { clock, database, create } = open();
+    let attempts = 0;
+    database.current = (plants) => (++attempts < 5 ? refuses() : answers(plants, [], {} as BatchCall));
+    const told = [create(1), create(2)];
+    await clock.advance(900);
+    expect(told.map(({ outcome }) => outcome)).toEqual(['created', 'created']);
+  });
+});
+
+describe('a call that waits for a connection', () => {
+  it('is StorageBusy if its time ends before it has sent, and is told to let go', async () => {
+    const { clock, database, create, createMany } = open();
+    const onGiveUp = vi.fn();
+    database.current = (_plants, _contexts, call) => {
+      Object.assign(call, { sent: false, onGiveUp });
+      return hangs();
+    };
+    const told = create(1);
+    await clock.advance(5);
+    const alsoTold = create(2);
+    await clock.advance(1_000);
+    expect([told.outcome, alsoTold.outcome]).toEqual([
+      expect.objectContaining(outOfReach),
+      expect.objectContaining(outOfReach),
+    ]);
+    expect(onGiveUp).toHaveBeenCalledTimes(1);
+    expect(createMany.mock.calls[0]?.[2].isGivenUp).toBe(true);
+  });
+
+  it('leaves an outcome open if others still wait for it, because it may send yet', async () => {
+    const { clock, database, create, createMany } = open({ timeoutMs: 1_000, maxBatch: 2 });
+    database.current = async (plants) => {
+      await clock.sleep(500);
+      return plants.map(() => 'created');
+    };
+    create(0);
+    await clock.advance(1);
+    const old = create(1);
+    await clock.advance(400);
+    const young = create(2);
+    database.current = async (plants, _contexts, call) => {
+      call.sent = false;
+      await clock.sleep(700);
+      call.sent = true;
+      return plants.map(() => 'created');
+    };
+    await clock.advance(5_000);
+    expect(createMany).toHaveBeenCalledTimes(2);
+    expect(old.outcome).toMatchObject(unanswered);
+    expect(young.outcome).toBe('created');
+  });
+
+  it('goes on when its own clean-up throws', async () => {
+    const { clock, database, create } = open();
+    database.current = (_plants, _contexts, call) => {
+      call.onGiveUp = () => {
+        throw new Error('broken');
+      };
+      return hangs();
+    };
+    const told = create(1);
+    await clock.advance(1_000);
+    expect(told.outcome).toMatchObject(unanswered);
+    database.current = answers;
+    const next = create(2);
+    await clock.advance(10);
+    expect(next.outcome).toBe('created');
+  });
+});
+
+describe('a queue that is down', () => {
+  it('refuses at once, with the cause, while one probe is on its way', async () => {
+    const { clock, create, sentIds } = await openDown();
+    const probe = create(1);
+    const others = [2, 3, 4].map((id) => create(id));
+    await clock.advance(0);
+    expect(probe.outcome).toBe('pending');
+    for (const { outcome, after } of others) {
+      expect([outcome, after]).toEqual([expect.objectContaining({ ...outOfReach, cause: refused }), 0]);
+    }
+    await clock.advance(250);
+    expect(probe).toMatchObject({ outcome: outOfReach, after: 250 });
+    expect(new Set(sentIds().map(String))).toEqual(new Set(['1']));
+  });
+
+  it('is up again when a probe is answered, which the first create after the return is', async () => {
+    const { clock, database, create, sentIds } = await openDown();
+    await clock.advance(60_000);
+    database.current = answers;
+    const first = create(1);
+    await clock.endTurn();
+    expect(first).toEqual({ outcome: 'created', after: 0 });
+    const next = [2, 3].map((id) => create(id));
+    await clock.endTurn();
+    expect(next.map(({ outcome }) => outcome)).toEqual(['created', 'created']);
+    expect(sentIds()).toEqual([[1], [2, 3]]);
+  });
+
+  it('is up again within a second, whenever in a probe the database returns', async () => {
+    for (let after = 0; after < 300; after += 7) {
+      const { clock, database, create } = await openDown();
+      create(1);
+      await clock.advance(after);
+      database.current = answers;
+      const since = clock.now();
+      for (let id = 2; create(id).outcome !== 'created' && clock.now() - since < 1_000; id++) {
+        await clock.advance(20);
+        const told = create(id + 1_000);
+        await clock.endTurn();
+        if (told.outcome === 'created') break;
+      }
+      expect(clock.now() - since).toBeLessThan(1_000);
+    }
+  });
+
+  it('finds a database that is slow: a probe that was sent and not answered gives the next one twice its time', async () => {
+    const { clock, database, create } = await openDown();
+    database.current = async (plants) => {
+      await clock.sleep(900);
+      return plants.map(() => 'created');
+    };
+    const waits: number[] = [];
+    for (let id = 1; id < 10; id++) {
+      const probe = create(id);
+      await clock.advance(1_000);
+      waits.push(probe.after);
+      if (probe.outcome === 'created') break;
+      expect(probe.outcome).toMatchObject(unanswered);
+    }
+    expect(waits).toEqual([250, 500, 900]);
+  });
+
+  it('does not take a lost connection for an answer, but a refused plant for one', async () => {
+    const { clock, database, create } = await openDown();
+    const lost = new Error('connection lost');
+    database.current = () => Promise.reject(lost);
+    const probe = create(1);
+    await clock.endTurn();
+    expect(probe.outcome).toBe(lost);
+    database.current = hangs;
+    create(2);
+    const refusedAtOnce = create(3);
+    await clock.endTurn();
+    expect(refusedAtOnce.outcome).toMatchObject(outOfReach);
+    await clock.advance(250);
+    const fault = new Error('value too long');
+    database.current = () => Promise.reject(new RolledBack('apart', fault));
+    const faulty = create(4);
+    await clock.endTurn();
+    expect(faulty.outcome).toBe(fault);
+    database.current = answers;
+    const both = [create(5), create(6)];
+    await clock.endTurn();
+    expect(both.map(({ outcome }) => outcome)).toEqual(['created', 'created']);
+  });
+
+  it('is not what a lost batch makes of it: the next creates are sent', async () => {
+    const { clock, database, create } = open();
+    const lost = new Error('connection lost');
+    database.current = () => Promise.reject(lost);
+    const told = create(1);
+    await clock.endTurn();
+    expect(told.outcome).toBe(lost);
+    database.current = answers;
+    const next = [create(2), create(3)];
+    await clock.endTurn();
+    expect(next.map(({ outcome }) => outcome)).toEqual(['created', 'created']);
+  });
+});
+
+describe('the bound', () => {
+  it('is a count: those that are held, given up too while createMany still has them', async () => {
+    const { clock, database, create } = open({ timeoutMs: 1_000, maxQueued: 2 });
+    let fail: (error: Error) => void = () => {};
+    database.current = () => new Promise((_, reject) => (fail = reject));
+    const told = [create(1), create(2), create(3)];
+    await clock.advance(0);
+    expect(told[2]?.outcome).toMatchObject({ ...busy, message: /no room/ });
+    await clock.advance(1_000);
+    const full = create(4);
+    await clock.endTurn();
+    expect(full.outcome).toMatchObject({ ...busy, message: /no room/ });
+    fail(new Error('connection lost'));
+    await clock.endTurn();
+    database.current = answers;
+    const next = create(5);
+    await clock.endTurn();
+    expect(next.outcome).toBe('created');
+  });
+
+  it('is an amount of text; a plant that is larger by itself is taken alone', async () => {
+    const { clock, database, create } = open({ timeoutMs: 1_000, maxQueuedText: 1_000 });
+    database.current = async (plants) => {
+      await clock.sleep(10);
+      return plants.map(() => 'created');
+    };
+    const told = [400, 400, 400, 100].map((length, id) => create(id, 'x'.repeat(length)));
+    await clock.advance(100);
+    expect(told.map(({ outcome }) => (outcome as Error).name ?? outcome)).toEqual([
+      'created',
+      'created',
+      'StorageBusy',
+      'created',
+    ]);
+    const large = create(9, 'x'.repeat(5_000));
+    const next = create(10, '');
+    await clock.advance(100);
+    expect([large.outcome, (next.outcome as Error).name]).toEqual(['created', 'StorageBusy']);
+  });
+});
+
+it("runs on the platform's own timers, whatever stands in their place meanwhile", async () => {
+  const { groupCommit } = await import('plant-store');
+  vi.useFakeTimers();
+  try {
+    let attempts = 0;
+    const { create } = groupCommit(async (plants) => {
+      if (++attempts < 3) throw new RolledBack('together', refused);
+      return plants.map(() => 'created');
+    });
+    expect(await create(plant(1), context)).toBe('created');
+  } finally {
+    vi.useRealTimers();
+  }
+});
