@@ -118,10 +118,10 @@ describe('the contract as it was published', () => {
   });
 
   it("has the fields' meanings", () => {
-    const { Plant, NewPlant, Error } = document.components.schemas;
+    const { Plant, NewPlant, Error: Failure } = document.components.schemas;
     const { name, tag } = Plant.properties;
     const { id } = NewPlant.allOf[1]!.properties!;
-    const { error, message } = Error.properties;
+    const { error, message } = Failure.properties;
     const meanings = Object.entries({ id, name, tag, error, message }).map(([field, { description }]) => [
       field,
       description,
