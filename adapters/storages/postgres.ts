@@ -1,6 +1,15 @@
 import { groupCommitDefaults } from '../../src/group-commit.js';
-import { groupCommit, type NewPlant, type RolledBack } from '../../src/index.js';
-import { classified, type Meaning, quote, type SqlOptions, type SqlStorage } from './_sql.js';
+import { type BatchCall, type CreateOutcome, groupCommit, type NewPlant } from '../../src/index.js';
+import {
+  type Connections,
+  type Meaning,
+  onConnection,
+  outcomesOf,
+  quote,
+  type SqlOptions,
+  type SqlStorage,
+  within,
+} from './_sql.js';
 
 /** What is used of a `pg` Pool or Client, of PGlite, or of anything that queries as they do. */
 export interface PostgresPool {
@@ -46,7 +55,7 @@ function schemaOf(table: string): string {
  * Many instances may share one database. Plants are as durable as `fsync` and `synchronous_commit` make them there.
  * Give the pool an `error` listener, for idle connections that are lost. All callers share one table.
  *
- * @throws {TypeError} that names a bad option
+ * @throws {TypeError} that names a bad argument or option
  *
  * @example
  * ```ts
@@ -59,30 +68,45 @@ function schemaOf(table: string): string {
  * ```
  */
 export function postgresStorage(pool: PostgresPool, options: PostgresOptions = {}): PostgresStorage {
+  checkPool(pool);
   const { table: name = 'plants', ...groupOptions } = options;
   const { timeoutMs = groupCommitDefaults.timeoutMs } = groupOptions;
-  const table = quote(name, '"', 'schema');
+  const table = quote(name, '"', 'schema', maxNameBytes);
+  const connections: Connections<PgClient> = { connect: () => connect(pool), release, meaningOf };
   // Ids travel as text, because an app may have set its own int8 parser. Sorted, so that two instances cannot
-  // deadlock. ON CONFLICT waits for a rival transaction to commit.
+  // deadlock. ON CONFLICT waits for a rival transaction to commit. The warning of `unreplicated` must not be filtered.
   const insert = `INSERT INTO ${table} (id, name, tag)
-SELECT id, name, tag FROM unnest($1::bigint[], $2::text[], $3::text[]) AS new (id, name, tag) ORDER BY id
+SELECT id, name, tag FROM unnest($1::bigint[], $2::text[], $3::text[]) AS new (id, name, tag),
+set_config('client_min_messages', 'warning', true) ORDER BY id
 ON CONFLICT (id) DO NOTHING RETURNING id::text AS id`;
+  const selectIds = `SELECT id::text AS id FROM ${table} WHERE id = ANY($1::bigint[])`;
+  const selectPlant = `SELECT id::text AS id, name, tag FROM ${table} WHERE id = $1::bigint`;
 
-  async function createMany(plants: readonly NewPlant[]): Promise<('created' | 'taken')[]> {
+  async function insertFree(client: PgClient, plants: readonly NewPlant[]): Promise<CreateOutcome[]> {
     const ids = plants.map(({ id }) => String(id));
     const names = plants.map((plant) => plant.name);
     const tags = plants.map(({ tag }) => tag ?? null);
-    const created = new Set<unknown>();
-    const rows = await queryWithin(pool, timeoutMs, insert, [ids, names, tags]);
-    for (const { id } of rows) created.add(id);
-    return ids.map((id) => (created.has(id) ? 'created' : 'taken'));
+    const created = idsOf(await queryReplicated(client, insert, [ids, names, tags]));
+    const others = ids.filter((id) => !created.has(id));
+    if (others.length === 0) return plants.map(() => 'created');
+    try {
+      return outcomesOf(plants, created, idsOf((await client.query(selectIds, [others])).rows));
+    } catch (error) {
+      return ids.map((id) => (created.has(id) ? 'created' : (error as Error)));
+    }
   }
 
   return {
-    ...groupCommit(createMany, groupOptions),
+    ...groupCommit(
+      (plants: readonly NewPlant[], _contexts, call: BatchCall) =>
+        onConnection(connections, call, (client) => insertFree(client, plants)),
+      groupOptions,
+    ),
     async find(id) {
-      const select = `SELECT id::text AS id, name, tag FROM ${table} WHERE id = $1::bigint`;
-      const [row] = (await pool.query(select, [String(id)])).rows;
+      const { rows } = await within(timeoutMs, (call) =>
+        onConnection(connections, call, async (client) => client.query(selectPlant, [String(id)])),
+      );
+      const [row] = rows;
       return row && { id: BigInt(row.id), name: row.name, tag: row.tag ?? undefined };
     },
     async createTable() {
@@ -95,57 +119,44 @@ ON CONFLICT (id) DO NOTHING RETURNING id::text AS id`;
   };
 }
 
-/**
- * Runs a statement within `timeoutMs`: a frozen server would keep the connection for ever. Also rejects if it was
- * committed but not replicated.
- */
-async function queryWithin(
-  pool: PostgresPool,
-  timeoutMs: number,
+/** PostgreSQL cuts longer names, so that two tables would be one. */
+const maxNameBytes = 63;
+
+function checkPool(pool: PostgresPool & { _connected?: unknown; _connecting?: unknown }): void {
+  if (typeof pool?.query !== 'function') {
+    throw new TypeError(
+      'postgresStorage needs a pg Pool, a connected pg Client or a PGlite: pass new pg.Pool()',
+    );
+  }
+  if (pool._connected === false && pool._connecting === false) {
+    throw new TypeError(
+      'postgresStorage needs a connected pg Client: call client.connect() first, or pass a pg.Pool',
+    );
+  }
+}
+
+function idsOf(rows: readonly { id: unknown }[]): Set<unknown> {
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Rejects also if the rows were committed but not replicated. */
+async function queryReplicated(
+  client: PgClient,
   text: string,
   values: unknown[],
-): Promise<{ id: string }[]> {
-  const client = await connect(pool);
-  let failure: unknown;
+): Promise<readonly { id: unknown }[]> {
+  let failure: Error | undefined;
   const onNotice = (notice: Message) => {
     failure ??= unreplicated(notice);
   };
   client.on?.('notice', onNotice);
-  let release = (error?: unknown) => {
-    release = ignore;
-    client.off?.('notice', onNotice);
-    client.off?.('error', ignore);
-    client.release?.(error);
-  };
-  const timer = setTimeout(() => release(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
   try {
     const { rows } = await client.query(text, values);
     if (failure) throw failure;
     return rows;
-  } catch (error) {
-    failure = classified(error, meaningOf(error));
-    throw failure;
   } finally {
-    clearTimeout(timer);
-    // With an error the pool discards the connection; for a bad plant the connection is kept.
-    release((failure as RolledBack | undefined)?.resend === 'apart' ? undefined : failure);
+    client.off?.('notice', onNotice);
   }
-}
-
-function ignore(): void {}
-
-/** On a `pg` Pool, checks out a client, to hear its notices. */
-function connect(pool: PostgresPool & Partial<PgPool>): PgClient | Promise<PgClient> {
-  if (pool.totalCount === undefined || !pool.connect) return pool;
-  return new Promise((resolve, reject) => {
-    pool.connect?.((error, client) => {
-      // Nothing has been sent yet: safe to retry, except for a wrong password or database.
-      if (error) return reject(classified(error, permanent.test(codeOf(error)) ? 'permanent' : 'transient'));
-      // Listen at once: the server may close the connection right away, and an unheard `error` event ends the process.
-      client.on?.('error', ignore);
-      resolve(client);
-    });
-  });
 }
 
 /**
@@ -157,23 +168,50 @@ function unreplicated({ message, routine }: Message): Error | undefined {
   return cutShort ? new Error(`not replicated: ${message}`) : undefined;
 }
 
-/** Serialization failure, deadlock, read-only standby, server starting, too many connections, refused. */
-const transient = /^(40001|40P01|25006|57P03|53300|ECONNREFUSED)$/;
-
-/** Wrong user, password or database. */
-const permanent = /^(28|3D)/;
-
-/** Data, constraints, limits, a trigger's error. */
-const plantAtFault = /^(22|23|44|54|P0)/;
-
-/** Unknown are 57P01, 40003, a lost connection. */
-function meaningOf(error: unknown): Meaning {
-  const code = codeOf(error);
-  if (transient.test(code)) return 'transient';
-  return plantAtFault.test(code) ? 'plantAtFault' : 'unknown';
+/** On a `pg` Pool, checks out a client, to hear its notices. */
+function connect(pool: PostgresPool & Partial<PgPool>): PgClient | Promise<PgClient> {
+  if (pool.totalCount === undefined || !pool.connect) return pool;
+  return new Promise((resolve, reject) => {
+    pool.connect?.((error, client) => {
+      if (error) return reject(error);
+      // Listen at once: the server may close the connection right away, and an unheard `error` event ends the process.
+      client.on?.('error', ignore);
+      resolve(client);
+    });
+  });
 }
 
-/** The SQLSTATE of a server's error, or the system's code of a connection's error. */
-function codeOf(error: unknown): string {
-  return String((error as { code?: unknown } | undefined)?.code);
+/** With an error the pool discards the connection; for a bad plant the connection is kept. */
+function release(client: PgClient, error?: unknown): void {
+  client.off?.('error', ignore);
+  client.release?.(error && meaningOf(error, false) !== 'plantAtFault' ? error : undefined);
+}
+
+function ignore(): void {}
+
+/** Wrong user, password or database. */
+const permanent = /^(28|3D|42501)/;
+
+/** Serialization failure, deadlock, read-only standby, lock time-out, no resources, server starting. */
+const transient = /^(40001|40P01|25006|55P03|53|57P03)/;
+
+/** Connection lost, outcome unknown, cancelled or shut down, input/output failed, an internal error. */
+const unknown = /^(08|40003|57|58|XX)/;
+
+function meaningOf(error: unknown, isConnecting: boolean): Meaning {
+  const { code, syscall, message } = (error ?? {}) as {
+    code?: unknown;
+    syscall?: unknown;
+    message?: unknown;
+  };
+  const state = String(code);
+  // Nothing has been sent yet.
+  if (isConnecting) return permanent.test(state) ? 'permanent' : 'transient';
+  if (transient.test(state) || state === 'ECONNREFUSED') return 'transient';
+  // PgBouncer had no server to send the statement to.
+  if (state === '08P01' && /server login has been failing|query_wait_timeout/.test(String(message)))
+    return 'transient';
+  const isSqlState = /^[0-9A-Z]{5}$/.test(state) && syscall === undefined;
+  // The server says that it rolled back: a constraint, a limit, a policy, a trigger with a code of its own.
+  return isSqlState && !unknown.test(state) ? 'plantAtFault' : 'unknown';
 }

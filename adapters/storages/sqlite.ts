@@ -1,5 +1,5 @@
-import { groupCommit, type NewPlant, RolledBack } from '../../src/index.js';
-import { quote, type SqlOptions, type SqlStorage } from './_sql.js';
+import { type CreateOutcome, groupCommit, type NewPlant, RolledBack } from '../../src/index.js';
+import { outcomesOf, quote, type SqlOptions, type SqlStorage } from './_sql.js';
 
 /** What is used of a handle of `libsql`, `better-sqlite3`, `node:sqlite` or `bun:sqlite`. */
 export interface SqliteDatabase {
@@ -32,9 +32,9 @@ function schemaOf(table: string): string {
  * handle: `journal_mode=WAL` with `synchronous=FULL` survives a power cut, `NORMAL` does not. Keep `busy_timeout` at
  * 100 ms or less, because the driver blocks the event loop while it waits, and this storage retries by itself. If the
  * app has a transaction open on the handle, `create` fails, because a ROLLBACK of the app would remove the plant. All
- * callers share one table.
+ * callers share one table. The database has to be in UTF-8, the default: in UTF-16, SQLite changes U+FFFE and U+FFFF.
  *
- * @throws {TypeError} that names a bad option
+ * @throws {TypeError} that names a bad argument or option
  *
  * @example
  * ```ts
@@ -47,6 +47,9 @@ function schemaOf(table: string): string {
  * ```
  */
 export function sqliteStorage(database: SqliteDatabase, options: SqliteOptions = {}): SqliteStorage {
+  if (typeof database?.exec !== 'function' || typeof database.prepare !== 'function') {
+    throw new TypeError("sqliteStorage needs an open database: pass new Database('plants.db')");
+  }
   const { table: name = 'plants', ...groupOptions } = options;
   const table = quote(name, '"');
   // One statement and one JSON text per batch, because a call into SQLite costs more than an insert. Ids travel as text:
@@ -54,6 +57,8 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteOptions =
   const insert = `INSERT INTO ${table} (id, name, tag)
 SELECT CAST(json_extract(value, '$[0]') AS INTEGER), json_extract(value, '$[1]'), json_extract(value, '$[2]')
 FROM json_each(?) WHERE true ON CONFLICT (id) DO NOTHING RETURNING CAST(id AS TEXT) AS id`;
+  const selectIds = `SELECT CAST(id AS TEXT) AS id FROM ${table}
+WHERE id IN (SELECT CAST(value AS INTEGER) FROM json_each(?))`;
   const select = `SELECT CAST(id AS TEXT) AS id, name, tag FROM ${table} WHERE id = CAST(? AS INTEGER)`;
 
   /** Statements that have worked. libsql cannot reuse a statement that failed, so it comes back only after success. */
@@ -68,15 +73,19 @@ FROM json_each(?) WHERE true ON CONFLICT (id) DO NOTHING RETURNING CAST(id AS TE
   }
 
   /** BEGIN around a single statement detects that the app has a transaction open. */
-  function createMany(plants: readonly NewPlant[]): ('created' | 'taken')[] {
+  function createMany(plants: readonly NewPlant[]): CreateOutcome[] {
     begin();
     let inserted = false;
     try {
       const text = JSON.stringify(plants.map(({ id, name, tag }) => [String(id), name, tag]));
       const created = new Set(all(insert, text).map(({ id }) => id));
+      const others = plants.map(({ id }) => String(id)).filter((id) => !created.has(id));
+      const stored = new Set(
+        others.length > 0 ? all(selectIds, JSON.stringify(others)).map(({ id }) => id) : [],
+      );
       inserted = true;
       database.exec('COMMIT');
-      return plants.map(({ id }) => (created.has(String(id)) ? 'created' : 'taken'));
+      return outcomesOf(plants, created, stored);
     } catch (error) {
       rollBack();
       if (isBusy(error)) throw new RolledBack('together', error);
