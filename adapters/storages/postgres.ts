@@ -1,8 +1,8 @@
 import { groupCommitDefaults } from '../../src/group-commit.js';
 import { type BatchCall, type CreateOutcome, groupCommit, type NewPlant } from '../../src/index.js';
+import { meaningOf } from './_postgres-errors.js';
 import {
   type Connections,
-  type Meaning,
   onConnection,
   outcomesOf,
   quote,
@@ -73,38 +73,17 @@ export function postgresStorage(pool: PostgresPool, options: PostgresOptions = {
   const { timeoutMs = groupCommitDefaults.timeoutMs } = groupOptions;
   const table = quote(name, '"', 'schema', maxNameBytes);
   const connections: Connections<PgClient> = { connect: () => connect(pool), release, meaningOf };
-  // Ids travel as text, because an app may have set its own int8 parser. Sorted, so that two instances cannot
-  // deadlock. ON CONFLICT waits for a rival transaction to commit. The warning of `unreplicated` must not be filtered.
-  const insert = `INSERT INTO ${table} (id, name, tag)
-SELECT id, name, tag FROM unnest($1::bigint[], $2::text[], $3::text[]) AS new (id, name, tag),
-set_config('client_min_messages', 'warning', true) ORDER BY id
-ON CONFLICT (id) DO NOTHING RETURNING id::text AS id`;
-  const selectIds = `SELECT id::text AS id FROM ${table} WHERE id = ANY($1::bigint[])`;
-  const selectPlant = `SELECT id::text AS id, name, tag FROM ${table} WHERE id = $1::bigint`;
-
-  async function insertFree(client: PgClient, plants: readonly NewPlant[]): Promise<CreateOutcome[]> {
-    const ids = plants.map(({ id }) => String(id));
-    const names = plants.map((plant) => plant.name);
-    const tags = plants.map(({ tag }) => tag ?? null);
-    const created = idsOf(await queryReplicated(client, insert, [ids, names, tags]));
-    const others = ids.filter((id) => !created.has(id));
-    if (others.length === 0) return plants.map(() => 'created');
-    try {
-      return outcomesOf(plants, created, idsOf((await client.query(selectIds, [others])).rows));
-    } catch (error) {
-      return ids.map((id) => (created.has(id) ? 'created' : (error as Error)));
-    }
-  }
+  const statements = statementsOn(table);
 
   return {
     ...groupCommit(
       (plants: readonly NewPlant[], _contexts, call: BatchCall) =>
-        onConnection(connections, call, (client) => insertFree(client, plants)),
+        onConnection(connections, call, (client) => insertFree(client, statements, plants)),
       groupOptions,
     ),
     async find(id) {
       const { rows } = await within(timeoutMs, (call) =>
-        onConnection(connections, call, async (client) => client.query(selectPlant, [String(id)])),
+        onConnection(connections, call, async (client) => client.query(statements.selectPlant, [String(id)])),
       );
       const [row] = rows;
       return row && { id: BigInt(row.id), name: row.name, tag: row.tag ?? undefined };
@@ -132,6 +111,37 @@ function checkPool(pool: PostgresPool & { _connected?: unknown; _connecting?: un
     throw new TypeError(
       'postgresStorage needs a connected pg Client: call client.connect() first, or pass a pg.Pool',
     );
+  }
+}
+
+function statementsOn(table: string) {
+  return {
+    // Ids travel as text, because an app may have set its own int8 parser. Sorted, so that two instances cannot
+    // deadlock. ON CONFLICT waits for a rival transaction to commit. The warning of `unreplicated` must not be filtered.
+    insert: `INSERT INTO ${table} (id, name, tag)
+SELECT id, name, tag FROM unnest($1::bigint[], $2::text[], $3::text[]) AS new (id, name, tag),
+set_config('client_min_messages', 'warning', true) ORDER BY id
+ON CONFLICT (id) DO NOTHING RETURNING id::text AS id`,
+    selectIds: `SELECT id::text AS id FROM ${table} WHERE id = ANY($1::bigint[])`,
+    selectPlant: `SELECT id::text AS id, name, tag FROM ${table} WHERE id = $1::bigint`,
+  };
+}
+
+async function insertFree(
+  client: PgClient,
+  { insert, selectIds }: ReturnType<typeof statementsOn>,
+  plants: readonly NewPlant[],
+): Promise<CreateOutcome[]> {
+  const ids = plants.map(({ id }) => String(id));
+  const names = plants.map((plant) => plant.name);
+  const tags = plants.map(({ tag }) => tag ?? null);
+  const created = idsOf(await queryReplicated(client, insert, [ids, names, tags]));
+  const others = ids.filter((id) => !created.has(id));
+  if (others.length === 0) return plants.map(() => 'created');
+  try {
+    return outcomesOf(plants, created, idsOf((await client.query(selectIds, [others])).rows));
+  } catch (error) {
+    return ids.map((id) => (created.has(id) ? 'created' : (error as Error)));
   }
 }
 
@@ -188,30 +198,3 @@ function release(client: PgClient, error?: unknown): void {
 }
 
 function ignore(): void {}
-
-/** Wrong user, password or database. */
-const permanent = /^(28|3D|42501)/;
-
-/** Serialization failure, deadlock, read-only standby, lock time-out, no resources, server starting. */
-const transient = /^(40001|40P01|25006|55P03|53|57P03)/;
-
-/** Connection lost, outcome unknown, cancelled or shut down, input/output failed, an internal error. */
-const unknown = /^(08|40003|57|58|XX)/;
-
-function meaningOf(error: unknown, isConnecting: boolean): Meaning {
-  const { code, syscall, message } = (error ?? {}) as {
-    code?: unknown;
-    syscall?: unknown;
-    message?: unknown;
-  };
-  const state = String(code);
-  // Nothing has been sent yet.
-  if (isConnecting) return permanent.test(state) ? 'permanent' : 'transient';
-  if (transient.test(state) || state === 'ECONNREFUSED') return 'transient';
-  // PgBouncer had no server to send the statement to.
-  if (state === '08P01' && /server login has been failing|query_wait_timeout/.test(String(message)))
-    return 'transient';
-  const isSqlState = /^[0-9A-Z]{5}$/.test(state) && syscall === undefined;
-  // The server says that it rolled back: a constraint, a limit, a policy, a trigger with a code of its own.
-  return isSqlState && !unknown.test(state) ? 'plantAtFault' : 'unknown';
-}
