@@ -116,6 +116,7 @@ export function outcomesOf(
   created: ReadonlySet<unknown>,
   stored: ReadonlySet<unknown>,
 ): CreateOutcome[] {
+  if (created.size === plants.length) return plants.map(() => 'created');
   return plants.map(({ id }) => {
     if (created.has(String(id))) return 'created';
     if (stored.has(String(id))) return 'taken';

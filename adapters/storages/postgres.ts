@@ -136,10 +136,9 @@ async function insertFree(
   const names = plants.map((plant) => plant.name);
   const tags = plants.map(({ tag }) => tag ?? null);
   const created = idsOf(await queryReplicated(client, insert, [ids, names, tags]));
-  const others = ids.filter((id) => !created.has(id));
-  if (others.length === 0) return plants.map(() => 'created');
+  if (created.size === ids.length) return ids.map(() => 'created');
   try {
-    return outcomesOf(plants, created, idsOf((await client.query(selectIds, [others])).rows));
+    return outcomesOf(plants, created, idsOf((await client.query(selectIds, [ids])).rows));
   } catch (error) {
     return ids.map((id) => (created.has(id) ? 'created' : (error as Error)));
   }

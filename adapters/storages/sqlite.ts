@@ -109,8 +109,10 @@ WHERE id IN (SELECT CAST(value AS INTEGER) FROM json_each(?))`;
     try {
       const text = JSON.stringify(plants.map(({ id, name, tag }) => [String(id), name, tag]));
       const created = new Set(this.all(this.#insert, text).map(({ id }) => id));
-      const others = plants.map(({ id }) => String(id)).filter((id) => !created.has(id));
-      const found = others.length > 0 ? this.all(this.#selectIds, JSON.stringify(others)) : [];
+      const isAll = created.size === plants.length;
+      const found = isAll
+        ? []
+        : this.all(this.#selectIds, JSON.stringify(plants.map(({ id }) => String(id))));
       inserted = true;
       this.#database.exec('COMMIT');
       return outcomesOf(plants, created, new Set(found.map(({ id }) => id)));
