@@ -1,4 +1,4 @@
-// An app that was there before: CORS, a body parser, routes and an error handler of its own.
+// An app with its own CORS, body parser, routes and error handler, and plant-store added below them.
 import express, { type ErrorRequestHandler } from 'express';
 import { acceptTokens, createPlantStore } from 'plant-store';
 import { toExpress } from 'plant-store/express';
@@ -9,11 +9,12 @@ app.use((request, response, next) => {
   response.set({
     'access-control-allow-origin': '*',
     'access-control-allow-headers': 'authorization, content-type',
+    'access-control-expose-headers': 'www-authenticate, retry-after',
   });
   if (request.method === 'OPTIONS') response.sendStatus(204);
   else next();
 });
-// Keeps the bytes, so that plant-store below reads large ids exactly.
+// express.json() rounds large ids. This keeps the bytes, and plant-store reads those.
 app.use(express.json({ verify: (request, _response, bytes) => Object.assign(request, { rawBody: bytes }) }));
 
 app.use('/api', toExpress(createPlantStore(memoryStorage(), acceptTokens('secret'))));

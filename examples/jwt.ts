@@ -1,4 +1,4 @@
-// Tokens of an OAuth or OpenID Connect issuer: JWTs, verified with jose against the keys that the issuer publishes.
+// JWTs of an OAuth or OpenID Connect issuer. jose verifies them with the keys that the issuer publishes.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose';
@@ -12,14 +12,14 @@ interface User {
   readonly subject: string;
 }
 
-// Fetched once there is a token, kept, and fetched again when a token names a key that is not among them.
+// jose fetches the keys for the first token, keeps them, and fetches again if a token names an unknown key.
 const keys = createRemoteJWKSet(new URL('/.well-known/jwks.json', ISSUER));
 
 const verifyToken: VerifyToken<User> = async (token) => {
   const rules = { issuer: ISSUER, audience: AUDIENCE, requiredClaims: ['sub', 'exp'] };
   const verified = await jwtVerify(token, keys, rules).catch((error: unknown) => {
     if (isBadToken(error)) return null;
-    // The issuer is out of reach or answers nonsense: that says nothing of the token, so it is a 500 and never a 401.
+    // The issuer is out of reach or answers nonsense. The token may be good, so answer 500 and never 401.
     throw error;
   });
   if (!verified) return null;

@@ -1,5 +1,5 @@
-// A storage of your own, proven by the cases that prove ours: `node --import tsx examples/own-storage.ts`.
-// Each tenant has ids of its own here; the built-in storages keep one table for all callers.
+// A storage of your own, and the cases that check it: `node --import tsx examples/own-storage.ts`.
+// Here two tenants can use the same id. The built-in storages keep one table for all callers.
 import { test } from 'node:test';
 import Database from 'libsql';
 import { type CreateMany, groupCommit, PlantRefused, type PlantStorage } from 'plant-store';
@@ -10,7 +10,7 @@ interface Caller {
 }
 
 function tenantStorage(database: Database.Database): PlantStorage<Caller> {
-  // The id as text, because drivers round; and no SELECT before it, because two creates could find the id free.
+  // The id is sent as text, because drivers round. No SELECT comes first: two creates could both find the id free.
   const insert = database.prepare(
     'INSERT INTO plants VALUES (?, CAST(? AS INTEGER), ?, ?) ON CONFLICT (tenant, id) DO NOTHING',
   );

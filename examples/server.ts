@@ -11,8 +11,9 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { acceptTokens, createPlantStore } from 'plant-store';
 import { toNode } from 'plant-store/node';
-import { openStorage, withoutPassword } from './open-storage.js';
-import { referencePage } from './reference-page.js';
+import { finder, freeId } from './free-id.js';
+import { openStorage } from './open-storage.js';
+import { evaluationPage } from './page/page.js';
 
 const evaluationToken = 'for-evaluation-only';
 
@@ -22,21 +23,26 @@ start().catch((error: Error) => {
 });
 
 async function start(): Promise<void> {
-  const { HOST: host = '127.0.0.1', DATABASE_URL: databaseUrl = 'file:plants.db' } = process.env;
+  const host = process.env.HOST || '127.0.0.1';
   const port = wholeNumber('PORT', 3000, 0, 65_535);
   const bodyLimit = wholeNumber('BODY_LIMIT', 1_048_576, 1, Number.MAX_SAFE_INTEGER);
   const timeoutMs = wholeNumber('TIMEOUT_MS', 30_000, 0, 2 ** 31 - 1);
-  const token = process.env.TOKEN || (isLoopback(host) && evaluationToken);
-  if (!token)
+  const token = process.env.TOKEN || evaluationToken;
+  // A token of your own is a secret: neither the terminal nor the page, which anybody can open, shows it.
+  const publicToken = token === evaluationToken ? token : undefined;
+  if (publicToken && !isLoopback(host))
     throw new Error(`HOST ${host} is reachable from other machines: set TOKEN to a secret of your own`);
   if (!/^[\w.~+/-]+=*$/.test(token)) throw new Error('TOKEN must be one word of A-Z a-z 0-9 - . _ ~ + /');
 
-  const { storage, close } = await openStorage(databaseUrl);
+  const { storage, place, close } = await openStorage(process.env.DATABASE_URL || 'file:plants.db');
   const mount = toNode(createPlantStore(storage, acceptTokens(token), { bodyLimit, timeoutMs }));
-  // A token of your own is a secret: the page, which anybody can open, shows the one for evaluation alone.
-  const reference = referencePage({ token: token === evaluationToken ? token : undefined });
-  const server = createServer((request, response) =>
-    reference(request, response, () => mount(request, response)),
+  const find = finder(storage);
+  const curlId = await freeId(find);
+  // The page never offers the id of the printed curl, so that both work, in either order.
+  const page = evaluationPage({ token: publicToken, freeId: () => freeId(find, curlId + 1n) });
+  // Node looks for late requests only every 30 s unless it is told otherwise.
+  const server = createServer({ connectionsCheckingInterval: 2_000 }, (request, response) =>
+    page(request, response, () => mount(request, response)),
   );
   // The reader of the body sends the 100 once it wants it: a refused upload is never sent.
   server.on('checkContinue', mount);
@@ -53,7 +59,7 @@ async function start(): Promise<void> {
     throw error.code === 'EADDRINUSE' ? new Error(`port ${port} is in use: set PORT to another`) : error;
   });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
-  announce(server.address() as AddressInfo, token, databaseUrl);
+  announce(server.address() as AddressInfo, place, curlId, publicToken);
 }
 
 function wholeNumber(name: string, otherwise: number, least: number, most: number): number {
@@ -125,14 +131,15 @@ function stopper(server: Server, closeStorage: () => Promise<void>): () => Promi
   };
 }
 
-function announce({ address, port, family }: AddressInfo, token: string, databaseUrl: string): void {
+function announce({ address, port, family }: AddressInfo, place: string, id: bigint, token?: string): void {
   const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+  const authorization = token ? `'Authorization: Bearer ${token}'` : '"Authorization: Bearer $TOKEN"';
   console.log(`plant-store is listening on ${url}
-  token    ${token}
-  plants   ${databaseUrl === 'memory:' ? 'in memory, gone when this stops' : withoutPassword(databaseUrl)}
+  token    ${token ?? 'yours, from TOKEN'}
+  plants   ${place}
 
 Open ${url} in a browser, or create a plant here:
 
-  curl -i ${url}/plants -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '{"id":1,"name":"Rosa canina","tag":"shrub"}'
+  curl -i ${url}/plants -H ${authorization} -H 'Content-Type: application/json' -d '{"id":${id},"name":"Rosa canina","tag":"shrub"}'
 `);
 }

@@ -1,8 +1,8 @@
-// A Cloudflare Worker that keeps its plants in D1. The table: `schema` of plant-store/sqlite, in a migration.
+// A Cloudflare Worker that keeps its plants in D1. A migration makes the table: `schema` of plant-store/sqlite.
 import { acceptTokens, createPlantStore, type PlantStorage } from 'plant-store';
 import { toFetch } from 'plant-store/fetch';
 
-/** What is used of `D1Database`. */
+/** The part of `D1Database` that this needs. */
 interface D1 {
   prepare(sql: string): {
     bind(...values: unknown[]): { run(): Promise<{ readonly meta: { readonly changes: number } }> };
@@ -14,9 +14,9 @@ interface Env {
   readonly TOKEN: string;
 }
 
-/** One INSERT a plant: on Workers the I/O of one request may not serve another, so there is no group commit. */
+/** One INSERT for each plant: a request may not use the I/O of another, so creates cannot be gathered. */
 function d1Storage(database: D1): PlantStorage {
-  // The id as text: D1 makes a double of a number, and takes no bigint.
+  // The id is sent as text, because D1 rounds a number and refuses a bigint.
   const insert =
     'INSERT INTO plants (id, name, tag) VALUES (CAST(? AS INTEGER), ?, ?) ON CONFLICT (id) DO NOTHING';
   return {
@@ -33,7 +33,7 @@ function d1Storage(database: D1): PlantStorage {
 
 export default {
   fetch(request: Request, { DB, TOKEN }: Env): Promise<Response> {
-    // Bindings belong to a request; making the handler costs next to nothing.
+    // A binding belongs to one request, so each request makes its handler, which is cheap.
     return toFetch(createPlantStore(d1Storage(DB), acceptTokens(TOKEN)))(request);
   },
 };

@@ -58,7 +58,7 @@ export function copyOf({ id, name, tag }: NewPlant): NewPlant {
       'create needs a plant: a bigint id, a string name and, if there is one, a string tag',
     );
   }
-  return { id, name, tag: tag ?? undefined };
+  return typeof tag === 'string' ? { id, name, tag } : { id, name };
 }
 
 /** Sorts a batch by id, and makes duplicates of later creates of an id, so that each id comes once in its namespace. */

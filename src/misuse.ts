@@ -1,25 +1,27 @@
 import type { PlantResponse } from './http.js';
 import { Refusal } from './problems.js';
 
-/** What to write if a host was given the handler without an adapter, an adapter without a handler, or another host's. */
 const whatToWrite =
-  "plant-store is mounted by a wrong function. Make handle = createPlantStore(storage, verifyToken), then write createServer(toNode(handle)), app.use('/api', toExpress(handle)), app.use(mount('/api', toKoa(handle))), app.register(toFastify(handle), { prefix: '/api' }) or, on hosts that speak Fetch, toFetch(handle).";
+  'plant-store: make handle = createPlantStore(storage, verifyToken), then mount toNode(handle), toExpress(handle), toKoa(handle), toFastify(handle) or toFetch(handle).';
 
 /**
- * Answers a host that called a wrong function with its request. Without an answer the request would hang.
+ * Answers a host that called a wrong function with its request: the handler without an adapter, an adapter without a
+ * handler, or the adapter of another host. Without an answer the request would hang.
  *
  * @param given the arguments of the host's call: a Node response is the second of them, or in Koa's context; Fastify
  *   gives a callback to its plugins
  * @throws {TypeError} if there is neither; the host then shows the message
  */
 export function answerMistake(...given: readonly unknown[]): PlantResponse {
-  const candidates = [given[1], (given[0] as { res?: unknown } | null | undefined)?.res];
-  const response = candidates.find(isNodeResponse);
-  const done = given[2];
+  const [first, second, done] = given;
+  const response = [second, (first as { res?: unknown } | null | undefined)?.res].find(isNodeResponse);
   // Some hosts do not show what they catch.
   if (given.length > 1) console.error(whatToWrite);
-  if (!response && typeof done === 'function') return done(new TypeError(whatToWrite));
-  if (!response) throw new TypeError(whatToWrite);
+  if (!response) {
+    const error = new TypeError(whatToWrite);
+    if (typeof done === 'function') return done(error);
+    throw error;
+  }
   const answer = new Refusal('internal_error', { message: whatToWrite }).toResponse();
   response.writeHead(answer.status, answer.headers);
   response.end(answer.body);
@@ -38,17 +40,11 @@ export function checkHandler(handle: unknown, rest: readonly unknown[]): void {
   if (!isHandler) answerMistake(handle, ...rest);
 }
 
-/** Whether a second argument comes from a host: a response, an environment or a next handler. */
-export function isFromHost(value: unknown): boolean {
-  return (typeof value === 'object' && value !== null) || typeof value === 'function';
-}
-
 interface NodeResponse {
   writeHead(status: number, headers: Record<string, string>): unknown;
   end(body: string): unknown;
 }
 
 function isNodeResponse(value: unknown): value is NodeResponse {
-  const { writeHead, end } = (value ?? {}) as Partial<NodeResponse>;
-  return typeof writeHead === 'function' && typeof end === 'function';
+  return typeof (value as NodeResponse | null | undefined)?.writeHead === 'function';
 }

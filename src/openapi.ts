@@ -12,7 +12,7 @@ export type OpenApiDocument = ReturnType<typeof openapi>;
 
 /**
  * The contract as an OpenAPI document: the operation, its schemas, and every answer that this library can give.
- * A new object for each call, free to be changed. The same without servers is the package's `openapi.json`.
+ * A new object for each call, free to be changed. With the default server, `/`, it is the package's `openapi.json`.
  *
  * @see {@link https://spec.openapis.org/oas/v3.1.0}
  *
@@ -27,7 +27,7 @@ export type OpenApiDocument = ReturnType<typeof openapi>;
  * }).listen(3000);
  * ```
  */
-export function openapi({ servers }: { servers?: OpenApiServer[] } = {}) {
+export function openapi({ servers = [{ url: '/' }] }: { servers?: OpenApiServer[] } = {}) {
   return {
     openapi: '3.1.0',
     info: {
@@ -36,7 +36,8 @@ export function openapi({ servers }: { servers?: OpenApiServer[] } = {}) {
       license: { name: 'MIT', identifier: 'MIT' },
       description: 'Adds plants to a store.',
     },
-    ...(servers && { servers }),
+    servers,
+    tags: [{ name: 'plants', description: 'The plants in the store.' }],
     security: [{ bearerAuth: [] as string[] }],
     paths: {
       '/plants': {
@@ -111,7 +112,10 @@ export function openapi({ servers }: { servers?: OpenApiServer[] } = {}) {
         Plant: {
           type: 'object' as const,
           required: ['name'],
-          properties: { name: { type: 'string' as const }, tag: { type: 'string' as const } },
+          properties: {
+            name: { type: 'string' as const, description: 'The name of the plant' },
+            tag: { type: 'string' as const, description: 'Tag that specifies the type of the plant' },
+          },
         },
         NewPlant: {
           allOf: [
@@ -119,32 +123,34 @@ export function openapi({ servers }: { servers?: OpenApiServer[] } = {}) {
             {
               type: 'object' as const,
               required: ['id'],
-              properties: { id: { type: 'integer' as const, format: 'int64' } },
+              properties: {
+                id: {
+                  type: 'integer' as const,
+                  format: 'int64',
+                  description: 'Identification number of the plant',
+                },
+              },
             },
           ],
         },
         Error: {
-          description: `Why a request failed.\n\n${errorTable()}`,
+          description: `Why a request failed: a number for programs, which never changes its meaning, and a text for people.\n\n${errorTable()}`,
           type: 'object' as const,
           required: ['error', 'message'],
           properties: {
-            error: {
-              type: 'integer' as const,
-              format: 'int32',
-              description: 'What went wrong, for programs. A number never changes its meaning.',
-            },
-            message: { type: 'string' as const, description: 'What went wrong, for people.' },
+            error: { type: 'integer' as const, format: 'int32', description: 'Numeric error value' },
+            message: { type: 'string' as const, description: 'Text of the error' },
           },
         },
       },
-      // Not answers of this operation: a standalone server gives them for other paths and methods.
-      responses: {
-        NotFound: errorResponse(404, 'another path'),
-        MethodNotAllowed: {
-          ...errorResponse(405, 'another method'),
-          headers: {
-            Allow: header('The methods that the path answers (RFC 9110 §10.2.1).', 'POST'),
-          },
+    },
+    // Not answers of this operation: a standalone server gives them for other paths and methods.
+    'x-responses': {
+      '404': errorResponse(404, 'another path'),
+      '405': {
+        ...errorResponse(405, 'another method'),
+        headers: {
+          Allow: header('The methods that the path answers (RFC 9110 §10.2.1).', 'POST'),
         },
       },
     },

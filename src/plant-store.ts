@@ -4,7 +4,7 @@ import { Context } from './context.js';
 import { Deadline } from './deadline.js';
 import { bodyFault, type Fault, internalFault, storageFault, verifierFault } from './faults.js';
 import { isThenable, type PlantHandler, type PlantRequest, pathOf } from './http.js';
-import { answerMistake, isFromHost } from './misuse.js';
+import { answerMistake } from './misuse.js';
 import { checkOptions, type PlantStoreOptions, plantStoreRules } from './options.js';
 import { type NewPlant, plantFromParsed, plantFromText } from './plant.js';
 import { isNamed, Refusal } from './problems.js';
@@ -43,7 +43,8 @@ export function createPlantStore<Caller>(
 
   // The client's faults are thrown where they are found; everybody else's are translated in faults.ts.
   return async function handle(request, index) {
-    if (isFromHost(index)) return answerMistake(request, index);
+    // An object is a host's response, environment or next handler: the adapter was forgotten.
+    if (Object(index) === index) return answerMistake(request, index);
     const deadline = new Deadline(timeoutMs, request);
     let onThrow: Fault = internalFault;
     try {

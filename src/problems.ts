@@ -5,22 +5,31 @@ import type { PlantResponse } from './http.js';
  * changes meaning; its first three digits are the HTTP status.
  */
 export const problems = {
-  body_not_json: [40001, 'The body is empty, or is not JSON in UTF-8.'],
+  body_not_json: [40001, 'The body is empty or is not JSON. Send a JSON object in UTF-8.'],
   plant_invalid: [40002, 'The body is not a NewPlant. Send an object with an integer id and a string name.'],
   id_taken: [40003, 'A plant with this id exists. Choose another id.'],
-  plant_refused: [40004, 'The storage refused this plant.'],
+  plant_refused: [40004, 'This store does not keep this plant. Change the plant and send it again.'],
   media_type_unsupported: [40005, 'Send the body as application/json, without a Content-Encoding.'],
   body_too_large: [40006, 'The body is larger than this server accepts.'],
-  body_incomplete: [40007, 'The body ended before it was complete, or arrived too slowly.'],
+  body_incomplete: [40007, 'The body ended early or arrived too slowly. Nothing was stored; send it again.'],
   token_missing: [40101, 'The request has no bearer token. Send "Authorization: Bearer" and your token.'],
-  token_invalid: [40102, 'The bearer token was not accepted.'],
-  scope_insufficient: [40301, 'The bearer token does not allow to create plants.'],
+  token_invalid: [40102, 'The bearer token was not accepted. Check it, or get a new one.'],
+  scope_insufficient: [
+    40301,
+    'The bearer token may not create plants. Get one with the scope that WWW-Authenticate names.',
+  ],
   not_found: [40401, 'There is nothing at this path.'],
   method_not_allowed: [40501, 'This path answers POST only.'],
-  internal_error: [50000, 'The server failed.'],
+  internal_error: [50000, 'The server failed. Try again later.'],
   storage_failed: [50001, 'The storage failed. The plant may or may not be stored.'],
-  verification_failed: [50002, 'The server could not verify the bearer token, which may well be good.'],
-  body_unreadable: [50003, 'The server lost the exact body before it could be read.'],
+  verification_failed: [
+    50002,
+    'The server could not check the bearer token, which may be good. Nothing was stored; try again later.',
+  ],
+  body_unreadable: [
+    50003,
+    'The server lost the exact body before this operation could read it. Nothing was stored; tell its operator.',
+  ],
   busy: [50301, 'The storage is busy or out of reach. Nothing was stored; try again.'],
   timed_out: [50302, 'The storage did not answer in time. The plant may or may not be stored.'],
 } as const satisfies Record<string, readonly [error: number, sentence: string]>;

@@ -12,7 +12,8 @@ export default defineConfig({
     // Vitest leaves a core free: of two cores that would be half.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // A hook may have to start a database on a busy machine.
+    hookTimeout: 60_000,
     // A line for each file, and none for each test that takes some time.
     slowTestThreshold: 10_000,
   },

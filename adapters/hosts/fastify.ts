@@ -1,6 +1,8 @@
 import { pathOf } from '../../src/http.js';
 import type { PlantHandler } from '../../src/index.js';
 import { checkHandler } from '../../src/misuse.js';
+import { openapi } from '../../src/openapi.js';
+import { checkOptions } from '../../src/options.js';
 import { drain } from './_node/drain.js';
 import { askAgain } from './_node/mount.js';
 import { afterParsing, isForTheApp, toPlantRequest } from './_node/request.js';
@@ -29,9 +31,24 @@ export interface FastifyInstance {
   route(options: {
     method: 'POST';
     url: string;
+    schema: object;
+    config: object;
+    validatorCompiler: () => () => true;
+    serializerCompiler: () => (body: unknown) => string;
     onRequest: (request: FastifyRequest, reply: FastifyReply) => void;
     handler: () => void;
   }): unknown;
+}
+
+/** What the route has beside the operation. */
+export interface FastifyRouteOptions {
+  /**
+   * Members of the route's schema, in place of its own: `{ hide: true }` keeps the route out of the app's document,
+   * `{ security: [{ bearer: [] }] }` names a security scheme that the app's document has.
+   */
+  readonly schema?: object | undefined;
+  /** The route's `config`, for the app's own hooks. */
+  readonly config?: object | undefined;
 }
 
 /**
@@ -41,6 +58,11 @@ export interface FastifyInstance {
  * It answers in the route's own `onRequest` hook, before Fastify parses: a parser would read before the token is
  * accepted, and answer a wrong Content-Type by itself. So the instance's `onRequest` hooks run first, and `onSend` and
  * `onResponse` ones after; its `preParsing`, `preValidation` and `preHandler` hooks do not run.
+ *
+ * The route's schema says to @fastify/swagger what the contract says: the body, and each answer. It names no security
+ * scheme, because @fastify/swagger throws if the app's document does not define it: give yours as `schema.security`.
+ *
+ * @throws {TypeError} that names a bad argument or option
  *
  * @example
  * ```ts
@@ -55,9 +77,11 @@ export interface FastifyInstance {
  */
 export function toFastify(
   handle: PlantHandler,
+  route: FastifyRouteOptions = {},
   ...rest: undefined[]
 ): (instance: FastifyInstance, options: unknown, done: () => void) => void {
-  checkHandler(handle, rest);
+  checkHandler(handle, [route, ...rest]);
+  const { schema, config } = checkOptions(route, routeRules);
   return function plantStore(instance, _options, done) {
     const { prefix } = instance;
     const mount = prefix.replace(/\/plants$/, '');
@@ -65,6 +89,11 @@ export function toFastify(
       method: 'POST',
       // The prefix may be the operation's own path.
       url: mount === prefix ? '/plants' : '',
+      schema: { ...operationSchema(), ...schema },
+      config,
+      // The schema is there to be read. Compiling it would cost time, and fail in an app whose compiler takes other schemas.
+      validatorCompiler: () => () => true,
+      serializerCompiler: () => asIs,
       // Not async: Fastify would go on as soon as the promise resolves, before `reply` is sent.
       onRequest(request, reply) {
         const { raw } = request;
@@ -95,6 +124,34 @@ export function toFastify(
     });
     done();
   };
+}
+
+const isObject = (value: unknown) => typeof value === 'object' && value !== null;
+const routeRules = {
+  schema: [{}, isObject, 'an object'],
+  config: [{}, isObject, 'an object'],
+} as const;
+
+/** The operation of the OpenAPI document, as the schema of a route: every reference in its place. */
+function operationSchema(): object {
+  const { components, paths } = openapi();
+  const { requestBody, responses, ...operation } = paths['/plants'].post;
+  const inline = (value: unknown): unknown =>
+    JSON.parse(JSON.stringify(value), (key, member) => {
+      if (key === 'headers') return headersWithin(member);
+      return member?.$ref ? inline(schemas[member.$ref.split('/').pop()]) : member;
+    });
+  const schemas: Record<string, unknown> = components.schemas;
+  return { ...operation, body: inline(requestBody), response: inline(responses) };
+}
+
+/** @fastify/swagger takes a header's schema for the header. */
+function headersWithin(headers: Record<string, { schema: object; description: string }>): object {
+  const entries = Object.entries(headers).map(([name, { schema, description }]) => [
+    name,
+    { ...schema, description },
+  ]);
+  return Object.fromEntries(entries);
 }
 
 const asIs = (body: unknown) => body as string;

@@ -17,7 +17,8 @@ export interface FetchRequest {
   readonly headers: { get(name: string): string | null };
   readonly body: unknown;
   readonly bodyUsed: boolean;
-  readonly signal: Signal;
+  /** Azure Functions has none. */
+  readonly signal?: Signal | undefined;
   arrayBuffer(): Promise<ArrayBuffer>;
 }
 
@@ -78,7 +79,7 @@ class FetchPlantRequest extends WithSignal implements PlantRequest {
 
   // On some hosts reading `signal` builds a whole Request.
   protected getSignal(): Signal {
-    return this.raw.signal;
+    return this.raw.signal ?? new AbortController().signal;
   }
 }
 

@@ -1,13 +1,14 @@
-import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { execFile } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Creators } from '../support/creators.js';
 import { PostgresServer } from '../support/postgres.js';
-import { type Program, portOf, runExample } from '../support/program.js';
+import { type Program, portOf, runExample, startExample } from '../support/program.js';
 
+const shell = promisify(execFile);
 let database: PostgresServer;
 let folder: string;
 
@@ -33,6 +34,18 @@ async function listening(program: Program): Promise<Creators> {
   return new Creators(await portOf(program));
 }
 
+/** Starts a server for each URL: it must print one line with these words and exit with 1. */
+async function fails(cases: Record<string, string | RegExp>, wrapper: string[] = []): Promise<void> {
+  const starts = Object.entries(cases).map(async ([url, words]) => {
+    const program = startExample('server', { DATABASE_URL: url }, wrapper);
+    expect(await program.exit, url).toBe(1);
+    expect(program.output()).toMatch(words);
+    expect(program.output()).toMatch(/^plant-store: .*\n$/);
+    expect(program.output()).not.toContain('thorn');
+  });
+  await Promise.all(starts);
+}
+
 describe('the evaluation server on a database', () => {
   it.each([
     ['SQLite', () => `file:${join(folder, 'plants.db')}`],
@@ -51,29 +64,44 @@ describe('the evaluation server on a database', () => {
     expect(await second.create(2)).toMatchObject({ status: 200 });
   });
 
-  it('prints the error of a driver as one clear line without the password, and exits with 1', async () => {
-    const nobody = createServer().listen(0, '127.0.0.1');
-    await once(nobody, 'listening');
-    const { port } = nobody.address() as { port: number };
-    nobody.close();
-    await once(nobody, 'close');
-    const missing = join(folder, 'no-such-folder', 'plants.db');
-    const cases: [string, RegExp][] = [
-      [`file:${missing}`, /no-such-folder/],
-      [`file:${folder}`, /unable to open|Unable to open/],
-      [`file:${join(folder, 'letter.db')}`, /not a database/],
-      [`postgres://rose:thorn@127.0.0.1:${port}/plants`, /rose:…@127\.0\.0\.1.*ECONNREFUSED/],
-      [`postgres://rose@localhost:${port}/plants?password=thorn`, /ECONNREFUSED/],
-      [database.url.replace('/postgres?', '/meadow?'), /database "meadow" does not exist/],
-    ];
-    await Promise.all(
-      cases.map(async ([url, message]) => {
-        const program = start(url);
-        expect(await program.exit).toBe(1);
-        expect(program.output()).toMatch(message);
-        expect(program.output()).toMatch(/^plant-store: cannot use DATABASE_URL .*\n$/);
-        expect(program.output()).not.toContain('thorn');
-      }),
+  it('prints a curl that works at each start, also if its plants are kept', async () => {
+    const url = `file:${join(folder, 'restarted.db')}`;
+    for (const id of [1, 2, 3]) {
+      const program = start(url);
+      const [curl] = await program.printed(/curl -i .*/);
+      expect(curl).toContain(`{"id":${id},`);
+      expect((await shell('sh', ['-c', curl])).stdout).toMatch(/^HTTP\/1\.1 200 OK/);
+      program.child.kill('SIGTERM');
+      await program.exit;
+    }
+  });
+
+  it('prints the error of a driver as one clear line, and exits with 1', async () => {
+    const missing = join(folder, 'no-such-folder');
+    await fails({
+      [`file:${missing}/plants.db`]: `cannot write to the folder ${missing}: no such file or directory`,
+      [`file:${folder}`]: `cannot write to the file ${folder}: it is a folder`,
+      [`file:${join(folder, 'letter.db')}`]: /cannot use \S+letter\.db: .*not a database/,
+      'postgres://rose:thorn@127.0.0.1:1/garden':
+        'cannot use PostgreSQL at 127.0.0.1:1, database garden: connect ECONNREFUSED',
+      [database.url.replace('/postgres?', '/meadow?')]: 'database "meadow" does not exist',
+    });
+  });
+
+  it('says in words that it may not write, as a user without rights', async () => {
+    const locked = join(folder, 'locked');
+    mkdirSync(locked);
+    const kept = join(folder, 'read-only.db');
+    writeFileSync(kept, '');
+    chmodSync(kept, 0o444);
+    chmodSync(locked, 0o555);
+    await fails(
+      {
+        [`file:${locked}/plants.db`]: `cannot write to the folder ${locked}: permission denied`,
+        [`file:${kept}`]: `cannot write to the file ${kept}: permission denied`,
+      },
+      // For root everything is writable, until it lays its rights down.
+      process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-all', '--inh-caps=-all'] : [],
     );
   });
 });

@@ -1,11 +1,16 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
 import { type AddressInfo, connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
-import { type Program, portOf, runExample } from '../support/program.js';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Program, portOf, runExample, startProgram } from '../support/program.js';
+import { root } from '../support/root.js';
 
 const shell = promisify(execFile);
 
@@ -19,6 +24,27 @@ async function exchange(port: number, ...bytes: string[]): Promise<string> {
   for (const part of bytes) socket.write(part);
   return text(socket);
 }
+
+describe('npm start', () => {
+  it('is what starts the evaluation server', async () => {
+    const { scripts } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
+    const program = startProgram(scripts.start.split(' '), { DATABASE_URL: 'memory:' });
+    onTestFinished(() => void program.child.kill('SIGKILL'));
+    const { status } = await fetch(`http://127.0.0.1:${await portOf(program)}`);
+    expect(status).toBe(200);
+  });
+
+  it('says in one line what is missing if the development dependencies are not installed', async () => {
+    // A folder from which no node_modules is found, as after npm ci --omit=dev.
+    const folder = mkdtempSync(join(tmpdir(), 'plants-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    cpSync(`${root}examples`, join(folder, 'examples'), { recursive: true });
+    cpSync(`${root}package.json`, join(folder, 'package.json'));
+    const program = startProgram([process.execPath, join(folder, 'examples/start.js')]);
+    expect(await program.exit).toBe(1);
+    expect(program.output()).toBe('plant-store: npm start needs the development dependencies: run npm ci\n');
+  });
+});
 
 describe('the evaluation server', () => {
   it('prints its address, its token and a curl that creates a plant when pasted', async () => {
@@ -40,13 +66,47 @@ describe('the evaluation server', () => {
     ['TIMEOUT_MS', '-1', 'TIMEOUT_MS must be'],
     ['TIMEOUT_MS', '1.5', 'TIMEOUT_MS must be'],
     ['HOST', '0.0.0.0', 'set TOKEN'],
+    ['HOST', '0.0.0.0 TOKEN=for-evaluation-only', 'set TOKEN'],
     ['TOKEN', 'two words', 'TOKEN must be'],
     ['DATABASE_URL', 'mongodb://127.0.0.1/plants', 'DATABASE_URL must start with'],
-  ])('refuses %s=%s in one line and exits with 1', async (name, value, message) => {
-    const program = start({ [name]: value });
+    ['DATABASE_URL', 'plants.db', 'DATABASE_URL must start with'],
+    ['DATABASE_URL', 'file:', 'needs the name of a file'],
+    ['DATABASE_URL', 'file::memory:', 'needs the name of a file'],
+    ['DATABASE_URL', 'file:plants.db?mode=memory', 'takes no parameters'],
+    ['DATABASE_URL', 'memory:x', 'memory: takes no name'],
+  ])('refuses %s=%s in one line and exits with 1', async (name, text, message) => {
+    const [value, ...more] = text.split(' TOKEN=');
+    const program = start({ [name]: value!, ...(more[0] && { TOKEN: more[0] }) });
     expect(await program.exit).toBe(1);
     expect(program.output()).toContain(message);
     expect(program.output().trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('takes its defaults for variables that are empty', async () => {
+    const program = start({ HOST: '', TOKEN: '', BODY_LIMIT: '', TIMEOUT_MS: '', PORT: '' });
+    const [printed] = await program.printed(/listening on .*|port 3000 is in use/);
+    expect(printed).toMatch(/http:\/\/127\.0\.0\.1:3000$|port 3000 is in use/);
+  });
+
+  it('keeps its plants in ./plants.db if DATABASE_URL is empty', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'plants-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const loader = createRequire(import.meta.url).resolve('tsx');
+    const program = startProgram(
+      ['env', '-C', folder, process.execPath, '--import', loader, `${root}examples/server.ts`],
+      { DATABASE_URL: '', TSX_TSCONFIG_PATH: `${root}tsconfig.json` },
+    );
+    onTestFinished(() => void program.child.kill('SIGKILL'));
+    await program.printed(new RegExp(`plants +${folder}/plants.db\n`));
+    expect(existsSync(join(folder, 'plants.db'))).toBe(true);
+  });
+
+  it('never prints a token of your own: its curl takes it from the environment', async () => {
+    const program = start({ TOKEN: 'a-secret', HOST: '0.0.0.0' });
+    const [curl] = await program.printed(/curl -i .*/);
+    expect(program.output()).not.toContain('a-secret');
+    const { stdout } = await shell('sh', ['-c', curl], { env: { ...process.env, TOKEN: 'a-secret' } });
+    expect(stdout).toMatch(/^HTTP\/1\.1 200 OK/);
   });
 
   it('says in one line that the port is in use', async () => {

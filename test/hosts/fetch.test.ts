@@ -1,4 +1,5 @@
 /** What toFetch makes of a `Request`, beyond the contract table. */
+import { HttpRequest } from '@azure/functions';
 import { acceptTokens, createPlantStore, type PlantHandler, type PlantStorage } from 'plant-store';
 import { toFetch } from 'plant-store/fetch';
 import { memoryStorage } from 'plant-store/memory';
@@ -35,6 +36,24 @@ function endless(): { stream: ReadableStream<Uint8Array>; taken: () => number } 
 }
 
 class OwnRequest extends Request {}
+
+test("a request without a signal, as Azure Functions' is", async () => {
+  const signals: AbortSignal[] = [];
+  const handle = createPlantStore(memoryStorage(), (token, { signal, request }) => {
+    signals.push(signal, request.signal!);
+    return token === 'secret';
+  });
+  const request = new HttpRequest({
+    method: 'POST',
+    url: 'http://localhost/plants',
+    headers,
+    body: { string: plant },
+  });
+  expect('signal' in request).toBe(false);
+  const answer = await toFetch(handle)(request);
+  expect([answer.status, await answer.text()]).toEqual([200, '{"name":"Rosa canina"}']);
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false, false]);
+});
 
 test.each([
   { what: 'Request', Type: Request },

@@ -6,10 +6,12 @@ import { createServer as createHttp, type RequestListener } from 'node:http';
 import { createServer as createHttp2, createSecureServer } from 'node:http2';
 import { createServer as createHttps } from 'node:https';
 import type { Server } from 'node:net';
+import Hapi from '@hapi/hapi';
 import { getRequestListener } from '@hono/node-server';
 import Router from '@koa/router';
 import { All, Controller, HttpCode, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import express from 'express';
 import express4 from 'express4';
 import Fastify, { type FastifyInstance } from 'fastify';
@@ -183,6 +185,41 @@ export const hosts: readonly Host[] = [
         '/api',
       ),
   },
+  {
+    name: 'Hapi',
+    basePath: '/api',
+    others: 'the app',
+    start: async (handle) => {
+      const plants = toNode(handle);
+      const app = Hapi.server();
+      app.ext('onRequest', ({ raw }, h) => {
+        return new Promise((resolve) => {
+          raw.res.once('close', () => resolve(h.abandon));
+          plants(raw.req, raw.res, () => resolve(h.continue));
+        });
+      });
+      app.ext('onPreResponse', (_request, h) => h.response(theApp.text).code(theApp.status));
+      await app.initialize();
+      return listen(app.listener, 'http:', '/api');
+    },
+  },
+  {
+    name: 'NestJS on Fastify',
+    others: 'the app',
+    start: async (handle) => {
+      const adapter = new FastifyAdapter();
+      const app = await NestFactory.create<NestFastifyApplication>(EmptyNestModule, adapter, {
+        logger: false,
+      });
+      await app.register(toFastify(handle), { prefix: '/api' });
+      app.useGlobalFilters({
+        catch: (_error, host) => adapter.reply(host.switchToHttp().getResponse(), theApp.text, theApp.status),
+      });
+      await app.init();
+      await adapter.getInstance().ready();
+      return listen(app.getHttpServer(), 'http:', '/api');
+    },
+  },
   ...[{ rawBody: false }, { rawBody: true }].map(
     (options): Host => ({
       name: `NestJS${options.rawBody ? ' with rawBody' : ''}`,
@@ -253,3 +290,6 @@ HttpCode(theApp.status)(RestOfTheApp.prototype, 'answer', described);
 Controller()(RestOfTheApp);
 Module({ controllers: [RestOfTheApp] })(NestModule);
 const nestModule = NestModule;
+
+class EmptyNestModule {}
+Module({})(EmptyNestModule);

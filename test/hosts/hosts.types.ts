@@ -5,6 +5,7 @@
 import type { createServer } from 'node:http';
 import type { createServer as createHttp2, createSecureServer } from 'node:http2';
 import type { createServer as createHttps } from 'node:https';
+import type { app as azure, HttpRequest } from '@azure/functions';
 import type { serve as serveHono } from '@hono/node-server';
 import type Router from '@koa/router';
 import type { INestApplication } from '@nestjs/common';
@@ -64,6 +65,16 @@ export function fastifyApps(app: FastifyInstance, http2: import('node:http2').Ht
     import('node:http2').Http2ServerResponse
   >;
   on2.register(fastify, { prefix: '/api' });
+}
+
+export async function azureFunctions(app: typeof azure): Promise<void> {
+  app.http('plants', {
+    methods: ['POST'],
+    handler: async (request: HttpRequest) => {
+      const answer = await fetch(request);
+      return { status: answer.status, headers: answer.headers, body: await answer.text() };
+    },
+  });
 }
 
 export function nestApps(app: INestApplication): void {

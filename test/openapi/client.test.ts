@@ -5,6 +5,7 @@ import { acceptTokens, createPlantStore, type NewPlant } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
 import { openapi } from 'plant-store/openapi';
+import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
 import { listen } from '../support/sockets.js';
 import type { components, paths } from './generated.js';
@@ -92,4 +93,15 @@ describe('a typed client made from the document, against a running server', () =
     ];
     expect(never).toBeInstanceOf(Function);
   });
+});
+
+it('openapi-typescript makes an int64 a bigint if it is told to, as examples/README.md tells it', async () => {
+  const types = astToString(
+    await openapiTS(JSON.stringify(openapi()), {
+      transform: ({ format }) =>
+        format === 'int64' ? ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword) : undefined,
+    }),
+  );
+  expect(types).toMatch(/\bid: bigint;/);
+  expect(types).not.toMatch(/\bid: number;/);
 });

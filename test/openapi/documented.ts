@@ -67,7 +67,6 @@ export function undocumented(
 }
 
 function pointerOf(status: number): string {
-  if (status === 404) return '/components/responses/NotFound';
-  if (status === 405) return '/components/responses/MethodNotAllowed';
+  if (status === 404 || status === 405) return `/x-responses/${status}`;
   return `/paths/~1plants/post/responses/${status}`;
 }

@@ -54,7 +54,8 @@ describe('README.md', () => {
     const [template = ''] = /curl -i .*/.exec(server) ?? [];
     const printed = template
       .replace(/\$\{url\}/, 'http://127.0.0.1:3000')
-      .replace(/\$\{token\}/, 'for-evaluation-only');
+      .replace(/\$\{authorization\}/, "'Authorization: Bearer for-evaluation-only'")
+      .replace(/\$\{id\}/, '1');
     expect(blocks(readme, 'sh')).toContain(printed);
   });
 
@@ -94,7 +95,7 @@ describe.each(documents)('%s', (path) => {
   });
 
   it('names only scripts that package.json has', () => {
-    const named = [...document.matchAll(/`?npm (?:run )?(start|test|[a-z]+(?::[a-z]+)?)\b/g)].map(
+    const named = [...document.matchAll(/`npm (?:run )?(start|test|[a-z]+(?::[a-z]+)?)\b/g)].map(
       ([, name]) => name!,
     );
     const known = [...Object.keys(scripts), 'ci', 'install'];

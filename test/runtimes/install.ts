@@ -15,7 +15,7 @@ const platform = `${process.platform === 'win32' ? 'win' : process.platform}-${p
 
 /** The packages to install, by their name in `node_modules`. */
 const packages = [
-  ...['22', '24', '26'].map((version) => `node${version}@npm:node-${platform}@${version}`),
+  ...['18', '22', '24', '26'].map((version) => `node${version}@npm:node-${platform}@${version}`),
   'bun@1',
   'deno@2',
   'miniflare@4',

@@ -14,9 +14,10 @@ const folder = inject('runtimes');
 export const tool = (path: string): string => join(folder, 'node_modules', path);
 
 export const nodeVersions = ['22', '24', '26'] as const;
-export type RuntimeName = `node${(typeof nodeVersions)[number]}` | 'bun' | 'deno';
+export type RuntimeName = `node${'18' | (typeof nodeVersions)[number]}` | 'bun' | 'deno';
 
 const commands: Record<RuntimeName, readonly string[]> = {
+  node18: [tool('node18/bin/node')],
   node22: [tool('node22/bin/node')],
   node24: [tool('node24/bin/node')],
   node26: [tool('node26/bin/node')],

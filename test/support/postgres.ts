@@ -36,6 +36,11 @@ export class PostgresServer {
     return `postgres://postgres@localhost/postgres?host=${encodeURIComponent(this.#folder)}`;
   }
 
+  /** The socket that it listens on. */
+  get socket(): string {
+    return this.#path('.s.PGSQL.5432');
+  }
+
   /** The process to trace or to kill. */
   get pid(): number {
     return this.#child!.pid!;

@@ -1,4 +1,4 @@
-/** Types for Koa's untyped packages: only what the tests use. */
+/** Packages that come without types: what the tests use of them. */
 declare module 'koa-mount' {
   import type { Middleware } from 'koa';
   export default function mount(prefix: string, app: Middleware): Middleware;
@@ -7,4 +7,9 @@ declare module 'koa-mount' {
 declare module 'koa-bodyparser' {
   import type { Middleware } from 'koa';
   export default function bodyParser(options?: { enableTypes?: string[] }): Middleware;
+}
+
+declare module 'dynalite' {
+  import type { Server } from 'node:http';
+  export default function dynalite(options?: { createTableMs?: number }): Server;
 }

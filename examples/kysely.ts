@@ -1,0 +1,31 @@
+// Kysely on PostgreSQL: `DATABASE_URL=postgres://… node --import tsx examples/kysely.ts`.
+import { createServer } from 'node:http';
+import { Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import { acceptTokens, createPlantStore } from 'plant-store';
+import { toNode } from 'plant-store/node';
+import { postgresStorage } from 'plant-store/postgres';
+
+interface Database {
+  // pg reads an int8 as text, because a number rounds ids beyond 2^53.
+  plants: { id: string; name: string; tag: string | null };
+}
+
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+// Without a listener, an idle connection that is lost ends the process.
+pool.on('error', (error) => console.error(error.message));
+const database = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
+
+// The bridge: the pool that you gave to the dialect.
+export const storage = postgresStorage(pool);
+await storage.createTable(); // or a migration of yours
+
+/** The app's own query, typed by Kysely. */
+export async function find(id: bigint) {
+  const query = database.selectFrom('plants').selectAll().where('id', '=', String(id));
+  const plant = await query.executeTakeFirst();
+  return plant && { id: BigInt(plant.id), name: plant.name, tag: plant.tag ?? undefined };
+}
+
+export const server = createServer(toNode(createPlantStore(storage, acceptTokens('secret'))));
+server.listen(process.env.PORT ?? 3000, () => console.log(server.address()));

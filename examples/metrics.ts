@@ -1,0 +1,31 @@
+// Prometheus: how many answers of each `error` number there were, and how long they took.
+import express from 'express';
+import { acceptTokens, createPlantStore, type PlantHandler } from 'plant-store';
+import { toExpress } from 'plant-store/express';
+import { memoryStorage } from 'plant-store/memory';
+import { Histogram, register } from 'prom-client';
+
+const handle = createPlantStore(memoryStorage(), acceptTokens('secret'));
+
+const seconds = new Histogram({
+  name: 'plant_store_answer_seconds',
+  help: 'Answers of POST /plants by error number, 0 for a created plant',
+  labelNames: ['error'],
+});
+
+const measured: PlantHandler = async (request) => {
+  const stop = seconds.startTimer();
+  const response = await handle(request);
+  const { status, body } = response;
+  // 404 and 405 mean that the app answers: do not count them.
+  if (status !== 404 && status !== 405) stop({ error: status === 200 ? 0 : JSON.parse(body).error });
+  return response;
+};
+
+const app = express();
+app.use('/api', toExpress(measured)); // POST /api/plants
+app.get('/metrics', async (_request, response) => {
+  response.type(register.contentType).send(await register.metrics());
+});
+
+export const server = app.listen(process.env.PORT ?? 3000, () => console.log(server.address()));

@@ -1,0 +1,9 @@
+// server/api/plants.post.ts, in Nitro or Nuxt
+import { fromWebHandler } from 'h3';
+import { acceptTokens, createPlantStore } from 'plant-store';
+import { toFetch } from 'plant-store/fetch';
+import { memoryStorage } from 'plant-store/memory';
+
+const handle = createPlantStore(memoryStorage(), acceptTokens('secret'), { basePath: '/api' });
+
+export default fromWebHandler(toFetch(handle));

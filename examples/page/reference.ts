@@ -1,0 +1,125 @@
+// The part of the page that only has to be read: operation, schemas, answers. All of it comes from the document.
+import type { OpenApiDocument } from 'plant-store/openapi';
+import { type Html, html, prose } from './html.js';
+
+/** A member of a schema, wherever the schema has it from. */
+export interface Member {
+  readonly name: string;
+  readonly type: string;
+  readonly required: boolean;
+  readonly description?: string | undefined;
+}
+
+interface Schema {
+  readonly $ref?: string;
+  readonly allOf?: readonly Schema[];
+  readonly type?: string;
+  readonly format?: string;
+  readonly description?: string;
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+
+interface Answer {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, { readonly description?: string }>>;
+  readonly content: {
+    readonly 'application/json': {
+      readonly schema: Schema;
+      readonly example?: unknown;
+      readonly examples?: Readonly<Record<string, { readonly value: { error: number; message: string } }>>;
+    };
+  };
+}
+
+/** The members of a schema by their names, with those of every schema that it refers to. */
+export function membersOf(document: OpenApiDocument, schema: Schema): Record<string, Member> {
+  const members: Record<string, Member> = {};
+  const parts = [...(schema.allOf ?? [])];
+  if (schema.$ref) parts.push(schemasOf(document)[nameOf(schema.$ref)]!);
+  for (const part of parts) Object.assign(members, membersOf(document, part));
+  for (const [name, { type = '', format, description }] of Object.entries(schema.properties ?? {})) {
+    const required = schema.required?.includes(name) ?? false;
+    members[name] = { name, type: format ? `${type} · ${format}` : type, required, description };
+  }
+  return members;
+}
+
+export function reference(document: OpenApiDocument): Html {
+  return html`<section>
+<h2 id="operation">Reference</h2>
+<div class="card">${operation(document)}</div>
+</section>
+<section>
+<h2>Schemas</h2>
+<div class="cards">${Object.entries(schemasOf(document)).map(([name, schema]) => card(document, name, schema))}</div>
+</section>
+<section>
+<h2 id="errors">Answers and errors</h2>
+<table class="card">
+${answersOf(document).map(([status, answer]) => answerRows(status, answer))}</table>
+</section>`;
+}
+
+function operation(document: OpenApiDocument): Html {
+  const { description, requestBody } = document.paths['/plants'].post;
+  const [mediaType = ''] = Object.keys(requestBody.content);
+  return html`<h3>POST /plants</h3>
+<p>${prose(description)}</p>
+<p>${prose(requestBody.description)}</p>
+<p>Every request carries <code>Authorization: Bearer</code> and a token, and <code>Content-Type: ${mediaType}</code>.</p>`;
+}
+
+function card(document: OpenApiDocument, name: string, schema: Schema): Html {
+  return html`<article class="card" id="${name}">
+<h3>${name}</h3>
+${schema.description ? html`<p>${prose(schema.description)}</p>\n` : ''}<dl>${Object.values(membersOf(document, schema)).map(describeMember)}</dl>
+</article>
+`;
+}
+
+function describeMember({ name, type, required, description }: Member): Html {
+  return html`<dt><code>${name}</code> <small>${type}${required ? '' : ' · optional'}</small></dt>
+<dd>${prose(description)}</dd>
+`;
+}
+
+/** The rows of a status: what it is, then each number and each header that comes with it. */
+function answerRows(status: string, { description, headers = {}, content }: Answer): Html {
+  const { schema, example, examples = {} } = content['application/json'];
+  const rows = Object.entries(examples).map(
+    ([
+      name,
+      {
+        value: { error, message },
+      },
+    ]) => row(html`<tr id="${error}">`, html`<a href="#${error}">${error}</a> <code>${name}</code>`, message),
+  );
+  for (const [name, { description }] of Object.entries(headers)) {
+    rows.push(row(html`<tr>`, html`<code>${name}</code>`, description));
+  }
+  return html`<tbody>
+<tr><th colspan="2" scope="rowgroup"><b class="s${status.slice(0, 1)}">${status}</b> ${description} <small>${nameOf(schema.$ref ?? '')}</small></th></tr>
+${example ? html`<tr><td colspan="2"><code>${JSON.stringify(example)}</code></td></tr>\n` : ''}${rows}</tbody>
+`;
+}
+
+function row(start: Html, head: Html, text: string | undefined): Html {
+  return html`${start}<th scope="row">${head}</th><td>${prose(text)}</td></tr>
+`;
+}
+
+/** Every answer by its status: those of the operation, and those that a server gives beside it. */
+function answersOf(document: OpenApiDocument): [status: string, answer: Answer][] {
+  const { responses } = document.paths['/plants'].post;
+  // An object has its numbers in rising order.
+  return Object.entries<Answer>({ ...responses, ...document['x-responses'] });
+}
+
+function schemasOf(document: OpenApiDocument): Record<string, Schema> {
+  return document.components.schemas;
+}
+
+function nameOf(ref: string): string {
+  return ref.slice(ref.lastIndexOf('/') + 1);
+}

@@ -1,0 +1,46 @@
+// Health checks, and a stop that loses nothing: `DATABASE=plants.db node --import tsx examples/shutdown.ts`.
+import { createServer } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
+import Database from 'libsql';
+import { acceptTokens, createPlantStore } from 'plant-store';
+import { toNode } from 'plant-store/node';
+import { sqliteStorage } from 'plant-store/sqlite';
+
+const { DATABASE = 'plants.db', DRAIN_MS = '5000', PORT = '3000' } = process.env;
+
+const database = new Database(DATABASE);
+database.exec('PRAGMA busy_timeout=100; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL');
+const storage = sqliteStorage(database);
+await storage.createTable();
+const plants = toNode(createPlantStore(storage, acceptTokens('secret')));
+
+let ready = true;
+
+const server = createServer((request, response) => {
+  // Alive: the process answers. Ready: the database answers too, and no stop has begun.
+  if (request.url === '/healthz') response.end();
+  else if (request.url === '/readyz') response.writeHead(ready && databaseAnswers() ? 200 : 503).end();
+  else plants(request, response);
+});
+
+function databaseAnswers(): boolean {
+  try {
+    return Boolean(database.prepare('SELECT 1').get());
+  } catch {
+    return false;
+  }
+}
+
+process.once('SIGTERM', async () => {
+  ready = false;
+  // The load balancer needs time to see that. Until then new requests come, and are answered.
+  await setTimeout(Number(DRAIN_MS));
+  server.close(() => database.close());
+  // A busy connection becomes idle after its answer, so look again and again.
+  setInterval(() => server.closeIdleConnections(), 100).unref();
+  // A connection that never sent a request keeps `close` waiting.
+  await setTimeout(10_000, undefined, { ref: false });
+  server.closeAllConnections();
+});
+
+server.listen(PORT, () => console.log(server.address()));

@@ -1,0 +1,44 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { openStorage } from '../../examples/open-storage.js';
+
+// No server listens on port 1.
+const refused = /ECONNREFUSED/;
+const unreadable = /^DATABASE_URL must read scheme:\/\/user:password@host/;
+const misplaced = /takes a password only before the host/;
+
+describe('opening a storage never tells a password', () => {
+  it.each<[string, RegExp]>([
+    [
+      'postgres://rose:thorn@127.0.0.1:1/garden',
+      /PostgreSQL at 127\.0\.0\.1:1, database garden: .*ECONNREFUSED/,
+    ],
+    ['postgres://rose@garden:thorn@127.0.0.1:1/plants', refused],
+    ['postgres://rose:th@rn@127.0.0.1:1/plants', refused],
+    ['postgres://rose:th%40rn@127.0.0.1:1/plants', refused],
+    ['postgres://rose@127.0.0.1:1/plants?password=thorn', refused],
+    ['postgres://rose@127.0.0.1:1/plants?password=thorn&password=thorn', refused],
+    ['postgres://rose@127.0.0.1:1/plants?p%61ssword=thorn', refused],
+    ['postgres://rose@127.0.0.1:1/plants?password=th&rn', refused],
+    ['postgres://rose:th/rn@127.0.0.1:1/plants', unreadable],
+    ['postgres://rose:5?rn@127.0.0.1:1/plants', unreadable],
+    ['postgres://rose:5#rn@127.0.0.1:1/plants', unreadable],
+    ['postgres:rose:thorn@127.0.0.1:1/plants', unreadable],
+    ['postgres://rose:thorn', unreadable],
+    ['mysql://rose:thorn@127.0.0.1:1/garden', /MySQL at 127\.0\.0\.1:1, database garden: .*ECONNREFUSED/],
+    ['mysql://rose@garden:thorn@127.0.0.1:1/plants', refused],
+    ['mysql://rose:th/rn@127.0.0.1:1/plants', unreadable],
+    ['mysql://rose:thorn', unreadable],
+    ['mysql://rose@127.0.0.1:1/plants?password=th&rn', misplaced],
+    ['mysql://rose@127.0.0.1:1/plants?password1=thorn', misplaced],
+    ['mysql://rose@127.0.0.1:1/plants?p%61ssword2=thorn', misplaced],
+    ['thorn', /^DATABASE_URL must start with/],
+    ['rose:thorn@127.0.0.1:1/plants', /^DATABASE_URL must start with/],
+  ])('of %s', async (url, words) => {
+    const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
+    onTestFinished(() => printed.mockRestore());
+    const message = await openStorage(url).then(String, (error) => error.message);
+    expect(message).toMatch(words);
+    expect(message).not.toMatch(/th.{0,3}rn|\brn\b/);
+    expect(printed).not.toHaveBeenCalled();
+  });
+});

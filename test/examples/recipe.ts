@@ -1,0 +1,88 @@
+/** Programs of `examples/` that run in the process of the test: what their tests share. */
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import type { NewPlant, PlantStorage, StorageContext } from 'plant-store';
+import { storageCases } from 'plant-store/testing';
+import { afterAll, beforeAll, expect, it, type Mock, vi } from 'vitest';
+import { createPlant, expectExactPlants } from '../support/plants.js';
+import { listen, type Running } from '../support/sockets.js';
+
+/** What a program with a storage exports. */
+export interface StorageExample {
+  readonly storage: PlantStorage;
+  readonly server: Server;
+  /** The app's own reading, by the library that the example is about. */
+  readonly find?: (id: bigint) => Promise<NewPlant | undefined>;
+}
+
+/** Where a program of this process listens. */
+export async function exampleUrl(loading: { server: Server } | Promise<{ server: Server }>): Promise<string> {
+  const { server } = await loading;
+  if (!server.listening) await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Lets programs listen on free ports, and returns what they print. */
+export function runExamplesHere(env: Record<string, string> = {}): { log: Mock; error: Mock; warn: Mock } {
+  const printed = { log: vi.fn(), error: vi.fn(), warn: vi.fn() };
+  beforeAll(() => {
+    Object.assign(process.env, { PORT: '0', ...env });
+    for (const name of ['log', 'error', 'warn'] as const)
+      vi.spyOn(console, name).mockImplementation(printed[name]);
+  });
+  afterAll(() => vi.restoreAllMocks());
+  return printed;
+}
+
+/** What a storage gets beside the plant. */
+export function someContext(): StorageContext<unknown> {
+  const request = { method: 'POST', url: '/plants', headers: {} };
+  return { caller: undefined, request, signal: new AbortController().signal };
+}
+
+/**
+ * Declares that a program with a storage serves plants, and that its storage keeps every promise.
+ *
+ * @param load gives the program once `beforeAll` is over
+ * @param peek if the program itself cannot read what was stored
+ */
+export function itKeepsThePromises(
+  load: () => StorageExample,
+  empty: () => Promise<unknown>,
+  { peek, mount = '' }: { peek?: (id: bigint) => Promise<NewPlant | undefined>; mount?: string } = {},
+): void {
+  it('creates plants over HTTP, and refuses a wrong token', async () => {
+    await empty();
+    const url = await exampleUrl(load());
+    await expectExactPlants(url + mount);
+    expect(await createPlant(url + mount, '{"id":1,"name":"Ilex"}', 'wrong')).toMatchObject({
+      status: 401,
+      body: { error: 40102 },
+    });
+  });
+
+  const open = async () => {
+    const { storage, find } = load();
+    await empty();
+    return { storage, caller: undefined, peek: (peek ?? find)! };
+  };
+  for (const { id, name, run } of storageCases(open)) it(`${id}: ${name}`, run);
+}
+
+/** A port that leads to a socket of the file system; `onAnswer` may do something else with what comes back. */
+export function openDoorway(
+  path: string,
+  onAnswer = (answer: Buffer, client: Socket): void => void client.write(answer),
+): Promise<Running> {
+  return listen(
+    createServer((client) => {
+      const inside = connect(path);
+      client.pipe(inside);
+      inside.on('data', (answer) => onAnswer(answer, client));
+      for (const socket of [client, inside]) socket.on('error', () => {});
+      client.on('close', () => inside.destroy());
+      inside.on('close', () => client.destroy());
+    }) as Server,
+  );
+}

@@ -1,0 +1,362 @@
+// The recipes around the handler: each in this process, over a real socket.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { context, SpanStatusCode, trace } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-base';
+import { H3 } from 'h3';
+import Database from 'libsql';
+import { acceptTokens, createPlantStore, type NewPlant } from 'plant-store';
+import { memoryStorage } from 'plant-store/memory';
+import { toNode } from 'plant-store/node';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { serveNext } from '../hosts/next.js';
+import { createPlant, expectExactPlants } from '../support/plants.js';
+import { portOf, runExample } from '../support/program.js';
+import { listen, raw, Wire } from '../support/sockets.js';
+import { exampleUrl, runExamplesHere } from './recipe.js';
+
+const printed = runExamplesHere({ LIMIT: '2' });
+afterEach(() => vi.clearAllMocks());
+
+/** Creates a plant, and returns the status and the body. */
+async function create(
+  mount: string,
+  plant: string,
+  token?: string,
+): Promise<[status: number, body: unknown]> {
+  const { status, body } = await createPlant(mount, plant, token);
+  return [status, body];
+}
+
+const rosa = (id: number) => `{"id":${id},"name":"Rosa canina"}`;
+const good = { authorization: 'Bearer secret', 'content-type': 'application/json' };
+
+describe('a host of its own kind creates plants, exact ones', () => {
+  it.each([
+    ['hapi', () => import('../../examples/hapi.js')],
+    ['nest-fastify', () => import('../../examples/nest-fastify.js')],
+  ])('%s', async (_name, load) => {
+    const mount = `${await exampleUrl(load())}/api`;
+    await expectExactPlants(mount);
+    expect(await create(mount, rosa(2), 'wrong')).toMatchObject([401, { error: 40102 }]);
+    expect(await create(mount, '{')).toMatchObject([400, { error: 40001 }]);
+    // The framework still answers what is not ours.
+    expect((await fetch(`${mount}/trees`)).status).toBe(404);
+    expect((await fetch(`${mount}/plants`)).status).toBe(404);
+  });
+});
+
+describe('Lambda', () => {
+  const headers = { Authorization: 'Bearer secret', 'Content-Type': 'application/json' };
+  const multiValueHeaders = { Authorization: ['Bearer secret'], 'Content-Type': ['application/json'] };
+  const http = { method: 'POST' };
+  // As AWS documents them: version 1.0 of a REST API, 2.0 of an HTTP API and of a function URL.
+  const events = {
+    'a REST API': { httpMethod: 'POST', path: '/plants', headers, multiValueHeaders, body: rosa(1) },
+    'an HTTP API': {
+      rawPath: '/plants',
+      requestContext: { http, stage: '$default' },
+      headers: good,
+      body: rosa(2),
+    },
+    'an HTTP API with a stage': {
+      rawPath: '/prod/plants',
+      requestContext: { http, stage: 'prod' },
+      headers: good,
+      body: rosa(3),
+    },
+    'a function URL, its body in base64': {
+      rawPath: '/plants',
+      requestContext: { http, stage: '$default' },
+      headers: good,
+      body: Buffer.from(rosa(4)).toString('base64'),
+      isBase64Encoded: true,
+    },
+  };
+
+  it.each(Object.entries(events))(
+    'creates a plant behind %s, and refuses its id again',
+    async (_name, event) => {
+      const { handler } = await import('../../examples/lambda.js');
+      expect(await handler(event)).toEqual({
+        statusCode: 200,
+        headers: { 'content-type': 'application/json' },
+        body: '{"name":"Rosa canina"}',
+      });
+      expect(await handler(event)).toMatchObject({ statusCode: 400, body: expect.stringContaining('40003') });
+    },
+  );
+
+  it.each([
+    ['a wrong token', { headers: { ...good, authorization: 'Bearer wrong' } }, 40102],
+    ['no headers', { headers: null }, 40101],
+    [
+      'two Authorization headers, of which `headers` keeps one',
+      { multiValueHeaders: { ...multiValueHeaders, Authorization: ['Bearer secret', 'Bearer other'] } },
+      40102,
+    ],
+    ['no body', { body: null }, 40001],
+    ['a body in base64 that is no UTF-8', { body: '/w==', isBase64Encoded: true }, 40001],
+    ['another path', { path: '/trees' }, 40401],
+    ['another method', { httpMethod: 'GET' }, 40501],
+  ])('refuses %s', async (_title, change, error) => {
+    const { handler } = await import('../../examples/lambda.js');
+    const event = { httpMethod: 'POST', path: '/plants', headers: good, body: rosa(5) };
+    const answer = await handler({ ...event, ...change });
+    expect(JSON.parse(answer.body)).toMatchObject({ error });
+    expect(answer.statusCode).toBe(Math.trunc(error / 100));
+  });
+});
+
+describe('request-log', () => {
+  const lines = () =>
+    printed.log.mock.calls.flatMap(([line]) => (typeof line === 'string' ? JSON.parse(line) : []));
+  const always = { time: expect.any(String), level: 'info', ms: expect.any(Number) };
+
+  it('logs each answer with the id that the client sent, or a new one', async () => {
+    const url = `${await exampleUrl(import('../../examples/request-log.js'))}/plants`;
+    const post = (headers: Record<string, string>) => fetch(url, { method: 'POST', headers, body: rosa(1) });
+    const created = await post({ ...good, 'x-request-id': 'from-the-proxy' });
+    expect(created.headers.get('x-request-id')).toBe('from-the-proxy');
+    const refused = await post({ 'x-request-id': 'a "forged" id' });
+    const requestId = refused.headers.get('x-request-id');
+    expect(requestId).toMatch(/^[0-9a-f-]{36}$/);
+    expect(lines()).toEqual([
+      { ...always, requestId: 'from-the-proxy', method: 'POST', status: 200 },
+      { ...always, requestId, method: 'POST', status: 401, error: 40101 },
+    ]);
+  });
+
+  it('logs the cause of a 5xx under the id of its request', async () => {
+    const example = await import('../../examples/request-log.js');
+    vi.spyOn(example.storage, 'create').mockRejectedValueOnce(new Error('disk full'));
+    const url = `${await exampleUrl(example)}/plants`;
+    const failed = await fetch(url, { method: 'POST', headers: good, body: rosa(3) });
+    const requestId = failed.headers.get('x-request-id');
+    expect(await failed.text()).not.toContain('disk full');
+    expect(lines()).toEqual([
+      { time: expect.any(String), level: 'error', requestId, cause: 'Error: disk full' },
+      { ...always, requestId, method: 'POST', status: 500, error: 50001 },
+    ]);
+  });
+
+  it('logs a refusal without a body too', async () => {
+    const url = `${await exampleUrl(import('../../examples/request-log.js'))}/plants`;
+    expect((await fetch(url, { method: 'HEAD' })).status).toBe(405);
+    const requestId = expect.stringMatching(/^[0-9a-f-]{36}$/);
+    expect(lines()).toMatchObject([{ method: 'HEAD', status: 405, requestId }]);
+  });
+});
+
+describe('metrics', () => {
+  it('counts answers by error number, and not what the app answers', async () => {
+    const url = await exampleUrl(import('../../examples/metrics.js'));
+    await create(`${url}/api`, rosa(1));
+    await create(`${url}/api`, rosa(1));
+    await create(`${url}/api`, rosa(2), 'wrong');
+    await create(`${url}/api`, rosa(2));
+    expect((await fetch(`${url}/api/plants`)).status).toBe(404);
+    expect((await fetch(`${url}/api/plants`, { method: 'HEAD' })).status).toBe(404);
+    const text = await (await fetch(`${url}/metrics`)).text();
+    const counts = [...text.matchAll(/^plant_store_answer_seconds_count\{error="(\d+)"\} (\d+)$/gm)];
+    expect(Object.fromEntries(counts.map(([, error, count]) => [error, count]))).toEqual({
+      0: '2',
+      40003: '1',
+      40102: '1',
+    });
+  });
+});
+
+describe('tracing', () => {
+  const spans = new InMemorySpanExporter();
+  beforeAll(() => {
+    context.setGlobalContextManager(new AsyncLocalStorageContextManager());
+    const spanProcessors = [new SimpleSpanProcessor(spans)];
+    trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors }));
+  });
+  afterAll(() => {
+    trace.disable();
+    context.disable();
+  });
+
+  it('makes a span for a request, with one for its storage inside', async () => {
+    const url = await exampleUrl(import('../../examples/tracing.js'));
+    await create(url, rosa(1));
+    await create(url, rosa(1), 'wrong');
+    const [storing, request, refused, ...more] = spans.getFinishedSpans();
+    expect([storing?.name, request?.name, refused?.name, ...more]).toEqual([
+      'storage.create',
+      'POST /plants',
+      'POST /plants',
+    ]);
+    expect(storing?.parentSpanContext?.spanId).toBe(request?.spanContext().spanId);
+    expect(request?.attributes).toEqual({ 'http.response.status_code': 200 });
+    expect(refused?.attributes).toEqual({ 'http.response.status_code': 401 });
+  });
+
+  it('keeps the cause of a 5xx with the span of its request', async () => {
+    const example = await import('../../examples/tracing.js');
+    spans.reset();
+    vi.spyOn(example.plants, 'create').mockRejectedValueOnce(new Error('disk full'));
+    await create(await exampleUrl(example), rosa(2));
+    const [, request] = spans.getFinishedSpans();
+    expect(request?.status).toEqual({ code: SpanStatusCode.ERROR });
+    expect(request?.events).toMatchObject([{ attributes: { 'exception.message': 'disk full' } }]);
+  });
+});
+
+describe('rate-limit', () => {
+  it('answers an Error and Retry-After beyond the limit, and does not limit the rest of the app', async () => {
+    const mount = `${await exampleUrl(import('../../examples/rate-limit.js'))}/api`;
+    expect((await create(mount, rosa(1)))[0]).toBe(200);
+    expect((await create(mount, rosa(2), 'wrong'))[0]).toBe(401);
+    const { status, headers, body } = await createPlant(mount, rosa(3));
+    expect([status, body]).toEqual([429, { error: 42900, message: 'Too many requests.' }]);
+    expect(headers.get('retry-after')).toMatch(/^\d+$/);
+    expect((await fetch(`${mount}/plants`)).status).toBe(404);
+  });
+});
+
+describe('passport', () => {
+  it('hands its user to the storage', async () => {
+    const mount = `${await exampleUrl(import('../../examples/passport.js'))}/api`;
+    expect(await create(mount, rosa(1))).toEqual([200, { name: 'Rosa canina' }]);
+    expect(printed.log).toHaveBeenCalledWith('alice creates plant 1');
+  });
+
+  it('lets the library answer a token that the strategy turns down, and an error of the strategy', async () => {
+    const mount = `${await exampleUrl(import('../../examples/passport.js'))}/api`;
+    const { status, headers, body } = await createPlant(mount, rosa(2), 'wrong');
+    expect([status, body]).toMatchObject([401, { error: 40102 }]);
+    expect(headers.get('www-authenticate')).toBe('Bearer realm="plants", error="invalid_token"');
+    expect(printed.error).not.toHaveBeenCalled();
+    expect(await create(mount, rosa(2), 'outage')).toMatchObject([500, { error: 50002 }]);
+    expect(printed.error).toHaveBeenCalledOnce();
+  });
+});
+
+describe('a file of a framework, called as the framework calls it, creates plants', () => {
+  it.each<[string, () => Promise<(request: Request) => unknown>]>([
+    [
+      'next-route',
+      async () => {
+        const { POST } = await import('../../examples/next-route.js');
+        return (request) => POST(request, { params: Promise.resolve({}) });
+      },
+    ],
+    [
+      'sveltekit',
+      async () => {
+        const { POST } = await import('../../examples/sveltekit.js');
+        return (request) => POST({ request });
+      },
+    ],
+    [
+      'react-router',
+      async () => {
+        const { action } = await import('../../examples/react-router.js');
+        return (request) => action({ request });
+      },
+    ],
+    [
+      'nitro',
+      async () => {
+        const { default: handler } = await import('../../examples/nitro.js');
+        return new H3().post('/api/plants', handler).fetch;
+      },
+    ],
+  ])('%s', async (_name, load) => {
+    const answer = await load();
+    const post = async (body: string, authorization = good.authorization) => {
+      const headers = { ...good, authorization };
+      const request = new Request('http://localhost/api/plants', { method: 'POST', headers, body });
+      const response = (await answer(request)) as Response;
+      return [response.status, await response.json()];
+    };
+    expect(await post('{"id":9007199254740993,"name":"Rosa"}')).toEqual([200, { name: 'Rosa' }]);
+    expect(await post('{"id":9007199254740992,"name":"Ilex"}')).toEqual([200, { name: 'Ilex' }]);
+    expect(await post('{"id":9007199254740993,"name":"Rosa"}')).toMatchObject([400, { error: 40003 }]);
+    expect(await post(rosa(1), 'Bearer wrong')).toMatchObject([401, { error: 40102 }]);
+  });
+
+  it('next-pages', async () => {
+    const { default: handler, config } = await import('../../examples/next-pages.js');
+    const { url, close } = await listen(createServer(serveNext({ page: { default: handler, config } })));
+    onTestFinished(close);
+    await expectExactPlants(`${url}/api`);
+    expect(await create(`${url}/api`, rosa(1), 'wrong')).toMatchObject([401, { error: 40102 }]);
+  });
+});
+
+describe('a program of its own', () => {
+  it('testing passes its tests', async () => {
+    const program = runExample('testing');
+    expect(await program.exit).toBe(0);
+    expect(program.output()).toMatch(/^# pass 3$/m);
+  });
+
+  it('openapi-fetch sends ids beyond 2^53 digit by digit, and is told by number why it was refused', async () => {
+    const plants = new Map<bigint, NewPlant>();
+    const handle = createPlantStore(memoryStorage(plants), acceptTokens('for-evaluation-only'));
+    const { url, close } = await listen(createServer(toNode(handle)));
+    onTestFinished(close);
+    const first = runExample('openapi-fetch', { URL: url });
+    expect(await first.exit).toBe(0);
+    expect(first.output()).toBe("{ name: 'Rosa canina', tag: 'shrub' }\n".repeat(2));
+    expect([...plants.keys()]).toEqual([9007199254740992n, 9007199254740993n]);
+    const again = runExample('openapi-fetch', { URL: url });
+    expect(await again.exit).toBe(0);
+    expect(again.output().match(/error: 40003/g)).toHaveLength(2);
+  });
+
+  it('shutdown answers what is under way and what still comes, keeps it, and ends', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'plants-shutdown-'));
+    const DATABASE = join(folder, 'plants.db');
+    const program = runExample('shutdown', { DATABASE, DRAIN_MS: '1500' });
+    const port = await portOf(program);
+    const url = `http://127.0.0.1:${port}`;
+    const statusOf = async (path: string) => (await fetch(url + path)).status;
+    expect([await statusOf('/healthz'), await statusOf('/readyz')]).toEqual([200, 200]);
+
+    const underWay = await Wire.open(port);
+    const plant = rosa(1);
+    const head = [
+      'Authorization: Bearer secret',
+      'Content-Type: application/json',
+      `Content-Length: ${plant.length}`,
+    ];
+    await underWay.write(raw(head, plant.slice(0, 9)));
+    // Answered after the half plant above has arrived, as both share the one thread of the server.
+    expect((await create(url, rosa(2), 'wrong'))[0]).toBe(401);
+
+    program.child.kill('SIGTERM');
+    while ((await statusOf('/readyz')) === 200);
+    expect(await statusOf('/healthz')).toBe(200);
+    expect((await create(url, rosa(2)))[0]).toBe(200);
+    // After the drain no new connection is taken, and the one under way is still answered.
+    while (
+      await fetch(`${url}/healthz`, { headers: { connection: 'close' } }).then(
+        () => true,
+        () => false,
+      )
+    );
+    await underWay.write(plant.slice(9));
+    expect((await underWay.answer()).status).toBe(200);
+    expect(await program.exit).toBe(0);
+
+    const database = new Database(DATABASE);
+    expect(database.prepare('SELECT id, name FROM plants ORDER BY id').all()).toEqual([
+      { id: 1, name: 'Rosa canina' },
+      { id: 2, name: 'Rosa canina' },
+    ]);
+    database.close();
+    rmSync(folder, { recursive: true });
+  });
+});

@@ -1,0 +1,74 @@
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeUnless } from '../support/obstacle.js';
+import { RedisServer } from '../support/redis.js';
+import type { Running } from '../support/sockets.js';
+import {
+  itKeepsThePromises,
+  openDoorway,
+  runExamplesHere,
+  type StorageExample,
+  someContext,
+} from './recipe.js';
+
+const isThere = spawnSync('redis-server', ['--version']).status === 0;
+const obstacle = isThere ? undefined : 'there is no redis-server (apt-get install redis-server)';
+
+describeUnless(obstacle, 'redis', () => {
+  let database: RedisServer;
+  let doorway: Running;
+  let example: StorageExample;
+  let behind: Redis;
+  let cutsNextAnswer = false;
+
+  runExamplesHere();
+  beforeAll(async () => {
+    database = await RedisServer.start();
+    behind = new Redis(database.socket);
+    behind.on('error', () => {});
+    doorway = await openDoorway(database.socket, (answer, client) => {
+      if (cutsNextAnswer) client.destroy();
+      else client.write(answer);
+      cutsNextAnswer = false;
+    });
+    process.env.REDIS_URL = `redis://127.0.0.1:${doorway.port}`;
+    example = await import('../../examples/redis.js');
+  });
+  afterAll(async () => {
+    behind?.disconnect();
+    await doorway?.close();
+    await database?.close();
+  });
+
+  const peek = async (id: bigint) => {
+    const text = await behind.get(`plant:${id}`);
+    return text === null ? undefined : { id, ...JSON.parse(text) };
+  };
+
+  itKeepsThePromises(
+    () => example,
+    () => behind.flushall(),
+    { peek },
+  );
+
+  it('throws if the answer is lost after the plant was stored: it never says taken', async () => {
+    await behind.flushall();
+    // Else the answer that is cut could be one to ioredis's own first commands.
+    expect(await example.storage.create({ id: 2n, name: 'Ilex' }, someContext())).toBe('created');
+    cutsNextAnswer = true;
+    await expect(example.storage.create({ id: 1n, name: 'Rosa' }, someContext())).rejects.toThrow();
+    expect(await peek(1n)).toEqual({ id: 1n, name: 'Rosa' });
+  });
+
+  it('keeps what was answered through a crash if appendfsync is "always"', async () => {
+    await behind.flushall();
+    expect(await example.storage.create({ id: 1n, name: 'Rosa' }, someContext())).toBe('created');
+    const reconnected = once(behind, 'ready');
+    await database.kill();
+    await database.start();
+    await reconnected;
+    expect(await peek(1n)).toEqual({ id: 1n, name: 'Rosa' });
+  });
+});

@@ -1,0 +1,166 @@
+// The route as the app's own OpenAPI document shows it.
+import swagger from '@fastify/swagger';
+import { validate as readme } from '@readme/openapi-parser';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import Fastify, { type FastifyInstance, type RouteOptions } from 'fastify';
+import type { OpenAPIV3_1 } from 'openapi-types';
+import { acceptTokens, createPlantStore } from 'plant-store';
+import { toFastify } from 'plant-store/fastify';
+import { memoryStorage } from 'plant-store/memory';
+import { openapi } from 'plant-store/openapi';
+import { describe, expect, onTestFinished, test } from 'vitest';
+
+type Options = Parameters<typeof toFastify>[1];
+type Swagger = Parameters<typeof swagger>[1];
+
+const make = (route?: Options) => toFastify(createPlantStore(memoryStorage(), acceptTokens('secret')), route);
+
+async function appWith(route?: Options, options: Swagger = {}): Promise<FastifyInstance> {
+  const app = Fastify();
+  onTestFinished(() => app.close());
+  await app.register(swagger, options);
+  app.register(make(route), { prefix: '/api' });
+  await app.ready();
+  return app;
+}
+
+const documentOf = async (route?: Options, options?: Swagger) =>
+  (await appWith(route, options)).swagger() as OpenAPIV3_1.Document;
+
+const contract = openapi();
+const { post } = contract.paths['/plants'];
+const info = { title: 'An app', version: '1.0.0' };
+
+describe.each(['3.0.3', '3.1.0'])("in the app's document, OpenAPI %s", (version) => {
+  const options = { openapi: { openapi: version, info } };
+
+  test('the route has the body, each answer and what else the operation says', async () => {
+    const document = await documentOf(undefined, options);
+    expect(Object.keys(document.paths!)).toEqual(['/api/plants']);
+    const operation = document.paths!['/api/plants']!.post!;
+    expect(operation).toMatchObject({
+      operationId: post.operationId,
+      summary: post.summary,
+      tags: post.tags,
+    });
+    const { content } = operation.requestBody as OpenAPIV3_1.RequestBodyObject;
+    expect(content).toMatchObject({
+      'application/json': { schema: { allOf: [{ required: ['name'] }, { required: ['id'] }] } },
+    });
+    const responses = operation.responses as Record<string, OpenAPIV3_1.ResponseObject>;
+    expect(Object.keys(responses)).toEqual(Object.keys(post.responses));
+    for (const [status, { description, content, headers }] of Object.entries(responses)) {
+      const { [status as '401']: documented } = post.responses;
+      expect(description).toBe(documented.description);
+      const required = status === '200' ? ['name'] : ['error', 'message'];
+      expect(content).toMatchObject({ 'application/json': { schema: { type: 'object', required } } });
+      expect(Object.keys(headers ?? {})).toEqual(Object.keys(documented.headers ?? {}));
+    }
+    expect(operation).not.toHaveProperty('security');
+    expect(JSON.stringify(operation)).not.toContain('$ref');
+  });
+
+  test('is valid to two validators', async () => {
+    const document = await documentOf(undefined, options);
+    expect(await new Validator().validate(structuredClone(document))).toEqual({ valid: true });
+    expect(await readme(structuredClone(document))).toMatchObject({ valid: true });
+  });
+});
+
+describe('what the app gives', () => {
+  test("a security scheme of the app's document is named", async () => {
+    const components = { securitySchemes: { token: { type: 'http' as const, scheme: 'bearer' } } };
+    const document = await documentOf(
+      { schema: { security: [{ token: [] }], tags: ['Garden'] } },
+      { openapi: { info, components } },
+    );
+    expect(document.paths!['/api/plants']!.post).toMatchObject({
+      security: [{ token: [] }],
+      tags: ['Garden'],
+    });
+  });
+
+  test('hide keeps the route out of the document', async () => {
+    expect((await documentOf({ schema: { hide: true } })).paths).toEqual({});
+  });
+
+  test("config is there for the app's hooks", async () => {
+    const app = Fastify();
+    onTestFinished(() => app.close());
+    const routes: RouteOptions[] = [];
+    app.addHook('onRoute', (route) => void routes.push(route));
+    app.register(make({ config: { rateLimit: { max: 7 } } as object }));
+    await app.ready();
+    expect(routes[0]?.config).toMatchObject({ rateLimit: { max: 7 } });
+  });
+
+  test.each<[string, unknown, RegExp]>([
+    ['another option', { schmea: {} }, /^schmea is not an option; there are schema, config$/],
+    ['a schema that is none', { schema: true }, /^schema must be an object$/],
+    ['a config that is none', { config: 'x' }, /^config must be an object$/],
+  ])('%s is a TypeError at once', (_what, route, message) => {
+    expect(() => make(route as Options)).toThrow(TypeError);
+    expect(() => make(route as Options)).toThrow(message);
+  });
+});
+
+describe('the schema is there to be read, and decides nothing', () => {
+  const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
+
+  test('a body that is not as it says gets our own answer', async () => {
+    const app = await appWith();
+    const send = async (payload: string) =>
+      (await app.inject({ method: 'POST', url: '/api/plants', headers, payload })).json();
+    expect(await send('{"name":1}')).toMatchObject({ error: 40002 });
+    expect(await send('{')).toMatchObject({ error: 40001 });
+    expect(await send('{"id":9007199254740993,"name":"a","more":1}')).toEqual({ name: 'a' });
+  });
+
+  test('hazard: an app whose compilers take other schemas still starts', async () => {
+    const app = Fastify();
+    onTestFinished(() => app.close());
+    const refuse = () => {
+      throw new Error('this is no schema of mine');
+    };
+    app.setValidatorCompiler(refuse);
+    app.setSerializerCompiler(refuse);
+    app.register(make());
+    await app.ready();
+    const answer = await app.inject({
+      method: 'POST',
+      url: '/plants',
+      headers,
+      payload: '{"id":1,"name":"a"}',
+    });
+    expect([answer.statusCode, answer.headers['content-type'], answer.body]).toEqual([
+      200,
+      'application/json',
+      '{"name":"a"}',
+    ]);
+  });
+});
+
+describe("the app's rules for paths hold here too", () => {
+  const statusOf = async (options: object, url: string) => {
+    const app = Fastify(options);
+    onTestFinished(() => app.close());
+    app.register(make(), { prefix: '/api' });
+    return (await app.inject({ method: 'POST', url })).statusCode;
+  };
+
+  // 401: the path is ours, and the request has no token.
+  test.each<[object, string, number]>([
+    [{}, '/api/plants', 401],
+    [{}, '/api/plants/', 404],
+    [{}, '/api/PLANTS', 404],
+    [{}, '/api//plants', 404],
+    [{ routerOptions: { ignoreTrailingSlash: true } }, '/api/plants/', 401],
+    [{ routerOptions: { ignoreTrailingSlash: true } }, '/api/plants/?x=/', 401],
+    [{ routerOptions: { caseSensitive: false } }, '/API/Plants', 401],
+    [{ routerOptions: { ignoreDuplicateSlashes: true } }, '/api//plants', 401],
+    [{ routerOptions: { ignoreTrailingSlash: true } }, '/api/%70lants', 404],
+    [{ routerOptions: { ignoreTrailingSlash: true } }, '/api/%70lants/', 404],
+  ])('%j, %s: %i', async (options, url, status) => {
+    expect(await statusOf(options, url)).toBe(status);
+  });
+});
