@@ -58,7 +58,8 @@ export function copyOf({ id, name, tag }: NewPlant): NewPlant {
       'create needs a plant: a bigint id, a string name and, if there is one, a string tag',
     );
   }
-  return typeof tag === 'string' ? { id, name, tag } : { id, name };
+  // Also without a tag an own member: what an app adds to `Object.prototype` is no tag of this plant.
+  return { id, name, tag: tag ?? undefined };
 }
 
 /** Sorts a batch by id, and makes duplicates of later creates of an id, so that each id comes once in its namespace. */

@@ -33,11 +33,13 @@ export function answerMistake(...given: readonly unknown[]): PlantResponse {
  * makes the handler.
  *
  * @param rest the adapter's further arguments: there are some only if a host calls it
- * @throws {TypeError} unless it is a handler, or a host can be answered
+ * @returns whether it is a handler; if not, the host was answered
+ * @throws {TypeError} if it is none, and there is no host to answer
  */
-export function checkHandler(handle: unknown, rest: readonly unknown[]): void {
+export function checkHandler(handle: unknown, rest: readonly unknown[]): boolean {
   const isHandler = typeof handle === 'function' && handle.name !== 'createPlantStore';
   if (!isHandler) answerMistake(handle, ...rest);
+  return isHandler;
 }
 
 interface NodeResponse {

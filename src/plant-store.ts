@@ -7,7 +7,7 @@ import { isThenable, type PlantHandler, type PlantRequest, pathOf } from './http
 import { answerMistake } from './misuse.js';
 import { checkOptions, type PlantStoreOptions, plantStoreRules } from './options.js';
 import { type NewPlant, plantFromParsed, plantFromText } from './plant.js';
-import { isNamed, Refusal } from './problems.js';
+import { isNamed, isRefusal, Refusal } from './problems.js';
 import type { PlantStorage } from './storage.js';
 
 /**
@@ -135,12 +135,4 @@ function report(
     const reporting = onError(error, request);
     if (isThenable(reporting)) reporting.then(undefined, () => {});
   } catch {}
-}
-
-function isRefusal(thrown: unknown): thrown is Refusal {
-  try {
-    return thrown instanceof Refusal;
-  } catch {
-    return false; // `instanceof` throws on a revoked proxy.
-  }
 }

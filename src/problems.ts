@@ -68,6 +68,14 @@ export class Refusal {
   }
 }
 
+export function isRefusal(thrown: unknown): thrown is Refusal {
+  try {
+    return thrown instanceof Refusal;
+  } catch {
+    return false; // `instanceof` throws on a revoked proxy.
+  }
+}
+
 /**
  * Whether an error is one of the library's own. Compares by name: if an app loads this package as ESM and as CommonJS,
  * there are two classes of one name, and `instanceof` fails.

@@ -80,8 +80,8 @@ export function toFastify(
   route: FastifyRouteOptions = {},
   ...rest: undefined[]
 ): (instance: FastifyInstance, options: unknown, done: () => void) => void {
-  checkHandler(handle, [route, ...rest]);
-  const { schema, config } = checkOptions(route, routeRules);
+  if (!checkHandler(handle, [route, ...rest])) return () => {};
+  const described = descriptionOf(route);
   return function plantStore(instance, _options, done) {
     const { prefix } = instance;
     const mount = prefix.replace(/\/plants$/, '');
@@ -89,11 +89,7 @@ export function toFastify(
       method: 'POST',
       // The prefix may be the operation's own path.
       url: mount === prefix ? '/plants' : '',
-      schema: { ...operationSchema(), ...schema },
-      config,
-      // The schema is there to be read. Compiling it would cost time, and fail in an app whose compiler takes other schemas.
-      validatorCompiler: () => () => true,
-      serializerCompiler: () => asIs,
+      ...described,
       // Not async: Fastify would go on as soon as the promise resolves, before `reply` is sent.
       onRequest(request, reply) {
         const { raw } = request;
@@ -131,6 +127,17 @@ const routeRules = {
   schema: [{}, isObject, 'an object'],
   config: [{}, isObject, 'an object'],
 } as const;
+
+function descriptionOf(route: FastifyRouteOptions) {
+  const { schema, config } = checkOptions(route, routeRules);
+  return {
+    schema: { ...operationSchema(), ...schema },
+    config,
+    // The schema is there to be read. Compiling it would cost time, and fail in an app whose compiler takes other schemas.
+    validatorCompiler: () => () => true as const,
+    serializerCompiler: () => asIs,
+  };
+}
 
 /** The operation of the OpenAPI document, as the schema of a route: every reference in its place. */
 function operationSchema(): object {

@@ -64,11 +64,11 @@ export function toKoa(
 /** What koa-mount and @koa/router add to a context. */
 interface MountedContext {
   readonly mountPath?: string;
-  readonly matched?: readonly { readonly path: unknown; readonly stack: readonly unknown[] }[];
+  readonly matched?: readonly { readonly path: unknown; readonly stack?: readonly unknown[] }[];
 }
 
 function placeOf(context: KoaContext & MountedContext, middleware: unknown): Place {
   const { req, originalUrl, mountPath: mount, matched } = context;
-  const route = matched?.find(({ stack }) => stack.includes(middleware));
+  const route = matched?.find?.(({ stack }) => stack?.includes?.(middleware));
   return { method: req.method, url: req.url ?? '', originalUrl, mount, route: route?.path };
 }

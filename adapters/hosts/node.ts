@@ -48,13 +48,13 @@ export function toNode(
 interface ExpressRequest {
   readonly originalUrl?: string;
   readonly baseUrl?: string;
-  readonly route?: { readonly path: unknown; readonly stack: readonly { readonly handle: unknown }[] };
+  readonly route?: { readonly path: unknown; readonly stack?: readonly { readonly handle: unknown }[] };
 }
 
 function placeOf(request: NodeRequest & ExpressRequest, middleware: unknown): Place {
   const { method, url = '', originalUrl = url, baseUrl: mount, route } = request;
-  // Express leaves a route that was passed on its requests.
-  const isOurs = route?.stack.some(({ handle }) => handle === middleware);
+  // Express leaves a route that was passed on its requests; other hosts mean something else by `route`.
+  const isOurs = route?.stack?.some?.(({ handle }) => handle === middleware);
   return { method, url, originalUrl, mount, route: isOurs ? route?.path : undefined };
 }
 

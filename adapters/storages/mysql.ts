@@ -1,6 +1,7 @@
 import { groupCommitDefaults } from '../../src/group-commit.js';
-import { type CreateOutcome, groupCommit, type NewPlant, RolledBack } from '../../src/index.js';
-import { classified, type Meaning, quote, type SqlOptions, type SqlStorage } from './_sql.js';
+import { type CreateOutcome, groupCommit, type NewPlant } from '../../src/index.js';
+import { type MysqlError, meaningOf, numbers } from './_mysql-errors.js';
+import { type Connections, onConnection, quote, type SqlOptions, type SqlStorage, within } from './_sql.js';
 
 /** A statement as `mysql2` takes it. */
 export interface MysqlStatement {
@@ -8,6 +9,7 @@ export interface MysqlStatement {
   values: (string | null)[];
   rowsAsArray: boolean;
   nestTables: boolean;
+  typeCast: (field: unknown, next: () => unknown) => unknown;
 }
 
 /** What is used of a connection of `mysql2/promise`. */
@@ -41,10 +43,10 @@ function schemaOf(table: string): string {
 }
 
 /**
- * Keeps plants in MariaDB, MySQL, TiDB or Vitess, many creates a statement. The pool stays yours; its connections
+ * Keeps plants in MariaDB, MySQL, TiDB or Vitess, many creates per statement. The pool stays yours. Its connections
  * have to commit by themselves and to speak utf8mb4, which are the defaults of server and driver.
  *
- * @throws {TypeError} that names a bad option
+ * @throws {TypeError} that names a bad argument or option
  *
  * @example
  * ```ts
@@ -56,59 +58,30 @@ function schemaOf(table: string): string {
  * ```
  */
 export function mysqlStorage(pool: MysqlPool, options: MysqlOptions = {}): MysqlStorage {
+  // A callback pool hands its connections to a parameter.
+  if (typeof pool?.getConnection !== 'function' || pool.getConnection.length > 0) {
+    throw new TypeError('mysqlStorage needs a mysql2/promise pool: pass pool.promise()');
+  }
   const { table: name = 'plants', ...groupOptions } = options;
   const { timeoutMs = groupCommitDefaults.timeoutMs } = groupOptions;
   const table = quote(name, '`', 'database');
-  const insert = (plants: readonly NewPlant[]) =>
-    statement(
-      `INSERT INTO ${table} (id, name, tag) VALUES ${list('(?, ?, ?)', plants.length)}`,
-      plants.flatMap(({ id, name, tag }) => [String(id), name, tag ?? null]),
-    );
-  // MySQL compares BIGINT with text as doubles, so that 2^53 equals 2^53+1: cast both ways.
-  const select = (columns: string, ids: readonly bigint[]) =>
-    statement(
-      `SELECT ${columns} FROM ${table} WHERE id IN (${list('CAST(? AS SIGNED)', ids.length)})`,
-      ids.map(String),
-    );
-  /**
-   * Plain INSERTs, all or nothing. IGNORE truncates, and on Galera lets two instances win one id. ON DUPLICATE KEY
-   * does not say which row was new.
-   */
-  async function insertFree(
-    connection: MysqlConnection,
-    plants: readonly NewPlant[],
-  ): Promise<CreateOutcome[]> {
-    const taken = new Set<string>();
-    for (;;) {
-      const free = plants.filter(({ id }) => !taken.has(String(id)));
-      if (free.length === 0) break;
-      try {
-        await execute(connection, insert(free));
-        break;
-      } catch (error) {
-        if ((error as MysqlError).errno !== numbers.duplicateKey) throw error;
-        const ids = free.map(({ id }) => id);
-        const stored = await execute(connection, select('CAST(id AS CHAR)', ids));
-        // Another unique index was violated.
-        if (stored.length === 0) throw error;
-        for (const [id] of stored) taken.add(id!);
-      }
-    }
-    return plants.map(({ id }) => (taken.has(String(id)) ? 'taken' : 'created'));
-  }
-
+  const connections: Connections<MysqlConnection> = {
+    connect: () => pool.getConnection(),
+    release,
+    meaningOf,
+  };
   const read = (statement: MysqlStatement) =>
-    withConnection(pool, timeoutMs, (connection) => execute(connection, statement)).catch((error) => {
-      throw error instanceof RolledBack ? error.cause : error;
-    });
+    within(timeoutMs, (call) =>
+      onConnection(connections, call, (connection) => execute(connection, statement)),
+    );
 
   return {
-    ...groupCommit(
-      (plants) => withConnection(pool, timeoutMs, (connection) => insertFree(connection, plants)),
-      groupOptions,
-    ),
+    ...groupCommit((plants: readonly NewPlant[], _contexts, call) => {
+      const insertAll = plants.some(({ id }) => id === 0n) ? insertWithZero : insertFree;
+      return onConnection(connections, call, (connection) => insertAll(connection, table, plants));
+    }, groupOptions),
     async find(id) {
-      const [row] = await read(select('name, tag', [id]));
+      const [row] = await read(select(table, 'name, tag', [id]));
       if (!row) return undefined;
       const [name, tag] = row as [string, string | null];
       return { id, name, tag: tag ?? undefined };
@@ -119,80 +92,77 @@ export function mysqlStorage(pool: MysqlPool, options: MysqlOptions = {}): Mysql
   };
 }
 
-/** An error of the server (`errno`, `sqlState`) or of the connection (`fatal`). */
-interface MysqlError {
-  readonly errno?: number;
-  readonly sqlState?: string;
-  readonly fatal?: boolean;
+/**
+ * Plain INSERTs, all or nothing. IGNORE truncates, and on Galera lets two instances win one id. ON DUPLICATE KEY does not
+ * say which row was new.
+ */
+async function insertFree(
+  connection: MysqlConnection,
+  table: string,
+  plants: readonly NewPlant[],
+): Promise<CreateOutcome[]> {
+  const taken = new Set<bigint>();
+  for (;;) {
+    const free = plants.filter(({ id }) => !taken.has(id));
+    if (free.length === 0) break;
+    try {
+      await execute(connection, insert(table, free));
+      break;
+    } catch (error) {
+      if ((error as MysqlError).errno !== numbers.duplicateKey) throw error;
+      const ids = free.map(({ id }) => id);
+      // A column with ZEROFILL has leading zeros.
+      for (const [id] of await execute(connection, select(table, 'CAST(id AS CHAR)', ids)))
+        taken.add(BigInt(id!));
+      // Another unique index was violated.
+      if (!ids.some((id) => taken.has(id))) throw error;
+    }
+  }
+  return plants.map(({ id }) => (taken.has(id) ? 'taken' : 'created'));
 }
 
-/** The server's error numbers that matter here, by what MariaDB, MySQL and TiDB call them. */
-const numbers = {
-  duplicateKey: 1062,
-  tooManyConnections: 1040,
-  noQuorum: 1047,
-  packetTooLarge: 1153,
-  lockWaitTimeout: 1205,
-  deadlock: 1213,
-  readOnly: 1290,
-  characterNotInCharset: 1366,
-  checkViolated: 3819,
-  tidbRetryable: 8022,
-  tidbWriteConflict: 9007,
-} as const;
-
-const meanings = new Map<number | undefined, Meaning>([
-  [numbers.tooManyConnections, 'transient'],
-  [numbers.noQuorum, 'transient'],
-  [numbers.lockWaitTimeout, 'transient'],
-  [numbers.deadlock, 'transient'],
-  [numbers.readOnly, 'transient'],
-  [numbers.tidbRetryable, 'transient'],
-  [numbers.tidbWriteConflict, 'transient'],
-  [numbers.packetTooLarge, 'plantAtFault'],
-  [numbers.characterNotInCharset, 'plantAtFault'],
-  [numbers.checkViolated, 'plantAtFault'],
-]);
-
-/** What the server says it rolled back. Everything else is unknown, also 1180: the commit itself failed. */
-function meaningOf({ errno, sqlState = '' }: MysqlError): Meaning {
-  return meanings.get(errno) ?? (/^2[23]/.test(sqlState) ? 'plantAtFault' : 'unknown');
+/** On an AUTO_INCREMENT column MySQL takes 0 for "the next number", unless the SQL mode says otherwise. */
+async function insertWithZero(
+  connection: MysqlConnection,
+  table: string,
+  plants: readonly NewPlant[],
+): Promise<CreateOutcome[]> {
+  const [row] = await execute(connection, statement('SELECT @@SESSION.sql_mode', []));
+  const mode = row![0]!;
+  const setMode = (value: string) => execute(connection, statement('SET SESSION sql_mode = ?', [value]));
+  await setMode(`${mode},NO_AUTO_VALUE_ON_ZERO`);
+  try {
+    return await insertFree(connection, table, plants);
+  } finally {
+    await setMode(mode);
+  }
 }
 
-/** Runs `work` on a connection, within `timeoutMs`: a frozen server would keep the connection for ever. */
-async function withConnection<T>(
-  pool: MysqlPool,
-  timeoutMs: number,
-  work: (connection: MysqlConnection) => Promise<T>,
-): Promise<T> {
-  const connection = await pool.getConnection().catch((error: MysqlError) => {
-    // Nothing has been sent yet, so a failed connection is safe to retry.
-    throw classified(error, error.fatal && !error.sqlState ? 'transient' : meaningOf(error));
-  });
-  return new Promise<T>((resolve, reject) => {
-    const timer = setTimeout(() => {
-      connection.destroy();
-      reject(new Error(`MySQL did not answer within ${timeoutMs} ms`));
-    }, timeoutMs);
-    work(connection).then(
-      (result) => {
-        clearTimeout(timer);
-        connection.release();
-        resolve(result);
-      },
-      (error: MysqlError) => {
-        clearTimeout(timer);
-        // After a server error the connection can be reused; after any other it may hold half an answer.
-        if (error.sqlState) connection.release();
-        else connection.destroy();
-        reject(classified(error, meaningOf(error)));
-      },
-    );
-  });
+function insert(table: string, plants: readonly NewPlant[]): MysqlStatement {
+  return statement(
+    `INSERT INTO ${table} (id, name, tag) VALUES ${list('(?, ?, ?)', plants.length)}`,
+    plants.flatMap(({ id, name, tag }) => [String(id), name, tag ?? null]),
+  );
 }
 
+/** MySQL compares BIGINT with text as doubles, so that 2^53 equals 2^53+1: cast both ways. */
+function select(table: string, columns: string, ids: readonly bigint[]): MysqlStatement {
+  return statement(
+    `SELECT ${columns} FROM ${table} WHERE id IN (${list('CAST(? AS SIGNED)', ids.length)})`,
+    ids.map(String),
+  );
+}
+
+/** After a server error the connection can be reused, except for 1153, after which the server hangs up. */
+function release(connection: MysqlConnection, error?: unknown): void {
+  const { errno, sqlState } = (error ?? {}) as MysqlError;
+  if (error && (!sqlState || errno === numbers.packetTooLarge)) connection.destroy();
+  else connection.release();
+}
+
+/** Every setting of the pool that changes rows is set again here, because what a statement says wins. */
 function statement(sql: string, values: (string | null)[]): MysqlStatement {
-  return { sql, values, rowsAsArray: true, nestTables: false };
+  return { sql, values, rowsAsArray: true, nestTables: false, typeCast: (_field, next) => next() };
 }
 
 function list(item: string, length: number): string {

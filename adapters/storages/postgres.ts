@@ -1,6 +1,15 @@
 import { groupCommitDefaults } from '../../src/group-commit.js';
-import { groupCommit, type NewPlant, type RolledBack } from '../../src/index.js';
-import { classified, type Meaning, quote, type SqlOptions, type SqlStorage } from './_sql.js';
+import { type BatchCall, type CreateOutcome, groupCommit, type NewPlant } from '../../src/index.js';
+import { meaningOf } from './_postgres-errors.js';
+import {
+  type Connections,
+  onConnection,
+  outcomesOf,
+  quote,
+  type SqlOptions,
+  type SqlStorage,
+  within,
+} from './_sql.js';
 
 /** What is used of a `pg` Pool or Client, of PGlite, or of anything that queries as they do. */
 export interface PostgresPool {
@@ -46,7 +55,7 @@ function schemaOf(table: string): string {
  * Many instances may share one database. Plants are as durable as `fsync` and `synchronous_commit` make them there.
  * Give the pool an `error` listener, for idle connections that are lost. All callers share one table.
  *
- * @throws {TypeError} that names a bad option
+ * @throws {TypeError} that names a bad argument or option
  *
  * @example
  * ```ts
@@ -59,30 +68,24 @@ function schemaOf(table: string): string {
  * ```
  */
 export function postgresStorage(pool: PostgresPool, options: PostgresOptions = {}): PostgresStorage {
+  checkPool(pool);
   const { table: name = 'plants', ...groupOptions } = options;
   const { timeoutMs = groupCommitDefaults.timeoutMs } = groupOptions;
-  const table = quote(name, '"', 'schema');
-  // Ids travel as text, because an app may have set its own int8 parser. Sorted, so that two instances cannot
-  // deadlock. ON CONFLICT waits for a rival transaction to commit.
-  const insert = `INSERT INTO ${table} (id, name, tag)
-SELECT id, name, tag FROM unnest($1::bigint[], $2::text[], $3::text[]) AS new (id, name, tag) ORDER BY id
-ON CONFLICT (id) DO NOTHING RETURNING id::text AS id`;
-
-  async function createMany(plants: readonly NewPlant[]): Promise<('created' | 'taken')[]> {
-    const ids = plants.map(({ id }) => String(id));
-    const names = plants.map((plant) => plant.name);
-    const tags = plants.map(({ tag }) => tag ?? null);
-    const created = new Set<unknown>();
-    const rows = await queryWithin(pool, timeoutMs, insert, [ids, names, tags]);
-    for (const { id } of rows) created.add(id);
-    return ids.map((id) => (created.has(id) ? 'created' : 'taken'));
-  }
+  const table = quote(name, '"', 'schema', maxNameBytes);
+  const connections: Connections<PgClient> = { connect: () => connect(pool), release, meaningOf };
+  const statements = statementsOn(table);
 
   return {
-    ...groupCommit(createMany, groupOptions),
+    ...groupCommit(
+      (plants: readonly NewPlant[], _contexts, call: BatchCall) =>
+        onConnection(connections, call, (client) => insertFree(client, statements, plants)),
+      groupOptions,
+    ),
     async find(id) {
-      const select = `SELECT id::text AS id, name, tag FROM ${table} WHERE id = $1::bigint`;
-      const [row] = (await pool.query(select, [String(id)])).rows;
+      const { rows } = await within(timeoutMs, (call) =>
+        onConnection(connections, call, async (client) => client.query(statements.selectPlant, [String(id)])),
+      );
+      const [row] = rows;
       return row && { id: BigInt(row.id), name: row.name, tag: row.tag ?? undefined };
     },
     async createTable() {
@@ -95,57 +98,74 @@ ON CONFLICT (id) DO NOTHING RETURNING id::text AS id`;
   };
 }
 
-/**
- * Runs a statement within `timeoutMs`: a frozen server would keep the connection for ever. Also rejects if it was
- * committed but not replicated.
- */
-async function queryWithin(
-  pool: PostgresPool,
-  timeoutMs: number,
+/** PostgreSQL cuts longer names, so that two tables would be one. */
+const maxNameBytes = 63;
+
+function checkPool(pool: PostgresPool & { _connected?: unknown; _connecting?: unknown }): void {
+  if (typeof pool?.query !== 'function') {
+    throw new TypeError(
+      'postgresStorage needs a pg Pool, a connected pg Client or a PGlite: pass new pg.Pool()',
+    );
+  }
+  if (pool._connected === false && pool._connecting === false) {
+    throw new TypeError(
+      'postgresStorage needs a connected pg Client: call client.connect() first, or pass a pg.Pool',
+    );
+  }
+}
+
+function statementsOn(table: string) {
+  return {
+    // Ids travel as text, because an app may have set its own int8 parser. Sorted, so that two instances cannot
+    // deadlock. ON CONFLICT waits for a rival transaction to commit. The warning of `unreplicated` must not be filtered.
+    insert: `INSERT INTO ${table} (id, name, tag)
+SELECT id, name, tag FROM unnest($1::bigint[], $2::text[], $3::text[]) AS new (id, name, tag),
+set_config('client_min_messages', 'warning', true) ORDER BY id
+ON CONFLICT (id) DO NOTHING RETURNING id::text AS id`,
+    selectIds: `SELECT id::text AS id FROM ${table} WHERE id = ANY($1::bigint[])`,
+    selectPlant: `SELECT id::text AS id, name, tag FROM ${table} WHERE id = $1::bigint`,
+  };
+}
+
+async function insertFree(
+  client: PgClient,
+  { insert, selectIds }: ReturnType<typeof statementsOn>,
+  plants: readonly NewPlant[],
+): Promise<CreateOutcome[]> {
+  const ids = plants.map(({ id }) => String(id));
+  const names = plants.map((plant) => plant.name);
+  const tags = plants.map(({ tag }) => tag ?? null);
+  const created = idsOf(await queryReplicated(client, insert, [ids, names, tags]));
+  if (created.size === ids.length) return ids.map(() => 'created');
+  try {
+    return outcomesOf(plants, created, idsOf((await client.query(selectIds, [ids])).rows));
+  } catch (error) {
+    return ids.map((id) => (created.has(id) ? 'created' : (error as Error)));
+  }
+}
+
+function idsOf(rows: readonly { id: unknown }[]): Set<unknown> {
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Rejects also if the rows were committed but not replicated. */
+async function queryReplicated(
+  client: PgClient,
   text: string,
   values: unknown[],
-): Promise<{ id: string }[]> {
-  const client = await connect(pool);
-  let failure: unknown;
+): Promise<readonly { id: unknown }[]> {
+  let failure: Error | undefined;
   const onNotice = (notice: Message) => {
     failure ??= unreplicated(notice);
   };
   client.on?.('notice', onNotice);
-  let release = (error?: unknown) => {
-    release = ignore;
-    client.off?.('notice', onNotice);
-    client.off?.('error', ignore);
-    client.release?.(error);
-  };
-  const timer = setTimeout(() => release(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
   try {
     const { rows } = await client.query(text, values);
     if (failure) throw failure;
     return rows;
-  } catch (error) {
-    failure = classified(error, meaningOf(error));
-    throw failure;
   } finally {
-    clearTimeout(timer);
-    // With an error the pool discards the connection; for a bad plant the connection is kept.
-    release((failure as RolledBack | undefined)?.resend === 'apart' ? undefined : failure);
+    client.off?.('notice', onNotice);
   }
-}
-
-function ignore(): void {}
-
-/** On a `pg` Pool, checks out a client, to hear its notices. */
-function connect(pool: PostgresPool & Partial<PgPool>): PgClient | Promise<PgClient> {
-  if (pool.totalCount === undefined || !pool.connect) return pool;
-  return new Promise((resolve, reject) => {
-    pool.connect?.((error, client) => {
-      // Nothing has been sent yet: safe to retry, except for a wrong password or database.
-      if (error) return reject(classified(error, permanent.test(codeOf(error)) ? 'permanent' : 'transient'));
-      // Listen at once: the server may close the connection right away, and an unheard `error` event ends the process.
-      client.on?.('error', ignore);
-      resolve(client);
-    });
-  });
 }
 
 /**
@@ -157,23 +177,23 @@ function unreplicated({ message, routine }: Message): Error | undefined {
   return cutShort ? new Error(`not replicated: ${message}`) : undefined;
 }
 
-/** Serialization failure, deadlock, read-only standby, server starting, too many connections, refused. */
-const transient = /^(40001|40P01|25006|57P03|53300|ECONNREFUSED)$/;
-
-/** Wrong user, password or database. */
-const permanent = /^(28|3D)/;
-
-/** Data, constraints, limits, a trigger's error. */
-const plantAtFault = /^(22|23|44|54|P0)/;
-
-/** Unknown are 57P01, 40003, a lost connection. */
-function meaningOf(error: unknown): Meaning {
-  const code = codeOf(error);
-  if (transient.test(code)) return 'transient';
-  return plantAtFault.test(code) ? 'plantAtFault' : 'unknown';
+/** On a `pg` Pool, checks out a client, to hear its notices. */
+function connect(pool: PostgresPool & Partial<PgPool>): PgClient | Promise<PgClient> {
+  if (pool.totalCount === undefined || !pool.connect) return pool;
+  return new Promise((resolve, reject) => {
+    pool.connect?.((error, client) => {
+      if (error) return reject(error);
+      // Listen at once: the server may close the connection right away, and an unheard `error` event ends the process.
+      client.on?.('error', ignore);
+      resolve(client);
+    });
+  });
 }
 
-/** The SQLSTATE of a server's error, or the system's code of a connection's error. */
-function codeOf(error: unknown): string {
-  return String((error as { code?: unknown } | undefined)?.code);
+/** With an error the pool discards the connection; for a bad plant the connection is kept. */
+function release(client: PgClient, error?: unknown): void {
+  client.off?.('error', ignore);
+  client.release?.(error && meaningOf(error, false) !== 'plantAtFault' ? error : undefined);
 }
+
+function ignore(): void {}

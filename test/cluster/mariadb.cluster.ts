@@ -64,6 +64,8 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
     'with named placeholders': { namedPlaceholders: true },
     'with numbers as texts': { supportBigNumbers: true, bigNumberStrings: true },
     'with one connection': { connectionLimit: 1 },
+    'with raw values': { typeCast: false },
+    'with a typeCast of its own': { typeCast: (field) => field.buffer() },
   };
   describe.each(Object.entries(poolOptions))('a pool %s', (_, options) => {
     for (const { id, name, run } of storageCases(() => openTable(poolOf(options)))) it(`${id}: ${name}`, run);
@@ -100,6 +102,75 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
       expect(outcomes[i]).toMatchObject(refused ? { status: 'rejected' } : { value: 'created' });
       expect(await peek(plant.id)).toEqual(refused ? undefined : plant);
     }
+  });
+
+  it('refuses a plant that a trigger refuses with SIGNAL, and takes the other 63 of its batch', async () => {
+    const { storage, table } = await openTable(poolOf());
+    await behind.query(`CREATE TRIGGER \`weed ${table}\` BEFORE INSERT ON \`${table}\` FOR EACH ROW
+      BEGIN IF new.name = 'nettle' THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no nettles'; END IF; END`);
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 64 }, (_, i) =>
+        storage.create({ id: BigInt(i), name: i === 21 ? 'nettle' : 'Rosa' }, context),
+      ),
+    );
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(63);
+    expect(outcomes[21]).toMatchObject({ reason: { errno: 1644 } });
+  });
+
+  it.each(['BIGINT AUTO_INCREMENT', 'BIGINT ZEROFILL'])(
+    'keeps every id in a table with a column of %s',
+    async (type) => {
+      const table = `plants ${tables++}`;
+      await behind.query(
+        `CREATE TABLE \`${table}\` (id ${type} PRIMARY KEY, name LONGTEXT NOT NULL, tag LONGTEXT)`,
+      );
+      const { storage } = await openTable(poolOf(), table);
+      const create = (id: bigint) => storage.create({ id, name: `plant ${id}` }, context);
+      expect(await Promise.all([0n, 0n, 0n, 1n, 7n].map(create))).toEqual([
+        'created',
+        'taken',
+        'taken',
+        'created',
+        'created',
+      ]);
+      expect(await Promise.all([0n, 1n, 7n, 8n].map(create))).toEqual(['taken', 'taken', 'taken', 'created']);
+      const sql = `SELECT id + 0 FROM \`${table}\` ORDER BY id`;
+      const [rows] = await behind.query<RowDataPacket[][]>({ sql, rowsAsArray: true });
+      expect(rows.map(([id]) => Number(id))).toEqual([0, 1, 7, 8]);
+    },
+  );
+
+  it('leaves the SQL mode of its connections as it was', async () => {
+    const pool = poolOf({ connectionLimit: 1 });
+    const { storage } = await openTable(pool);
+    const mode = async () =>
+      (await pool.query<RowDataPacket[]>('SELECT @@SESSION.sql_mode AS mode'))[0][0]?.mode;
+    const before = await mode();
+    await storage.create({ id: 0n, name: 'Rosa' }, context);
+    expect(await mode()).toBe(before);
+  });
+
+  describe('a max_allowed_packet of 1 MiB', () => {
+    beforeAll(() => server.query('SET GLOBAL max_allowed_packet = 1048576'));
+    afterAll(() => server.query('SET GLOBAL max_allowed_packet = DEFAULT'));
+
+    it('takes batches of long texts; a plant that does not fit alone is refused and harms no other', async () => {
+      const { storage, peek } = await openTable(poolOf());
+      const refused: unknown[] = [];
+      for (let round = 0; round < 5; round++) {
+        const plants = Array.from({ length: 20 }, (_, i) => ({
+          id: BigInt(round * 100 + i),
+          name: '\u20ac'.repeat(i === 7 ? 400_000 : 100_000),
+        }));
+        const outcomes = await Promise.allSettled(plants.map((plant) => storage.create(plant, context)));
+        for (const [i, outcome] of outcomes.entries()) {
+          if (i === 7) refused.push(outcome.status);
+          else expect(outcome).toEqual({ status: 'fulfilled', value: 'created' });
+        }
+      }
+      expect(refused).toEqual(Array(5).fill('rejected'));
+      expect((await peek(19n))?.name).toHaveLength(100_000);
+    });
   });
 
   it('keeps few prepared statements, however many sizes its batches have', async () => {

@@ -107,7 +107,7 @@ describe('on Fastify', () => {
     ['toFastify', toFastify],
   ])('a plugin that is %s alone fails to load', async (_name, plugin) => {
     const app = Fastify();
-    app.register(wrong(plugin));
+    app.register(wrong(plugin), { prefix: '/api' });
     await expect(app.ready()).rejects.toThrow(advice);
   });
 });

@@ -187,6 +187,21 @@ describe('hazard: a path that the app has not handed over is not taken', () => {
     },
   );
 
+  test('of another host, whose words mean something else', async () => {
+    const foreign = {
+      route: { path: '/trees/plants' },
+      baseUrl: { of: 'another kind' },
+      matched: '/trees/plants',
+    };
+    const send = await opened((handle) => {
+      const middleware = toNode(handle);
+      return createServer((request, response) =>
+        middleware(Object.assign(request, foreign), response, () => response.writeHead(201).end()),
+      );
+    });
+    expect(await send('/trees/plants')).toBe(201);
+  });
+
   test("@koa/router: a route of the router's own", async () => {
     const send = await opened((handle) => {
       const router = new Router().use(toKoa(handle)).post('/trees/plants', (context) => {

@@ -48,7 +48,7 @@ const shared = /^adapters\/hosts\/_node\//;
 const isAllowed = (file: string, name: string) =>
   name.startsWith('src/') ||
   (shared.test(name) && file.startsWith('adapters/hosts/')) ||
-  (name === 'adapters/storages/_sql.ts' && file.startsWith('adapters/storages/')) ||
+  (/^adapters\/storages\/_/.test(name) && file.startsWith('adapters/storages/')) ||
   (file === 'adapters/hosts/express.ts' && name === 'adapters/hosts/node.ts');
 
 test('the checks below find what they look for', () => {

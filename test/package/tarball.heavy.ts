@@ -96,7 +96,10 @@ describe('the tarball', () => {
     const dead: string[] = [];
     for (const name of documents) {
       const text = await readFile(join(installed, 'plant-store', name), 'utf8');
-      for (const [, link = ''] of text.matchAll(/\]\(([^)#\s]+)(?:#[\w-]*)?\)|(?:src|srcset)="([^"]+)"/g)) {
+      for (const [, inText, inTag] of text.matchAll(
+        /\]\(([^)#\s]+)(?:#[\w-]*)?\)|(?:src|srcset)="([^"]+)"/g,
+      )) {
+        const link = inText ?? inTag ?? '';
         const target = join(dirname(name), link);
         if (/^\w+:/.test(link) || files.includes(target)) continue;
         // A link that is dead in the repository too is another test's to find.

@@ -154,7 +154,7 @@ class Schedule {
   }
 
   async run(): Promise<string[]> {
-    for (let step = 0; step < 6; step++) {
+    for (let step = 0; step < 5; step++) {
       if (this.random() < 0.3) this.#changeMood();
       const count = this.random() < 0.2 ? this.#below(25) : this.#below(4);
       for (let i = 0; i < count; i++) this.#create();

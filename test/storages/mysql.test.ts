@@ -1,5 +1,7 @@
+import { createPoolCluster as createCallbackCluster, createPool as createCallbackPool } from 'mysql2';
+import { createPool, createPoolCluster } from 'mysql2/promise';
 import { type MysqlConnection, type MysqlStatement, mysqlStorage, schema } from 'plant-store/mysql';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 // What needs no server. test/cluster runs the storage on real servers, alone and in a cluster.
 
@@ -66,6 +68,87 @@ describe('mysqlStorage', () => {
     expect(log).toEqual(['INSERT 1,Rosa,', then]);
   });
 
+  it.each([
+    ['a trigger with SIGNAL', 1644, '45000'],
+    ['a CHECK of MySQL', 3819, 'HY000'],
+    ['a CHECK of MariaDB', 4025, '23000'],
+    ['a full table', 1114, 'HY000'],
+    ['a column without a value', 1364, 'HY000'],
+    ['a text that the character set lacks', 1366, '22007'],
+  ])(
+    'sends plants one by one if the server refused them, because one may be at fault: %s',
+    async (_, errno, sqlState) => {
+      const refused = mysqlError({ errno, sqlState });
+      const { pool, log } = answering(refused, refused);
+      const { create } = mysqlStorage(pool);
+      const outcomes = [1n, 2n].map((id) => create({ id, name: 'Rosa' }, context));
+      expect(await Promise.allSettled(outcomes)).toEqual([
+        { status: 'rejected', reason: refused },
+        { status: 'fulfilled', value: 'created' },
+      ]);
+      expect(log.filter((entry) => entry !== 'unprepare')).toEqual([
+        'INSERT 1,Rosa,,2,Rosa,',
+        'release',
+        'INSERT 1,Rosa,',
+        'release',
+        'INSERT 2,Rosa,',
+        'release',
+      ]);
+    },
+  );
+
+  it('does not use a connection again on which a packet was too large, because the server hangs up', async () => {
+    const { pool, log } = answering(mysqlError({ errno: 1153, sqlState: '08S01' }));
+    await expect(mysqlStorage(pool).create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow();
+    expect(log).toEqual(['INSERT 1,Rosa,', 'destroy']);
+  });
+
+  it('gives id 0 the SQL mode in which it is no request for the next number, and the old mode back', async () => {
+    const duplicate = mysqlError({ errno: 1062, sqlState: '23000' });
+    const { pool, log } = answering([['ANSI']], inserted, duplicate, [['0']], inserted);
+    expect(await mysqlStorage(pool).create({ id: 0n, name: 'Rosa' }, context)).toBe('taken');
+    expect(log).toEqual([
+      'SELECT ',
+      'SET ANSI,NO_AUTO_VALUE_ON_ZERO',
+      'INSERT 0,Rosa,',
+      'SELECT 0',
+      'SET ANSI',
+      'release',
+    ]);
+  });
+
+  it('takes a connection that comes after the time for no chance to send, and gives it back', async () => {
+    const { pool, log } = answering();
+    let connect: () => void = () => {};
+    const late = new Promise<void>((resolve) => {
+      connect = resolve;
+    });
+    const { create } = mysqlStorage(
+      { getConnection: () => late.then(pool.getConnection) },
+      { timeoutMs: 50 },
+    );
+    await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({ name: 'StorageBusy' });
+    connect();
+    await vi.waitFor(() => expect(log).toEqual(['release']));
+  });
+
+  it.each([
+    ['a callback pool', createCallbackPool({})],
+    ['a namespace of a callback pool cluster', createCallbackCluster().of('*')],
+    ['a connection', { execute: async () => [] }],
+    ['nothing', undefined],
+  ])('refuses %s at once, and says what to pass', (_, pool) => {
+    expect(() => mysqlStorage(pool as never)).toThrow(
+      new TypeError('mysqlStorage needs a mysql2/promise pool: pass pool.promise()'),
+    );
+  });
+
+  it('takes every pool of mysql2/promise', () => {
+    expect(() => mysqlStorage(createPool({}))).not.toThrow();
+    expect(() => mysqlStorage(createPoolCluster().of('*', 'ORDER'))).not.toThrow();
+    expect(() => mysqlStorage(createCallbackPool({}).promise())).not.toThrow();
+  });
+
   it('connects again when a connection is refused, because nothing was sent', async () => {
     const { pool, log } = answering();
     const refused = [
@@ -82,7 +165,10 @@ describe('mysqlStorage', () => {
   it('fails at once if the password is wrong', async () => {
     const denied = mysqlError({ errno: 1045, sqlState: '28000' });
     const { create, find } = mysqlStorage({ getConnection: () => Promise.reject(denied) });
-    await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toBe(denied);
+    await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({
+      name: 'StorageBusy',
+      cause: denied,
+    });
     await expect(find(1n, context)).rejects.toBe(denied);
   });
 

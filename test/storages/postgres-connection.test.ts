@@ -53,7 +53,11 @@ it('survives a server that accepts and closes in one packet, as a server does th
 
 it('fails at once if the password is wrong', async () => {
   const { pool, storage, connections } = await storageOn(refusal);
-  await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({ code: '28P01' });
-  expect(connections()).toBe(1);
+  await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({
+    name: 'StorageBusy',
+    cause: { code: '28P01' },
+  });
+  await expect(storage.find(1n, context)).rejects.toMatchObject({ code: '28P01' });
+  expect(connections()).toBe(2);
   await pool.end();
 });

@@ -84,6 +84,8 @@ describe('after an error', () => {
     ['25006', 'a read-only standby, found after a failover'],
     ['57P03', 'starting up'],
     ['53300', 'too many connections'],
+    ['53100', 'the disk is full'],
+    ['55P03', 'a lock that took too long'],
     ['ECONNREFUSED', 'connection refused'],
   ])('%s (%s) all plants are sent again, because none was stored', async (code) => {
     const { handle, query } = failingOnce(failure(code));
@@ -104,6 +106,9 @@ describe('after an error', () => {
     ['23505', 'another unique column'],
     ['54000', 'too large for an index'],
     ['P0001', 'raised by a trigger'],
+    ['GA001', "a trigger's own code"],
+    ['42501', 'a policy'],
+    ['0A000', 'not supported'],
   ])('%s (%s) the plants are sent one by one, and one fails', async (code) => {
     const { handle, query } = failingOnce(failure(code));
     const { create } = postgresStorage(handle);
@@ -125,6 +130,7 @@ describe('after an error', () => {
     ['ETIMEDOUT', 'connection lost'],
     ['XX000', 'an internal error'],
     ['undefined', 'query_timeout of the driver'],
+    ['08P01', 'PgBouncer: server conn crashed?'],
   ])('%s (%s) the plants may be stored: create fails, and nothing is sent again', async (code) => {
     const { handle, query } = failingOnce(failure(code));
     const { create } = postgresStorage(handle);
@@ -132,6 +138,24 @@ describe('after an error', () => {
     for (const outcome of outcomes) expect(outcome).toMatchObject({ status: 'rejected', reason: { code } });
     expect(query).toHaveBeenCalledTimes(1);
   });
+});
+
+describe('behind PgBouncer', () => {
+  it.each(['server login has been failing, try again later (server_login_retry)', 'query_wait_timeout'])(
+    'sends plants again that it had no server for: %s',
+    async (message) => {
+      const { handle, query } = failingOnce(Object.assign(new Error(message), { code: '08P01' }));
+      expect(await postgresStorage(handle).create(plant(1), context)).toBe('created');
+      expect(query).toHaveBeenCalledTimes(2);
+    },
+  );
+});
+
+it('a broken pipe is no code of the server: the plant may be stored', async () => {
+  const error = Object.assign(new Error('write EPIPE'), { code: 'EPIPE', syscall: 'write' });
+  const { handle, query } = failingOnce(error);
+  await expect(postgresStorage(handle).create(plant(1), context)).rejects.toBe(error);
+  expect(query).toHaveBeenCalledTimes(1);
 });
 
 describe('a rival that has not committed yet', () => {
@@ -228,6 +252,7 @@ describe('a plant that waits for a standby', () => {
   it.each([
     ['Pool', () => new pg.Pool(patient())],
     ['Client', () => new pg.Client(patient())],
+    ['Pool that hides warnings', () => new pg.Pool(patient(' -c client_min_messages=error'))],
   ])('is in doubt if that wait is cancelled, although PostgreSQL only warns (%s)', async (_, make) => {
     const handle = make();
     if (handle instanceof pg.Client) await handle.connect();
@@ -242,7 +267,7 @@ describe('a plant that waits for a standby', () => {
     await handle.end();
   });
 
-  const patient = () => ({ connectionString: withSetting('synchronous_commit=on') });
+  const patient = (more = '') => ({ connectionString: withSetting(`synchronous_commit=on${more}`) });
 });
 
 describe("a table of the app's own", () => {
@@ -267,11 +292,86 @@ describe("a table of the app's own", () => {
     await expect(storage.create(plant(2, 'Rosa'), context)).rejects.toMatchObject({ code: '23505' });
   });
 
+  it.each([
+    [
+      'a policy of row-level security',
+      '42501',
+      (role: string) => `ALTER TABLE "${table}" ENABLE ROW LEVEL SECURITY;
+        GRANT SELECT, INSERT ON "${table}" TO "${role}";
+        CREATE POLICY see ON "${table}" FOR SELECT USING (true);
+        CREATE POLICY add ON "${table}" FOR INSERT WITH CHECK (name <> 'nettle')`,
+    ],
+    [
+      'a trigger with a code of its own',
+      'GA001',
+      (role: string) => `GRANT SELECT, INSERT ON "${table}" TO "${role}";
+        CREATE FUNCTION "weed ${table}"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+          IF new.name = 'nettle' THEN RAISE 'no nettles' USING ERRCODE = 'GA001'; END IF; RETURN new; END $$;
+        CREATE TRIGGER weed BEFORE INSERT ON "${table}" FOR EACH ROW EXECUTE FUNCTION "weed ${table}"()`,
+    ],
+  ])('that refuses one of 64 plants by %s (%s) takes the other 63', async (_, code, rule) => {
+    const role = `gardener-${randomUUID()}`;
+    await world.query(`CREATE ROLE "${role}" LOGIN`);
+    await world.query(rule(role));
+    const gardeners = new pg.Pool({ connectionString: server.url.replace('postgres@', `${role}@`) });
+    const { create } = postgresStorage(gardeners, { table });
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 64 }, (_, i) => create(plant(i, i === 21 ? 'nettle' : 'Rosa'), context)),
+    );
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(63);
+    expect(outcomes[21]).toMatchObject({ reason: { code } });
+    expect(await rows()).toHaveLength(63);
+    await gardeners.end();
+  });
+
+  it('whose trigger drops rows silently does not call their ids taken', async () => {
+    await world.query(`
+      CREATE FUNCTION "drop ${table}"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF new.name = 'nettle' THEN RETURN NULL; END IF; RETURN new; END $$;
+      CREATE TRIGGER drops BEFORE INSERT ON "${table}" FOR EACH ROW EXECUTE FUNCTION "drop ${table}"()`);
+    await storage.create(plant(1, 'Rosa'), context);
+    const outcomes = await Promise.allSettled(
+      ['Rosa', 'nettle', 'Rosa'].map((name, i) => storage.create(plant(i + 1, name), context)),
+    );
+    expect(outcomes).toMatchObject([
+      { value: 'taken' },
+      { reason: { message: expect.stringMatching(/neither took the plant 2/) } },
+      { value: 'created' },
+    ]);
+  });
+
   it('whose trigger warns leaves no doubt: the plant is created', async () => {
     await world.query(`
       CREATE FUNCTION "warn ${table}"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'thorns'; RETURN new; END $$;
       CREATE TRIGGER warn BEFORE INSERT ON "${table}" FOR EACH ROW EXECUTE FUNCTION "warn ${table}"()`);
     expect(await storage.create(plant(1), context)).toBe('created');
+  });
+});
+
+describe('postgresStorage', () => {
+  it.each(['x'.repeat(64), '\u{e9}'.repeat(32), `garden.${'x'.repeat(64)}`])(
+    'refuses the table %j, because PostgreSQL would cut its name to 63 bytes',
+    (name) => expect(() => postgresStorage(pool, { table: name })).toThrow(/at most 63 bytes/),
+  );
+
+  it.each([
+    ['nothing', undefined, 'pass new pg.Pool()'],
+    ['an URL', 'postgres://localhost', 'pass new pg.Pool()'],
+    ['a Client that is not connected', new pg.Client(), 'call client.connect() first'],
+  ])('refuses %s at once, and says what to pass', (_, handle, message) => {
+    expect(() => postgresStorage(handle as never)).toThrow(TypeError);
+    expect(() => postgresStorage(handle as never)).toThrow(message);
+  });
+
+  it('gives up a find on a connection that hangs, and discards the connection', async () => {
+    const narrow = new pg.Pool({ connectionString: server.url, max: 1 });
+    const { rows: processes } = await narrow.query('SELECT pg_backend_pid() AS pid');
+    process.kill(processes[0].pid, 'SIGSTOP');
+    const { find } = postgresStorage(narrow, { table, timeoutMs: 200 });
+    await expect(find(1n, context)).rejects.toThrow('did not answer within 200 ms');
+    expect(await find(1n, context)).toBe(undefined);
+    process.kill(processes[0].pid, 'SIGCONT');
+    await narrow.end();
   });
 });
 

@@ -164,6 +164,39 @@ describe("a table of the app's own", () => {
   });
 });
 
+describe('sqliteStorage', () => {
+  it.each(['plants.db', undefined, {}])('refuses %j at once, and says what to pass', (database) => {
+    expect(() => sqliteStorage(database as never)).toThrow(
+      new TypeError("sqliteStorage needs an open database: pass new Database('plants.db')"),
+    );
+  });
+
+  it('does not call an id taken if a trigger drops its row silently', async () => {
+    const database = open();
+    database.exec(`${schema};
+      CREATE TRIGGER no_nettles BEFORE INSERT ON plants WHEN new.name = 'nettle' BEGIN SELECT RAISE(IGNORE); END`);
+    const { create } = sqliteStorage(database);
+    await create({ id: 1n, name: 'Rosa' }, context);
+    const outcomes = await Promise.allSettled(
+      ['Rosa', 'nettle', 'Rosa'].map((name, i) => create({ id: BigInt(i + 1), name }, context)),
+    );
+    expect(outcomes).toMatchObject([
+      { value: 'taken' },
+      { reason: { message: expect.stringMatching(/neither took the plant 2/) } },
+      { value: 'created' },
+    ]);
+  });
+
+  it('needs a database in UTF-8, as it says: in UTF-16, SQLite changes two characters', async () => {
+    const database = open();
+    database.exec("PRAGMA encoding = 'UTF-16'");
+    const storage = sqliteStorage(database);
+    await storage.createTable();
+    await storage.create({ id: 1n, name: 'a\ufffe\uffffb' }, context);
+    expect((await storage.find(1n, context))?.name).toBe('a\ufffd\ufffdb');
+  });
+});
+
 describe('createTable', () => {
   it('works late, and when it is called again after a failure', async () => {
     const database = open();

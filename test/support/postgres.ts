@@ -76,6 +76,11 @@ export class PostgresServer {
     while (processes.some(isAlive)) await new Promise((resolve) => setTimeout(resolve, 5));
   }
 
+  /** Freezes it, its children too, or lets it go on. */
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void {
+    for (const pid of [this.pid, ...childrenOf(this.pid)]) signal(pid, name);
+  }
+
   async close(): Promise<void> {
     await this.kill();
     rmSync(this.#folder, { recursive: true, force: true });

@@ -2,6 +2,8 @@ import { pathOf } from '../../../src/http.js';
 import type { PlantHandler, PlantRequest, PlantResponse } from '../../../src/index.js';
 import type { NodeResponse } from './types.js';
 
+const operation = '/plants';
+
 /** What a host says about the place of a middleware. Koa's names and Express's differ; each adapter translates. */
 export interface Place {
   readonly method?: string | undefined;
@@ -10,7 +12,7 @@ export interface Place {
   /** The request's target, as the client sent it. */
   readonly originalUrl: string;
   /** What the host has taken from the front of `url`. */
-  readonly mount?: string | undefined;
+  readonly mount?: unknown;
   /** The pattern of the route whose handler the middleware is. */
   readonly route?: unknown;
 }
@@ -42,13 +44,12 @@ function otherTargets({ url, originalUrl, mount, route }: Place): string[] {
   const path = pathOf(originalUrl);
   const rest = pathOf(url);
   // Not if the app has rewritten the target: then it means another path than the client.
-  const isMounted = !!mount && path.endsWith(mount + (rest === '/' ? '' : rest));
+  const isMounted =
+    typeof mount === 'string' && mount !== '' && path.endsWith(mount + (rest === '/' ? '' : rest));
   const isAtMount = isMounted && rest === '/' && mount.endsWith(operation);
   const isRoute = typeof route === 'string' && route.endsWith(operation) && rest.endsWith(operation);
   return [...(isMounted ? [path] : []), ...(isAtMount || isRoute ? [operation] : [])];
 }
-
-const operation = '/plants';
 
 const warned = new WeakSet<PlantHandler>();
 

@@ -1,0 +1,55 @@
+// Offers creates at a steady rate, whether or not earlier ones were answered, in a process of its own.
+import { Agent, request } from 'node:http';
+
+export interface Offer {
+  readonly port: number;
+  readonly perSecond: number;
+  readonly seconds: number;
+}
+
+/** `error` is 0 for a 200; `sentAt` and `ms` are milliseconds since the first request, and until the answer. */
+export type OfferedAnswers = readonly {
+  readonly id: number;
+  readonly error: number;
+  readonly sentAt: number;
+  readonly ms: number;
+}[];
+
+const { port, perSecond, seconds } = JSON.parse(process.argv[2] ?? '') as Offer;
+const agent = new Agent({ keepAlive: true });
+const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
+const answers: Promise<OfferedAnswers[number]>[] = [];
+const started = performance.now();
+
+function create(id: number): Promise<OfferedAnswers[number]> {
+  const sentAt = performance.now() - started;
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      { host: '127.0.0.1', port, path: '/plants', method: 'POST', agent, headers },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (chunk) => {
+          text += chunk;
+        });
+        response.on('end', () => {
+          const { error = 0 } = JSON.parse(text) as { error?: number };
+          resolve({ id, error, sentAt, ms: performance.now() - started - sentAt });
+        });
+      },
+    );
+    sent.on('error', reject);
+    sent.end(`{"id":${id},"name":"Rosa canina"}`);
+  });
+}
+
+process.send?.('started');
+const ticking = setInterval(() => {
+  const due = Math.min(((performance.now() - started) / 1000) * perSecond, perSecond * seconds);
+  while (answers.length < due) answers.push(create(answers.length));
+  if (answers.length < perSecond * seconds) return;
+  clearInterval(ticking);
+  Promise.all(answers).then((all) => {
+    agent.destroy();
+    process.send?.(all, () => process.disconnect());
+  });
+}, 10);
