@@ -3,7 +3,6 @@ import { dirname } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildChild, root } from './build.js';
 import { duel } from './duel.js';
-import { current, draw } from './kept.js';
 import { rows } from './rows.js';
 
 // That the benchmark still runs, and that all of its servers still answer alike: of times nothing is asked.
@@ -26,7 +25,3 @@ test.each(short.map(({ what, against, duels }) => ({ what, against, duel: duels[
     expect(times.rate.median).toBeGreaterThan(0);
   },
 );
-
-test('README.md and the picture show the figures that were kept', () => {
-  expect(current()).toEqual(draw());
-});

@@ -3,7 +3,7 @@ import { acceptTokens, createPlantStore } from 'plant-store';
 import { toFetch } from 'plant-store/fetch';
 import { memoryStorage } from 'plant-store/memory';
 import type { Contenders, Listening } from './contender.js';
-import { type FloorPlant, type ParsedPlant, store } from './floor.js';
+import { type FloorPlant, mistakeIn, type ParsedPlant, store } from './floor.js';
 import { path, token } from './load.js';
 
 export const fetches: Contenders = {
@@ -49,11 +49,9 @@ function byHand(): Listener {
     } catch {
       return refuse(400, 'not JSON');
     }
-    const { id, name, tag } = plant;
-    if (!Number.isSafeInteger(id)) return refuse(400, 'id must be an integer');
-    if (typeof name !== 'string') return refuse(400, 'name must be a string');
-    if (tag !== undefined && typeof tag !== 'string') return refuse(400, 'tag must be a string');
+    const mistake = mistakeIn(plant);
+    if (mistake) return refuse(400, mistake);
     if (!store(plants, plant)) return refuse(400, 'the id is taken');
-    return Response.json({ name, tag });
+    return Response.json({ name: plant.name, tag: plant.tag });
   };
 }

@@ -43,6 +43,14 @@ export function refuseHead(
   return undefined;
 }
 
+/** What is wrong with a plant, if something is. */
+export function mistakeIn({ id, name, tag }: ParsedPlant): string | undefined {
+  if (!Number.isSafeInteger(id)) return 'id must be an integer';
+  if (typeof name !== 'string') return 'name must be a string';
+  if (tag !== undefined && typeof tag !== 'string') return 'tag must be a string';
+  return undefined;
+}
+
 /** Stores the plant of a body. */
 export function create(plants: Map<number, FloorPlant>, body: string): Answer {
   let plant: ParsedPlant;
@@ -51,10 +59,8 @@ export function create(plants: Map<number, FloorPlant>, body: string): Answer {
   } catch {
     return refuse(400, 'not JSON');
   }
-  const { id, name, tag } = plant;
-  if (!Number.isSafeInteger(id)) return refuse(400, 'id must be an integer');
-  if (typeof name !== 'string') return refuse(400, 'name must be a string');
-  if (tag !== undefined && typeof tag !== 'string') return refuse(400, 'tag must be a string');
+  const mistake = mistakeIn(plant);
+  if (mistake) return refuse(400, mistake);
   if (!store(plants, plant)) return refuse(400, 'the id is taken');
-  return { status: 200, headers: json, body: JSON.stringify({ name, tag }) };
+  return { status: 200, headers: json, body: JSON.stringify({ name: plant.name, tag: plant.tag }) };
 }

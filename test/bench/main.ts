@@ -73,7 +73,7 @@ function generatorsOf(row: Row): (GeneratorName | undefined)[] {
 function effortOf({ duels, setUp }: Row, generator: GeneratorName | undefined): Effort {
   const { pairs, sampleMs, warmUpMs } = effort;
   // wrk knows whole seconds.
-  if (generator === 'wrk') return { ...effort, sampleMs: 1000 };
+  if (generator === 'wrk') return { ...effort, pairs: quick ? 1 : 3, sampleMs: 1000, warmUpMs: 1000 };
   if (duels.length > 1) return { bouts: 1, pairs, sampleMs: sampleMs / 8, warmUpMs: warmUpMs / 5 };
   return setUp ? { ...effort, bouts: 1, pairs: 15 } : effort;
 }
