@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { BodyError } from './body.js';
 import { isObject, type Members, parseMembers, plantMembers } from './json.js';
 import { Refusal } from './problems.js';
+import { BodyError } from './upload.js';
 
 /** A plant as the store returns it: OpenAPI `Plant`. */
 export interface Plant {
