@@ -89,7 +89,7 @@ export class Daemon {
     }
   }
 
-  /** The processor's seconds that the server and its processes have used, those that have ended not counted. */
+  /** The processor's seconds that the server and its processes have used. */
   get cpuSeconds(): number {
     const pid = this.#child?.pid;
     if (!pid || !this.isRunning) return 0;
@@ -115,9 +115,10 @@ export function signalTree(root: number, signal: NodeJS.Signals): void {
 
 function cpuSecondsOf(pid: number): number {
   try {
-    // What follows the name of the program, which may hold spaces; the kernel counts in hundredths of a second.
+    // What follows the name of the program, which may hold spaces: its own time and that of children that have ended,
+    // in hundredths of a second.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
-    return (Number(fields[11]) + Number(fields[12])) / 100;
+    return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0) / 100;
   } catch {
     return 0;
   }
