@@ -113,8 +113,9 @@ class FetchPlantRequest extends WithSignal implements PlantRequest {
       return (await this.#upload?.read(limit)) ?? new Uint8Array();
     } catch (error) {
       if (error instanceof BodyError) throw error;
-      // The client broke off while we read; or somebody else holds the stream's lock.
-      throw raw.bodyUsed ? new BodyError('body_incomplete') : new BodyError('body_unreadable', lostBody);
+      // The client broke off while we read; or somebody else holds the stream's lock, and we never began.
+      const hasBegun = raw.bodyUsed || this.#upload;
+      throw hasBegun ? new BodyError('body_incomplete') : new BodyError('body_unreadable', lostBody);
     }
   }
 
