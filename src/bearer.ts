@@ -103,19 +103,20 @@ export function acceptTokens(...tokens: readonly string[]): VerifyToken<true> {
       throw new TypeError('acceptTokens needs tokens made of A-Z a-z 0-9 - . _ ~ + / and "=" at the end');
     }
   }
+  const expected = tokens.map((token) => new TextEncoder().encode(token));
   return (given) => {
     let found = false;
-    for (const token of tokens) found = equalInConstantTime(token, given) || found;
+    for (const token of expected) found = equalInConstantTime(token, given) || found;
     return found;
   };
 }
 
 /** Takes equally long for a near miss and a match, so that a token cannot be guessed character by character. */
-function equalInConstantTime(expected: string, given: string): boolean {
+function equalInConstantTime(expected: Uint8Array, given: string): boolean {
   let difference = expected.length ^ given.length;
   for (let i = 0; i < expected.length; i++) {
     // Past the end of `given`, charCodeAt is NaN, and `^` takes NaN for 0.
-    difference |= expected.charCodeAt(i) ^ given.charCodeAt(i);
+    difference |= expected[i]! ^ given.charCodeAt(i);
   }
   return difference === 0;
 }

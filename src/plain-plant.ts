@@ -39,6 +39,5 @@ export function readPlainPlant(text: string): Members | undefined {
   return { id, name, tag, repeated: [] };
 }
 
-function unquote(string: string): string {
-  return string.includes('\\') ? JSON.parse(string) : string.slice(1, -1);
-}
+/** Not `slice`: behind a slice of 13 characters or more, V8 keeps the whole body alive. */
+const unquote = (string: string): string => JSON.parse(string);

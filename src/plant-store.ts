@@ -1,7 +1,7 @@
 import { bearerToken, tokenInvalid, type VerifyToken } from './bearer.js';
 import { checkBodyHeaders, readBody, textOf, tooLarge } from './body.js';
 import { Context } from './context.js';
-import { Deadline } from './deadline.js';
+import { Clock, Deadline } from './deadline.js';
 import { bodyFault, type Fault, internalFault, storageFault, verifierFault } from './faults.js';
 import { isThenable, type PlantHandler, type PlantRequest, pathOf } from './http.js';
 import { answerMistake } from './misuse.js';
@@ -40,12 +40,13 @@ export function createPlantStore<Caller>(
   if (typeof verifyToken !== 'function') throw new TypeError('verifyToken must be a function');
   if (acceptReplays && !storage.find) throw new TypeError('acceptReplays needs storage.find');
   const path = `${basePath}/plants`;
+  const clock = new Clock(timeoutMs);
 
   // The client's faults are thrown where they are found; everybody else's are translated in faults.ts.
   return async function handle(request, index) {
     // An object is a host's response, environment or next handler: the adapter was forgotten.
     if (Object(index) === index) return answerMistake(request, index);
-    const deadline = new Deadline(timeoutMs, request);
+    const deadline = new Deadline(clock, request);
     let onThrow: Fault = internalFault;
     try {
       checkTarget(request, path);

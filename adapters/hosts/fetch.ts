@@ -151,7 +151,8 @@ function canReadWhole(request: FetchRequest, server: unknown): boolean {
 
 const isBun = (server: unknown) =>
   typeof (server as { requestIP?: unknown } | null)?.requestIP === 'function';
-const isDeno = (info: unknown) => !!(info as { remoteAddr?: unknown } | null | undefined)?.remoteAddr;
+// Asked for by name alone, because reading it costs 2 to 3 µs.
+const isDeno = (info: unknown) => typeof info === 'object' && info !== null && 'remoteAddr' in info;
 
 /** The reader is kept, because on some hosts `request.body` is another object at each access. */
 function uploadOf(request: FetchRequest): Upload | undefined {

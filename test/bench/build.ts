@@ -1,27 +1,50 @@
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { entries } from '../../tsup.config.js';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * Bundles the library's sources and the contenders as tsup builds them: plain JavaScript, other packages left out.
+ * Bundles a library's sources and the contenders as tsup builds them: plain JavaScript, other packages left out.
  *
+ * @param sources the checkout whose library it is. Default: this one.
  * @returns the program of one side of a duel, and the core as it is in the package
  */
-export async function buildChild(): Promise<{ child: string; core: string }> {
+export async function buildChild(sources: string = root): Promise<{ child: string; core: string }> {
   // Below node_modules, to find the packages, and in a folder of its own: two may run at a time.
-  const outdir = `${root}/node_modules/.cache/plant-store-bench/${process.pid}`;
-  const options = {
+  const name = `${process.pid}-${sources === root ? 'now' : 'before'}`;
+  const outdir = `${root}/node_modules/.cache/plant-store-bench/${name}`;
+  const options: BuildOptions = {
     bundle: true,
     splitting: true,
     packages: 'external',
     platform: 'node',
     format: 'esm',
     target: 'es2022',
-  } as const;
-  const sources = Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, root + file]));
+    plugins: [librarySources(sources)],
+  };
+  const files = Object.fromEntries(
+    Object.entries(entries).map(([name, file]) => [name, join(sources, file)]),
+  );
   await build({ ...options, entryPoints: { child: `${root}/test/bench/child.ts` }, outdir });
-  await build({ ...options, entryPoints: sources, outdir: `${outdir}/dist` });
+  await build({ ...options, entryPoints: files, outdir: `${outdir}/dist` });
   return { child: `${outdir}/child.js`, core: `${outdir}/dist/index.js` };
+}
+
+/** The contenders are this checkout's; the library that they use is the one in `sources`. */
+function librarySources(sources: string): Plugin {
+  const path = (file: string) => ({ path: join(sources, file) });
+  return {
+    name: 'library-sources',
+    setup({ onResolve }) {
+      onResolve({ filter: /^plant-store(\/|$)/ }, (args) => {
+        const name = args.path.slice('plant-store/'.length) || 'index';
+        return path(entries[name as keyof typeof entries]);
+      });
+      onResolve({ filter: /^\.\.\/\.\.\/src\// }, (args) =>
+        args.importer.includes('/test/bench/') ? path(args.path.slice(6).replace(/\.js$/, '.ts')) : undefined,
+      );
+    },
+  };
 }

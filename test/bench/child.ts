@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { Work } from './contender.js';
 import { openContender } from './contenders.js';
-import type { Command, Done, Opened } from './duel.js';
+import type { Done } from './generator.js';
+import type { Command, Opened } from './side.js';
 
 const contender = await openContender(process.argv[2] ?? '');
 const tell = (message: Opened | Done | { cpu: number }) => process.send?.(message);
@@ -16,7 +17,7 @@ process.on('message', async (command: Command) => {
 
 if ('run' in contender) {
   tell({});
-} else if ('measured' in contender) {
+} else if ('measured' in contender || 'port' in contender) {
   tell(contender);
 } else {
   // Nobody is hung up on while the other side has its turn.

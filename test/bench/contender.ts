@@ -14,6 +14,11 @@ export interface Measured {
   readonly measured: number;
 }
 
+/** A server that listens by itself. */
+export interface Listening {
+  readonly port: number;
+}
+
 /** One side of a duel: a server to be asked, work to be done, a figure. Opened in a process of its own. */
-export type Contender = Server | Work | Measured;
+export type Contender = Server | Listening | Work | Measured;
 export type Contenders = Record<string, (...details: string[]) => Contender | Promise<Contender>>;

@@ -3,6 +3,7 @@ import type { Contender, Contenders } from './contender.js';
 /** By the file they are in: a process loads what its contender needs. */
 const files: Record<string, () => Promise<Contenders>> = {
   hosts: async () => (await import('./hosts.js')).hosts,
+  fetch: async () => (await import('./fetch.js')).fetches,
   handles: async () => (await import('./handles.js')).handles,
   json: async () => (await import('./json.js')).json,
   databases: async () => (await import('./databases.js')).databases,

@@ -14,7 +14,7 @@ import {
 import { postgresStorage } from 'plant-store/postgres';
 import { sqliteStorage } from 'plant-store/sqlite';
 import type { Contenders, Work } from './contender.js';
-import { path, token } from './load.js';
+import { names, path, token } from './load.js';
 
 const creators = 64;
 
@@ -74,22 +74,15 @@ export const databases: Contenders = {
 
   /** One create at a time, through the storage and by its statement alone. */
   async 'sqlite-lone'() {
-    const storage = sqliteStorage(new Database(':memory:'));
+    const storage = sqliteStorage(openSqlite());
     await storage.createTable();
     return alone((plant) => storage.create(plant, new Context()));
   },
   'sqlite-lone-bare': () => {
-    const database = new Database(':memory:');
-    transactions(database);
-    const insert = database.prepare(
-      `INSERT INTO plants (id, name, tag) SELECT CAST(json_extract(value, '$[0]') AS INTEGER),
-         json_extract(value, '$[1]'), json_extract(value, '$[2]')
-       FROM json_each(?) WHERE true ON CONFLICT (id) DO NOTHING RETURNING CAST(id AS TEXT) AS id`,
-    );
+    const database = openSqlite();
+    const insert = prepareInsert(database);
     return alone(async ({ id, name, tag }) => {
-      database.exec('BEGIN IMMEDIATE');
-      insert.all(JSON.stringify([[String(id), name, tag]]));
-      database.exec('COMMIT');
+      insert.run(String(id), name, tag);
     });
   },
 };
@@ -129,6 +122,7 @@ function concurrent({ create }: Pick<PlantStorage, 'create'>): Work {
   };
 }
 
+/** A create in each turn of the event loop. */
 function alone(create: (plant: NewPlant) => Promise<unknown>): Work {
   const latencies: number[] = [];
   return {
@@ -136,6 +130,7 @@ function alone(create: (plant: NewPlant) => Promise<unknown>): Work {
     latencies,
     async run() {
       const [plant] = newPlants(1);
+      await new Promise((nextTurn) => setImmediate(nextTurn));
       const start = performance.now();
       await create(plant!);
       latencies.push((performance.now() - start) * 1000);
@@ -154,7 +149,11 @@ class Context implements StorageContext<unknown> {
 
 let nextId = 1_000_000_000n;
 function newPlants(count = creators): NewPlant[] {
-  return Array.from({ length: count }, () => ({ id: nextId++, name: 'Rosa canina', tag: 'hedge' }));
+  return Array.from({ length: count }, (_, i) => ({
+    id: nextId++,
+    name: names[i % names.length]!,
+    tag: 'hedge',
+  }));
 }
 
 function openSqlite(): Database.Database {
@@ -176,15 +175,17 @@ function singly(database: Database.Database): PlantStorage {
 }
 
 function transactions(database: Database.Database): (plants: readonly NewPlant[]) => void {
-  database.exec('CREATE TABLE IF NOT EXISTS plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT)');
-  const insert = database.prepare(
-    'INSERT INTO plants VALUES (CAST(? AS INTEGER), ?, ?) ON CONFLICT DO NOTHING',
-  );
+  const insert = prepareInsert(database);
   return (plants) => {
     database.exec('BEGIN IMMEDIATE');
     for (const { id, name, tag } of plants) insert.run(String(id), name, tag);
     database.exec('COMMIT');
   };
+}
+
+function prepareInsert(database: Database.Database): Database.Statement {
+  database.exec('CREATE TABLE IF NOT EXISTS plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT)');
+  return database.prepare('INSERT INTO plants VALUES (CAST(? AS INTEGER), ?, ?) ON CONFLICT DO NOTHING');
 }
 
 /** Below all ids that come after. */

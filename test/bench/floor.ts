@@ -13,18 +13,13 @@ export interface ParsedPlant {
   readonly tag?: string | undefined;
 }
 
-/** What is kept: an int64, as the contract has it, though none of the floors is exact beyond 2^53. */
-export interface FloorPlant {
-  readonly id: bigint;
-  readonly name: string;
-  readonly tag?: string | undefined;
-}
+/** What is kept: by a number, as people write it, though it is not exact beyond 2^53. */
+export type FloorPlant = ParsedPlant;
 
 /** Keeps a plant, unless there is one of its id. */
-export function store(plants: Map<bigint, FloorPlant>, { id, name, tag }: ParsedPlant): boolean {
-  const key = BigInt(id);
-  if (plants.has(key)) return false;
-  plants.set(key, { id: key, name, tag });
+export function store(plants: Map<number, FloorPlant>, { id, name, tag }: ParsedPlant): boolean {
+  if (plants.has(id)) return false;
+  plants.set(id, { id, name, tag });
   return true;
 }
 
@@ -49,7 +44,7 @@ export function refuseHead(
 }
 
 /** Stores the plant of a body. */
-export function create(plants: Map<bigint, FloorPlant>, body: string): Answer {
+export function create(plants: Map<number, FloorPlant>, body: string): Answer {
   let plant: ParsedPlant;
   try {
     plant = JSON.parse(body);

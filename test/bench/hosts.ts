@@ -29,7 +29,7 @@ export const hosts: Contenders = {
   express() {
     const app = express();
     app.use(express.json());
-    const plants = new Map<bigint, FloorPlant>();
+    const plants = new Map<number, FloorPlant>();
     app.post(path, (request, response): void => {
       if (request.headers.authorization !== `Bearer ${token}`) {
         response.status(401).json({ error: 40101, message: 'bad token' });
@@ -50,7 +50,7 @@ export const hosts: Contenders = {
 
   koa() {
     const app = new Koa();
-    const plants = new Map<bigint, FloorPlant>();
+    const plants = new Map<number, FloorPlant>();
     app.use(async (context, next) => {
       if (context.headers.authorization === `Bearer ${token}`) return next();
       context.status = 401;
@@ -90,7 +90,7 @@ export const hosts: Contenders = {
 
   hono() {
     const app = new Hono();
-    const plants = new Map<bigint, FloorPlant>();
+    const plants = new Map<number, FloorPlant>();
     app.post(path, bearerAuth({ token }), vValidator('json', newPlant), (context) => {
       const plant = context.req.valid('json');
       if (!store(plants, plant)) return context.json({ error: 40003, message: 'the id is taken' }, 400);
@@ -110,7 +110,7 @@ export const hosts: Contenders = {
     app.setErrorHandler<{ statusCode: number; message: string }>((error, _request, reply) =>
       reply.code(error.statusCode).send({ error: 40000, message: error.message }),
     );
-    const plants = new Map<bigint, FloorPlant>();
+    const plants = new Map<number, FloorPlant>();
     const text = { type: 'string' };
     const required = ['error', 'message'];
     app.post<{ Body: ParsedPlant }>(
@@ -171,7 +171,7 @@ function floor() {
 }
 
 function byHand() {
-  const plants = new Map<bigint, FloorPlant>();
+  const plants = new Map<number, FloorPlant>();
   return (request: IncomingMessage, answer: (answer: Answer) => void): void => {
     const refusal = refuseHead(request.method, request.url, request.headers);
     if (refusal) {

@@ -1,15 +1,31 @@
 import { connect, type Socket } from 'node:net';
+import type { Done, Generator } from './generator.js';
 
 export const path = '/plants';
 export const token = 'a-token-of-the-usual-length-0123456789';
 
-// As many digits in every id, so that every request and every answer is as long as the one before.
+/** Of 11, 18 and 60 characters, because V8 keeps short and long parts of a text in different ways. */
+export const names = [
+  'Rosa canina',
+  'Monstera deliciosa',
+  'Rhododendron catawbiense Grandiflorum, a cutting of May 1998',
+] as const;
+export type Name = (typeof names)[number];
+
+// As many digits in every id, so that requests and answers differ in length by the name alone.
 let nextId = 1_000_000_000;
 
-/** A plant as JSON; its id was never used before. */
-export const plantJson = (): string => `{"id":${nextId++},"name":"Rosa canina","tag":"hedge"}`;
+/** Ids that were never used before, and the first of them. */
+export function takeIds(count: number): number {
+  nextId += count;
+  return nextId - count;
+}
 
-const bodyLength = plantJson().length;
+/** A plant as JSON. Its id was never used before; names take turns. */
+export function plantJson(name: Name = names[nextId % names.length]!): string {
+  return `{"id":${takeIds(1)},"name":"${name}","tag":"hedge"}`;
+}
+
 const head = [
   `POST ${path} HTTP/1.1`,
   'host: localhost',
@@ -18,28 +34,34 @@ const head = [
   'content-type: application/json',
   'accept: */*',
   'user-agent: bench',
-  `content-length: ${bodyLength}`,
-  '\r\n',
+  'content-length: ',
 ].join('\r\n');
+
+const requestOf = (name: Name): string => {
+  const json = plantJson(name);
+  return `${head}${json.length}\r\n\r\n${json}`;
+};
 
 /**
  * Clients that keep their connections and send the next request when the answer is there. They parse nothing, so that
- * the load costs less than the server: an answer starts with a 200 and is as long as every other.
+ * the load costs less than the server: an answer starts with a 200 and is as long as every other of its name.
  */
-export class Clients {
+export class Clients implements Generator {
   private constructor(
     readonly sockets: readonly Socket[],
-    readonly answerLength: number,
+    readonly answerLengths: ReadonlyMap<Name, number>,
   ) {}
 
   static async connect(port: number, connections: number): Promise<Clients> {
     const sockets = Array.from({ length: connections }, () => connect(port, '127.0.0.1').setNoDelay());
     await Promise.all(sockets.map((socket) => new Promise((open) => socket.once('connect', open))));
-    return new Clients(sockets, await lengthOfAnswer(sockets[0]!));
+    const lengths = new Map<Name, number>();
+    for (const name of names) lengths.set(name, await lengthOfAnswer(sockets[0]!, name));
+    return new Clients(sockets, lengths);
   }
 
   /** Keeps every connection busy for a while. */
-  async run(ms: number): Promise<{ operations: number; seconds: number; latencies: number[] }> {
+  async run(ms: number): Promise<Done> {
     const latencies: number[] = [];
     const awake = stayAwake();
     const start = performance.now();
@@ -52,19 +74,22 @@ export class Clients {
     return new Promise((resolve, reject) => {
       if (socket.destroyed) throw new Error('the server closed a connection');
       let received = 0;
+      let expected = 0;
       let sent = 0;
       const send = () => {
+        const name = names[latencies.length % names.length]!;
+        expected = this.answerLengths.get(name)!;
         sent = performance.now();
-        socket.write(head + plantJson(), 'latin1');
+        socket.write(requestOf(name), 'latin1');
       };
       socket.on('error', reject);
       socket.on('close', () => reject(new Error('the server closed a connection')));
       socket.on('data', (chunk) => {
         const isStart = received === 0;
         received += chunk.length;
-        if ((isStart && !is200(chunk)) || received > this.answerLength) {
+        if ((isStart && !is200(chunk)) || received > expected) {
           socket.destroy(new Error(`not the answer that was expected: ${chunk}`));
-        } else if (received === this.answerLength) {
+        } else if (received === expected) {
           received = 0;
           const now = performance.now();
           latencies.push((now - sent) * 1000);
@@ -98,8 +123,8 @@ function is200(chunk: Buffer): boolean {
 }
 
 /** Asks once, and reads the answer by its own account of its length. */
-async function lengthOfAnswer(socket: Socket): Promise<number> {
-  socket.write(head + plantJson(), 'latin1');
+async function lengthOfAnswer(socket: Socket, name: Name): Promise<number> {
+  socket.write(requestOf(name), 'latin1');
   let answer = '';
   for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
     answer += chunk.toString('latin1');

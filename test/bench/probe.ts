@@ -1,12 +1,13 @@
-import { path, plantJson, token } from './load.js';
+import { names, path, plantJson, token } from './load.js';
 
 /** What every server has to answer before its time is taken: nobody wins by doing less. */
 export async function probe(name: string, port: number): Promise<void> {
   const url = `http://127.0.0.1:${port}${path}`;
   const authorization = `Bearer ${token}`;
   const json = { authorization, 'content-type': 'application/json' };
-  const body = plantJson();
+  const body = plantJson(names[0]);
   const [id] = /\d+/.exec(body)!;
+  const answerTo = (name: string) => ({ name, tag: 'hedge' });
   const cases: [
     why: string,
     headers: Record<string, string>,
@@ -14,7 +15,9 @@ export async function probe(name: string, port: number): Promise<void> {
     status: number,
     answer?: unknown,
   ][] = [
-    ['a plant', json, body, 200, { name: 'Rosa canina', tag: 'hedge' }],
+    ['a plant', json, body, 200, answerTo(names[0])],
+    ['a longer name', json, plantJson(names[1]), 200, answerTo(names[1])],
+    ['a long name', json, plantJson(names[2]), 200, answerTo(names[2])],
     ['a plant without a tag', json, '{"id":999999999,"name":"Rosa"}', 200, { name: 'Rosa' }],
     ['an id that is taken', json, body, 400],
     ['no token', { ...json, authorization: '' }, plantJson(), 401],

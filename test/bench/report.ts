@@ -1,33 +1,63 @@
-import type { Duel, Figure } from './duel.js';
-import type { Row } from './rows.js';
+/** Results as text: lines of a Markdown table that also line up on a terminal. */
+import type { By, Figure } from './figures.js';
 
-const columns = ['what', 'against', 'floor', 'it', 'times as good', 'by rate', 'must', 'aim', ''];
-const widths = [35, 26, 12, 12, 24, 24, 5, 5, 10];
+/** What became of a row; kept in figures.json. */
+export interface Result {
+  readonly what: string;
+  readonly against: string;
+  /** Who put load on it: `own` or `wrk`; nothing for what runs in process. */
+  readonly generator: string;
+  readonly by: By;
+  readonly unit: string;
+  /** The medians of both sides. */
+  readonly floor: number;
+  readonly it: number;
+  /** How many times as good, or how many µs more. */
+  readonly times: Figure;
+  /** How many times the rate, if something else decides. */
+  readonly rate?: Figure | undefined;
+  readonly must?: number | undefined;
+  readonly aim?: number | undefined;
+  /** Which body it was, if the row shows the worst of several. */
+  readonly worst?: string | undefined;
+  /** The machine's load average when it ended. This benchmark alone makes at most 2. */
+  readonly load: number;
+}
 
-/** The head of the table, which is Markdown and lines up on a terminal. */
+const columns = ['what', 'against', 'load by', 'floor', 'it', 'times as good', 'by rate', 'must', 'aim', ''];
+const widths = [32, 24, 7, 12, 12, 24, 24, 5, 5, 10];
+
 export const heading = `${cells(columns)}\n${cells(widths.map((width) => '-'.repeat(width)))}`;
 
-/** A row with its duel, or with the worst of its duels. */
-export function line(
-  row: Row,
-  { target, duel: { floor, target: it, times } }: { target: string; duel: Duel },
-): string {
-  const { what, against, duels, by = 'cost', unit = 'µs', must, aim } = row;
-  const amount = ({ [by]: { median } }: Duel['floor']) => `${short(median)} ${by === 'rate' ? '/s' : unit}`;
-  const ratio = times[by].median;
-  const verdict = must === undefined ? '' : ratio >= must ? 'reached' : 'short';
-  const worst = duels.length > 1 ? target.split(' ')[1] : '';
+export function line(result: Result): string {
+  const { what, against, generator, by, unit, floor, it, times, rate, must, aim, worst, load } = result;
+  const amount = (value: number) => `${short(value)} ${by === 'rate' ? '/s' : unit}`;
+  const bar = (value?: number) => {
+    if (value === undefined) return '';
+    return by === 'added' ? `+${value}` : value.toFixed(2);
+  };
+  const remarks = [verdict(result), worst, load > busy ? 'busy' : ''];
   return cells([
     what,
     against,
+    generator,
     amount(floor),
     amount(it),
-    spread(times[by]),
-    by !== 'rate' && times.rate.median > 0 ? spread(times.rate) : '',
-    must?.toFixed(2) ?? '',
-    aim?.toFixed(2) ?? '',
-    [verdict, worst].filter(Boolean).join(': '),
+    spread(times, by === 'added' ? '+' : ''),
+    rate ? spread(rate) : '',
+    bar(must),
+    bar(aim),
+    remarks.filter(Boolean).join(': '),
   ]);
+}
+
+/** Above this load average, others took the machine's time as well. */
+const busy = 2.5;
+
+export function verdict({ by, times: { median }, must }: Result): string {
+  if (must === undefined) return '';
+  const isReached = by === 'added' ? median <= must : median >= must;
+  return isReached ? 'reached' : '**short**';
 }
 
 function cells(texts: readonly string[]): string {
@@ -38,6 +68,6 @@ function short(value: number): string {
   return value.toLocaleString('en', { maximumSignificantDigits: 3, useGrouping: false });
 }
 
-function spread({ median, least, most }: Figure): string {
-  return `${short(median)} (${short(least)} to ${short(most)})`;
+function spread({ median, least, most }: Figure, sign = ''): string {
+  return `${sign}${short(median)} (${short(least)} to ${short(most)})`;
 }

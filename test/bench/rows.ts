@@ -1,18 +1,22 @@
 import { bundleBudget } from '../package/budget.js';
-import type { By } from './duel.js';
+import type { By } from './figures.js';
 import { bodies, plantBodies } from './json.js';
+import { names } from './load.js';
+import type { Runtime } from './runtimes.js';
 
-/** One line of the table. */
+/** One line of the table; two if the contenders are servers, because each generator gives figures of its own. */
 export interface Row {
   readonly what: string;
   readonly against: string;
-  /** Both sides, as `contenders.ts` knows them; where there are several pairs, the worst one is shown. */
+  /** Both sides, as `contenders.ts` knows them. If there are several pairs, the worst one is shown. */
   readonly duels: readonly (readonly [floor: string, target: string])[];
+  /** Default: `node`. */
+  readonly runtime?: Runtime;
   /** What decides. Default: cost. */
   readonly by?: By;
   /** What cost is counted in. Default: µs. */
   readonly unit?: string;
-  /** How many times as good as the floor it has to be, and is meant to be. */
+  /** How many times as good as the floor it has to be, and is meant to be; of `added`, the most microseconds. */
   readonly must?: number;
   readonly aim?: number;
   /** Not part of `--quick`. */
@@ -20,6 +24,9 @@ export interface Row {
   /** Takes so long to set up that it is set up once; not part of `--quick` either. */
   readonly setUp?: boolean;
 }
+
+/** Whether a row's contenders are servers, which a generator puts load on. */
+export const isServed = ({ duels }: Row): boolean => /^(hosts|fetch)\//.test(duels[0]![0]);
 
 const kib = 2 ** 10;
 const mib = 2 ** 20;
@@ -35,31 +42,53 @@ const host = (target: string, against: string, floor: string, must?: number, aim
   ...(aim && { aim }),
 });
 
+const runtimeNames = { node: 'Node', bun: 'Bun', deno: 'Deno' };
+
+/** The rows of a runtime that speaks Fetch. */
+const fetchRows = (runtime: 'bun' | 'deno', must: number, aim: number): Row[] => [
+  {
+    what: `floor on ${runtimeNames[runtime]}`,
+    against: 'itself: the A/A',
+    duels: [['fetch/by-hand', 'fetch/by-hand']],
+    runtime,
+  },
+  {
+    what: `toFetch on ${runtimeNames[runtime]}`,
+    against: `by hand on ${runtimeNames[runtime]}`,
+    duels: [['fetch/by-hand', 'fetch/toFetch']],
+    runtime,
+    must,
+    aim,
+  },
+];
+
+/** The rows of the operation in process. */
+const handleRows = (runtime: Runtime): Row[] =>
+  [30_000, 0].map((timeoutMs) => ({
+    what: `handle on ${runtimeNames[runtime]}, ${timeoutMs ? 'deadline' : 'no deadline'}`,
+    against: 'by hand there',
+    duels: [['handles/by-hand', `handles/handle ${timeoutMs}`]],
+    runtime,
+    must: 0.5,
+    aim: 0.65,
+  }));
+
 export function rows(core: string, root: string): Row[] {
   return [
     host('floor', 'itself: the A/A', 'floor'),
-    host('toNode', 'node:http by hand', 'floor', 0.95, 1.05),
-    host('toNode', 'Fastify 5, schemas', 'fastify', 1.1, 1.3),
-    host('toExpress', 'express.json + valibot', 'express', 1.3),
-    host('toExpress', 'the floor in Express', 'express-bare', undefined, 1),
-    host('toKoa', 'koa-bodyparser + valibot', 'koa', 1.3),
-    host('toKoa', 'the floor in Koa', 'koa-bare', undefined, 1),
-    host('toFastify', 'Fastify 5, schemas', 'fastify', 0.95, 1.1),
-    host('toFetch', 'Hono: bearerAuth, valibot', 'hono', 1.3, 2),
-    {
-      what: 'handle, no deadline',
-      against: 'by hand',
-      duels: [['handles/by-hand', 'handles/handle 0']],
-      must: 0.5,
-      aim: 0.6,
-    },
-    {
-      what: 'handle, deadline',
-      against: 'by hand',
-      duels: [['handles/by-hand', 'handles/handle 30000']],
-      must: 0.5,
-      aim: 0.6,
-    },
+    host('toNode', 'node:http by hand', 'floor', 0.97, 1.05),
+    host('toNode', 'Fastify 5, schemas', 'fastify', 1, 1.1),
+    host('toFastify', 'Fastify 5, schemas', 'fastify', 0.95, 1.05),
+    host('toKoa', 'koa-bodyparser + valibot', 'koa', 1.2, 1.3),
+    host('toKoa', 'the floor in Koa', 'koa-bare'),
+    host('toExpress', 'express.json + valibot', 'express', 1.4, 1.6),
+    host('toExpress', 'the floor in Express', 'express-bare'),
+    host('toFetch in Hono', 'bearerAuth + valibot', 'hono', 1.9, 2.2),
+    ...fetchRows('bun', 0.8, 0.95),
+    ...fetchRows('deno', 0.7, 0.85),
+    ...handleRows('node'),
+    ...handleRows('bun'),
+    ...handleRows('deno'),
     {
       what: 'exact JSON, a plant',
       against: 'JSON.parse',
@@ -125,13 +154,17 @@ export function rows(core: string, root: string): Row[] {
       against: 'bare transactions of 64',
       duels: [['databases/sqlite-bare', 'databases/sqlite-handle']],
       by: 'rate',
+      must: 0.7,
+      aim: 0.85,
       long: true,
     },
     {
       what: 'SQLite, a lone create',
       against: 'its statement alone',
       duels: [['databases/sqlite-lone-bare', 'databases/sqlite-lone']],
-      by: 'p50',
+      by: 'added',
+      must: 15,
+      aim: 8,
     },
     {
       what: 'PostgreSQL, 64 at a time',
@@ -169,6 +202,8 @@ export function rows(core: string, root: string): Row[] {
       against: 'a bare unnest of 64',
       duels: [['databases/postgres-bare a', 'databases/postgres-handle b']],
       by: 'rate',
+      must: 0.75,
+      aim: 0.85,
       long: true,
     },
     {
@@ -201,15 +236,18 @@ export function rows(core: string, root: string): Row[] {
       by: 'rate',
       setUp: true,
     },
+    ...names.map(
+      (name, i): Row => ({
+        what: `memory, a name of ${name.length} characters`,
+        against: 'JSON.parse, a bare Map',
+        duels: [[`footprints/bytes-of-map ${i}`, `footprints/bytes-of-storage ${i}`]],
+        unit: 'B',
+        must: 1 / 1.1,
+        aim: 1,
+      }),
+    ),
     {
-      what: 'memory storage, a plant',
-      against: 'a bare Map',
-      duels: [['footprints/bytes-of-map', 'footprints/bytes-of-storage']],
-      unit: 'B',
-      must: 1 / 1.1,
-    },
-    {
-      what: 'core, toFetch, valibot; gzip',
+      what: 'core and toFetch, gzip',
       against: `${bundleBudget / 1000} kB`,
       duels: [[`footprints/bytes-allowed ${bundleBudget}`, `footprints/bytes-zipped ${core} Fetch`]],
       unit: 'B',
@@ -217,7 +255,7 @@ export function rows(core: string, root: string): Row[] {
       aim: bundleBudget / 4000,
     },
     {
-      what: 'core, toNode, valibot; gzip',
+      what: 'core and toNode, gzip',
       against: `${bundleBudget / 1000} kB`,
       duels: [[`footprints/bytes-allowed ${bundleBudget}`, `footprints/bytes-zipped ${core} Node`]],
       unit: 'B',

@@ -8,6 +8,7 @@ import {
   type VerifyToken,
 } from 'plant-store';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { Clock, Deadline } from '../../src/deadline.js';
 import { deferred } from '../support/deferred.js';
 
 const rejections: unknown[] = [];
@@ -338,4 +339,70 @@ test('a thousand requests at once start a thousand timers, and leave none', asyn
   resolve('created');
   await Promise.all(answers);
   expect(vi.getTimerCount()).toBe(0);
+});
+
+describe('a timer that all requests share, as on Deno', () => {
+  const request = { method: 'POST', url: '/plants', headers: {} };
+  const never = () => new Promise<never>(() => {});
+
+  test('lets each deadline pass in its own time', async () => {
+    const clock = new Clock(1000, true);
+    const passed: [name: string, at: number][] = [];
+    const begun = Date.now();
+    const begin = (name: string) => {
+      const deadline = new Deadline(clock, request);
+      deadline.within(name, never()).catch(() => passed.push([name, Date.now() - begun]));
+      return deadline;
+    };
+    begin('first');
+    await vi.advanceTimersByTimeAsync(300);
+    begin('second');
+    const stopped = begin('stopped');
+    await vi.advanceTimersByTimeAsync(300);
+    begin('third');
+    stopped.close();
+    expect(vi.getTimerCount()).toBe(1);
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(passed).toEqual([
+      ['first', 1000],
+      ['second', 1300],
+      ['third', 1600],
+    ]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('is one for a thousand requests, and keeps the process alive only while one of them waits', async () => {
+    const started = vi.spyOn(globalThis, 'setTimeout');
+    const clock = new Clock(1000, true);
+    const wait = async () => {
+      const deadlines = Array.from({ length: 1000 }, () => new Deadline(clock, request));
+      for (const deadline of deadlines) deadline.within('it', never()).catch(() => {});
+      await vi.advanceTimersByTimeAsync(1);
+      return deadlines;
+    };
+    const first = await wait();
+    const timer = started.mock.results[0]!.value as NodeJS.Timeout;
+    expect(timer.hasRef()).toBe(true);
+    for (const deadline of first) deadline.close();
+    expect(timer.hasRef()).toBe(false);
+    const second = await wait();
+    expect(timer.hasRef()).toBe(true);
+    for (const deadline of second) deadline.close();
+    expect(started).toHaveBeenCalledTimes(1);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(vi.getTimerCount()).toBe(0);
+    started.mockRestore();
+  });
+
+  test('starts anew after it has ended', async () => {
+    const clock = new Clock(1000, true);
+    new Deadline(clock, request).within('it', never()).catch(() => {});
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(vi.getTimerCount()).toBe(0);
+    const late = new Deadline(clock, request);
+    const failing = expect(late.within('it', never())).rejects.toThrow('it did not answer within 1000 ms');
+    await vi.advanceTimersByTimeAsync(1000);
+    await failing;
+    expect(late.signal.aborted).toBe(true);
+  });
 });

@@ -78,7 +78,10 @@ function readStream(request: NodeRequest, response: NodeResponse, limit: number)
     const readAll = () => {
       while (reading && request.read() !== null);
     };
-    const onCut = () => stop(new BodyError('body_incomplete'));
+    // `reading` first: an error for each request that has ended would cost more than reading it.
+    const onCut = () => {
+      if (reading) stop(new BodyError('body_incomplete'));
+    };
     request.on('data', onData);
     request.on('end', () => {
       if (request.aborted) return onCut();
