@@ -1,34 +1,17 @@
-import { header, isBytes, type MaybePromise, type PlantHeaders, type PlantRequest } from './http.js';
+import type { Deadline } from './deadline.js';
+import {
+  header,
+  isBytes,
+  isThenable,
+  type MaybePromise,
+  type PlantHeaders,
+  type PlantRequest,
+} from './http.js';
 import { problems, Refusal } from './problems.js';
+import { BodyError, Upload } from './upload.js';
 
 /** A body as it arrived, before it is text. */
 export type Content = string | Uint8Array | { readonly parsed: unknown };
-
-/**
- * Thrown by a `ReadBody`: says what happened to the body.
- *
- * @example
- * ```ts
- * import { readFile, stat } from 'node:fs/promises';
- *
- * const spool = 'body.json';
- * const body: ReadBody = async (limit) => {
- *   if ((await stat(spool)).size > limit) throw new BodyError('body_too_large');
- *   return readFile(spool);
- * };
- * ```
- */
-export class BodyError extends Error {
-  override readonly name = 'BodyError';
-
-  /** @param message for `onError` only. For `body_unreadable` it names the line of the app to change. */
-  constructor(
-    readonly problem: 'body_too_large' | 'body_incomplete' | 'body_unreadable',
-    message: string = problem,
-  ) {
-    super(message);
-  }
-}
 
 /** Parameters are ignored: JSON has no charset (RFC 8259 §11). */
 const jsonType = /^\s*application\/json\s*(?:;|$)/i;
@@ -58,51 +41,27 @@ export function tooLarge(limit: number): Refusal {
   return new Refusal('body_too_large', { message: `The body is larger than ${limit} bytes.` });
 }
 
-/** Reads the body, in whichever of its forms it is. Fails as a `ReadBody` does. */
-export function readBody(body: PlantRequest['body'], limit: number): MaybePromise<Content> {
-  if (typeof body === 'function') return body(limit);
+/** Reads the body, in whichever of its forms it is, until the deadline. Fails as a `ReadBody` does. */
+export function readBody(
+  body: PlantRequest['body'],
+  limit: number,
+  deadline: Deadline,
+): MaybePromise<Content> {
   if (body === null || body === undefined) return '';
-  if (typeof body === 'object' && Symbol.asyncIterator in body) return readChunks(body, limit);
+  if (typeof body === 'function') {
+    const reading = body(limit);
+    return isThenable(reading) ? deadline.within('the body', reading) : reading;
+  }
+  if (typeof body === 'object' && Symbol.asyncIterator in body) {
+    const upload = new Upload(body[Symbol.asyncIterator]());
+    return deadline.within('the body', upload.read(limit)).catch((error) => {
+      // To stop a connection's stream, Node's or the web's, is to destroy it before the answer is sent.
+      if ('pipe' in body || 'getReader' in body) upload.discard();
+      else upload.stop();
+      throw error;
+    });
+  }
   return body;
-}
-
-async function readChunks(stream: AsyncIterable<Uint8Array>, limit: number): Promise<Uint8Array> {
-  const gathered = new Gathered(limit);
-  for await (const chunk of stream) gathered.add(chunk);
-  return gathered.join();
-}
-
-/** The one gatherer of a body's chunks, at most `limit` bytes of them. */
-export class Gathered {
-  readonly #chunks: Uint8Array[] = [];
-  readonly #limit: number;
-  #length = 0;
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  /** @throws {BodyError} if the chunk is over the limit, or is no bytes: only bytes can be counted against the limit. */
-  add(chunk: unknown): void {
-    if (!isBytes(chunk))
-      throw new BodyError('body_unreadable', 'the body stream gave a chunk that is no bytes');
-    this.#length += chunk.byteLength;
-    if (this.#length > this.#limit) throw new BodyError('body_too_large');
-    // A DataView or a Uint16Array would be joined element by element, not byte by byte.
-    const isOctets = chunk.BYTES_PER_ELEMENT === 1;
-    this.#chunks.push(isOctets ? chunk : new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength));
-  }
-
-  join(): Uint8Array {
-    if (this.#chunks.length === 1) return this.#chunks[0]!;
-    const whole = new Uint8Array(this.#length);
-    let offset = 0;
-    for (const chunk of this.#chunks) {
-      whole.set(chunk, offset);
-      offset += chunk.byteLength;
-    }
-    return whole;
-  }
 }
 
 // `fatal`: else an invalid byte would be stored as U+FFFD. The decoder also removes one leading BOM.

@@ -1,8 +1,9 @@
 import { type InsufficientScope, isScope, scopeInsufficient } from './bearer.js';
-import { type BodyError, tooLarge } from './body.js';
+import { tooLarge } from './body.js';
 import type { Deadline } from './deadline.js';
 import type { Complete, PlantStoreOptions } from './options.js';
 import { isNamed, Refusal } from './problems.js';
+import type { BodyError } from './upload.js';
 
 /**
  * Turns an unexpected throw into a refusal. There is one for each party, because the same throw means something else

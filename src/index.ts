@@ -4,7 +4,6 @@ export {
   type VerifyContext,
   type VerifyToken,
 } from './bearer.js';
-export { BodyError } from './body.js';
 export { type BatchCall, type CreateMany, type CreateOutcome, RolledBack } from './create-many.js';
 export { type GroupCommitOptions, groupCommit } from './group-commit.js';
 export type {
@@ -22,3 +21,4 @@ export type { NewPlant, Plant } from './plant.js';
 export { createPlantStore } from './plant-store.js';
 export type { ErrorNumber } from './problems.js';
 export { PlantRefused, type PlantStorage, StorageBusy, type StorageContext } from './storage.js';
+export { BodyError } from './upload.js';

@@ -1,5 +1,5 @@
 import { bearerToken, tokenInvalid, type VerifyToken } from './bearer.js';
-import { checkBodyHeaders, readBody, textOf } from './body.js';
+import { checkBodyHeaders, readBody, textOf, tooLarge } from './body.js';
 import { Context } from './context.js';
 import { Clock, Deadline } from './deadline.js';
 import { bodyFault, type Fault, internalFault, storageFault, verifierFault } from './faults.js';
@@ -63,12 +63,14 @@ export function createPlantStore<Caller>(
       checkBodyHeaders(request.headers, bodyLimit);
 
       onThrow = bodyFault;
-      const reading = readBody(request.body, bodyLimit);
-      const content = isThenable(reading) ? await deadline.within('the body', reading) : reading;
+      const reading = readBody(request.body, bodyLimit, deadline);
+      const content = isThenable(reading) ? await reading : reading;
       const plant =
         typeof content === 'object' && 'parsed' in content
           ? plantFromParsed(content.parsed)
           : plantFromText(textOf(content, bodyLimit));
+      // How large a parsed body was is unknown, but certainly no smaller than these texts.
+      if (plant.name.length + (plant.tag?.length ?? 0) > bodyLimit) throw tooLarge(bodyLimit);
       // Copied first: a storage may change the plant object that it is given.
       const { id, name, tag } = plant;
 

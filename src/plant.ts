@@ -1,6 +1,7 @@
-import { BodyError } from './body.js';
+import * as v from 'valibot';
 import { isObject, type Members, parseMembers, plantMembers } from './json.js';
 import { Refusal } from './problems.js';
+import { BodyError } from './upload.js';
 
 /** A plant as the store returns it: OpenAPI `Plant`. */
 export interface Plant {
@@ -13,27 +14,24 @@ export interface NewPlant extends Plant {
   readonly id: bigint;
 }
 
-function isInt64(value: unknown): value is bigint {
-  return typeof value === 'bigint' && BigInt.asIntN(64, value) === value;
-}
-
 // PostgreSQL rejects U+0000 and lone surrogates, other databases alter them: no storage ever gets either.
 function isText(value: unknown): value is string {
   return typeof value === 'string' && !/[\0\p{Surrogate}]/u.test(value);
 }
 
-function isTextOrAbsent(value: unknown): value is string | undefined {
-  return value === undefined || isText(value);
-}
+/** The contract's NewPlant, as a schema; its id is a `bigint` already, and an absent tag `undefined`. */
+export const newPlantSchema = v.object({
+  id: v.custom<bigint>((id) => typeof id === 'bigint' && BigInt.asIntN(64, id) === id),
+  name: v.custom<string>(isText),
+  tag: v.custom<string | undefined>((tag) => tag === undefined || isText(tag)),
+});
 
-const text = 'a string without U+0000 and lone surrogates';
-
-/** Of each member of the contract's NewPlant: the check, and the check in words. The id is a `bigint` already. */
-export const newPlantRules = {
-  id: [isInt64, 'an integer from -9223372036854775808 to 9223372036854775807'],
-  name: [isText, text],
-  tag: [isTextOrAbsent, `${text}, or absent`],
-} as const;
+const textExpected = 'a string without U+0000 and lone surrogates';
+const expected: Record<string, string> = {
+  id: 'an integer from -9223372036854775808 to 9223372036854775807',
+  name: textExpected,
+  tag: `${textExpected}, or absent`,
+};
 
 /** The plant in a JSON text. */
 export function plantFromText(json: string): NewPlant {
@@ -62,16 +60,15 @@ export function plantFromParsed(value: unknown): NewPlant {
 
 function validated(members: Members | undefined): NewPlant {
   if (!members) throw invalid('the body must be a JSON object.');
-  const { id, name, tag, repeated } = members;
+  const { output, issues } = v.safeParse(newPlantSchema, members);
   // An absent tag is a member that is undefined, so that `plant.tag` does not find what an app adds to Object.prototype.
-  if (isInt64(id) && isText(name) && isTextOrAbsent(tag) && repeated.length === 0) return { id, name, tag };
-  const wrongMembers = (['id', 'name', 'tag'] as const).flatMap((member) => {
-    const [isValid, expected] = newPlantRules[member];
-    if (isValid(members[member])) return [];
-    const hint = member === 'id' && typeof id === 'string' ? ', sent as a number and not as a string' : '';
-    return [`${member} must be ${expected}${hint}`];
+  if (!issues && members.repeated.length === 0) return output;
+  const wrongMembers = (issues ?? []).map(({ path, input }) => {
+    const name = String(path?.[0].key);
+    const hint = name === 'id' && typeof input === 'string' ? ', sent as a number and not as a string' : '';
+    return `${name} must be ${expected[name]}${hint}`;
   });
-  const repeatedMembers = repeated.map((name) => `${name} must be given once`);
+  const repeatedMembers = members.repeated.map((name) => `${name} must be given once`);
   throw invalid(`${[...wrongMembers, ...repeatedMembers].join('; ')}.`);
 }
 

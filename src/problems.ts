@@ -16,20 +16,14 @@ export const problems = {
   token_invalid: [40102, 'The bearer token was not accepted. Check it, or get a new one.'],
   scope_insufficient: [
     40301,
-    'The bearer token may not create plants. Get one with the scope that WWW-Authenticate names.',
+    'The bearer token lacks the scope that WWW-Authenticate names. Get one that has it.',
   ],
   not_found: [40401, 'There is nothing at this path.'],
   method_not_allowed: [40501, 'This path answers POST only.'],
   internal_error: [50000, 'The server failed. Try again later.'],
   storage_failed: [50001, 'The storage failed. The plant may or may not be stored.'],
-  verification_failed: [
-    50002,
-    'The server could not check the bearer token, which may be good. Nothing was stored; try again later.',
-  ],
-  body_unreadable: [
-    50003,
-    'The server lost the exact body before this operation could read it. Nothing was stored; tell its operator.',
-  ],
+  verification_failed: [50002, 'The server could not check the token. Nothing was stored; try again later.'],
+  body_unreadable: [50003, 'The server lost the exact body. Nothing was stored; tell its operator.'],
   busy: [50301, 'The storage is busy or out of reach. Nothing was stored; try again.'],
   timed_out: [50302, 'The storage did not answer in time. The plant may or may not be stored.'],
 } as const satisfies Record<string, readonly [error: number, sentence: string]>;

@@ -68,7 +68,7 @@ export class Batch<Caller> {
           throw new TypeError('createMany must answer one outcome per plant');
         }
         this.#end = 'answered';
-        return this.#settle(batch, (i) => outcomes[i]);
+        return this.#settle(batch, outcomes);
       } catch (error) {
         const rolledBack = isNamed<RolledBack>(error, 'RolledBack') ? error : undefined;
         this.#cause = rolledBack ? rolledBack.cause : error;
@@ -78,7 +78,7 @@ export class Batch<Caller> {
           await this.#send(this.#unanswered(batch.slice(0, half)));
           return this.#send(this.#unanswered(batch.slice(half)));
         }
-        if (rolledBack?.resend !== 'together') return this.#settle(batch, () => this.#cause);
+        if (rolledBack?.resend !== 'together') return this.#settle(batch);
       }
       this.#call = undefined;
       await pause(this.#queue.clock, attempt);
@@ -88,7 +88,6 @@ export class Batch<Caller> {
 
   #callCreateMany(batch: readonly Create<Caller>[]): MaybePromise<readonly CreateOutcome[]> {
     this.#call = { creates: batch, sent: true, isGivenUp: false, onGiveUp: undefined };
-    this.isOnItsWay = true;
     return this.#queue.createMany(
       batch.map(({ plant }) => plant),
       batch.map(({ context }) => context),
@@ -105,26 +104,21 @@ export class Batch<Caller> {
     });
   }
 
-  /** Answers the creates of a call that has ended. */
-  #settle(batch: readonly Create<Caller>[], outcomeOf: (i: number) => unknown): void {
+  /** Answers the creates of a call that has ended, without outcomes with its error. */
+  #settle(batch: readonly Create<Caller>[], outcomes?: readonly CreateOutcome[]): void {
     this.#call = undefined;
-    this.isOnItsWay = false;
     batch.forEach((create, i) => {
-      const outcome = outcomeOf(i);
+      const outcome = outcomes?.[i];
       if (outcome === 'created' || outcome === 'taken') {
         create.done(outcome);
         for (const duplicate of create.duplicates ?? []) {
           duplicate.done('taken');
           this.#queue.leave(duplicate);
         }
-      } else
-        create.fail(
-          typeof outcome === 'object' && outcome !== null
-            ? outcome
-            : new TypeError(`createMany must answer 'created', 'taken' or an Error for each plant`),
-        );
+      } else create.fail(outcomes ? errorOf(outcome) : this.#cause);
       this.#queue.leave(create);
     });
+    this.isOnItsWay = this.#creates.some(({ isAnswered }) => !isAnswered);
   }
 
   #finish(end: BatchEnd): void {
@@ -178,6 +172,11 @@ export class Batch<Caller> {
       this.#finish(call?.sent ? 'unanswered' : 'unsent');
     } else this.#startTimer();
   }
+}
+
+function errorOf(outcome: unknown): unknown {
+  if (typeof outcome === 'object' && outcome !== null) return outcome;
+  return new TypeError("createMany must answer 'created', 'taken' or an Error for each plant");
 }
 
 function byDeadline<Caller>({ deadline: a }: Create<Caller>, { deadline: b }: Create<Caller>): number {

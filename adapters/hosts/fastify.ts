@@ -21,7 +21,7 @@ export interface FastifyReply {
   code(status: number): unknown;
   headers(headers: { [name: string]: string }): unknown;
   serializer(serialize: (body: unknown) => string): unknown;
-  send(body: string): unknown;
+  send(answer: unknown): unknown;
   callNotFound(): unknown;
 }
 
@@ -90,29 +90,34 @@ export function toFastify(
       // The prefix may be the operation's own path.
       url: mount === prefix ? '/plants' : '',
       ...described,
-      // Not async: Fastify would go on as soon as the promise resolves, before `reply` is sent.
+      // Its promise is not returned: Fastify would go on as soon as it resolves, before `reply` is sent.
       onRequest(request, reply) {
         const { raw } = request;
-        afterParsing(raw, () => {
-          const make = (url: string) => toPlantRequest(raw, reply.raw, raw as ParsedBody, request, url);
-          const url = routed(request.url);
-          handle(make(url)).then(async (answer) => {
+        afterParsing(raw, async (wasFlowing) => {
+          try {
+            const make = (url: string) => toPlantRequest(raw, reply.raw, raw as ParsedBody, request, url);
+            const url = routed(request.url);
+            let answer = await handle(make(url));
             if (answer.status === 404) {
               const place = { method: 'POST', url, originalUrl: request.url, mount };
               answer = (await askAgain(handle, place, reply.raw, make)) ?? answer;
             }
-            if (reply.sent || reply.raw.headersSent) return;
             if (isForTheApp(answer)) {
-              reply.callNotFound();
+              if (!reply.sent) reply.callNotFound();
+              if (wasFlowing) raw.resume();
               return;
             }
-            drain(raw, reply.raw);
+            const unread = drain(raw, reply.raw);
+            if (unread) await unread;
+            if (reply.sent || reply.raw.headersSent) return;
             reply.code(answer.status);
             reply.headers(answer.headers);
             // Without a serializer of its own, Fastify adds a charset, which this media type does not have (RFC 8259 §11).
             reply.serializer(asIs);
             reply.send(answer.body);
-          });
+          } catch (error) {
+            reply.send(error);
+          }
         });
       },
       // Never called: `onRequest` has answered.

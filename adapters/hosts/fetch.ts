@@ -1,14 +1,15 @@
-import { Gathered } from '../../src/body.js';
 import { WithSignal } from '../../src/context.js';
 import type { Global } from '../../src/http.js';
 import {
   BodyError,
   type PlantHandler,
   type PlantRequest,
+  type PlantResponse,
   type ReadBody,
   type Signal,
 } from '../../src/index.js';
 import { answerMistake, checkHandler } from '../../src/misuse.js';
+import { lingerMs, Upload } from '../../src/upload.js';
 
 /** What is used of a Fetch `Request`. */
 export interface FetchRequest {
@@ -27,8 +28,10 @@ export type FetchResponse = Global<'Response', { readonly status: number }>;
 
 /** What is used of a `ReadableStream` of bytes. */
 interface ByteStream {
-  readonly locked: boolean;
-  getReader(): { read(): Promise<{ done: boolean; value?: Uint8Array }>; releaseLock(): void };
+  getReader(): {
+    read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
+    cancel(): Promise<unknown>;
+  };
 }
 
 /**
@@ -55,9 +58,32 @@ export function toFetch(
   checkHandler(handle, rest);
   return async (request, server) => {
     if (typeof request.headers.get !== 'function') return answerMistake(request, server) as never;
-    const { status, headers, body } = await handle(new FetchPlantRequest(request, server));
+    const plantRequest = new FetchPlantRequest(request, server);
+    const { status, headers, body } = await handle(plantRequest);
+    // After 404 and 405 the app may still read the body.
+    if (status < 400 || status === 404 || status === 405) {
+      return new Response(body || null, { status, headers });
+    }
+    const discarding = plantRequest.discard();
+    // Node destroys the socket after its last answer, which is lost if the client still writes: so read first.
+    const isLast = /\bclose\b/i.test(request.headers.get('connection') ?? '');
+    if (isLast && !(await discarding)) return endedLater(status, headers, body);
     return new Response(body || null, { status, headers });
   };
+}
+
+/** An answer whose end leaves the client some time to read it. */
+function endedLater(status: number, headers: PlantResponse['headers'], text: string): FetchResponse {
+  const bytes = new TextEncoder().encode(text);
+  let timer: ReturnType<typeof setTimeout>;
+  const body = new ReadableStream({
+    start(controller) {
+      controller.enqueue(bytes);
+      timer = setTimeout(() => controller.close(), lingerMs);
+    },
+    cancel: () => clearTimeout(timer),
+  });
+  return new Response(body, { status, headers: { ...headers, 'content-length': `${bytes.length}` } });
 }
 
 class FetchPlantRequest extends WithSignal implements PlantRequest {
@@ -65,6 +91,7 @@ class FetchPlantRequest extends WithSignal implements PlantRequest {
   readonly url: string;
   readonly headers: FetchRequest['headers'];
   readonly body: ReadBody;
+  #upload: Upload | undefined;
 
   constructor(
     readonly raw: FetchRequest,
@@ -74,24 +101,37 @@ class FetchPlantRequest extends WithSignal implements PlantRequest {
     this.method = raw.method;
     this.url = raw.url;
     this.headers = raw.headers;
-    this.body = (limit) => readFetchBody(raw, server, limit);
+    this.body = (limit) => this.#read(server, limit);
+  }
+
+  async #read(server: unknown, limit: number): Promise<Uint8Array> {
+    const { raw } = this;
+    if (raw.bodyUsed) throw new BodyError('body_unreadable', lostBody);
+    try {
+      if (canReadWhole(raw, server)) return new Uint8Array(await raw.arrayBuffer());
+      this.#upload = uploadOf(raw);
+      return (await this.#upload?.read(limit)) ?? new Uint8Array();
+    } catch (error) {
+      if (error instanceof BodyError) throw error;
+      // The client broke off while we read; or somebody else holds the stream's lock, and we never began.
+      const hasBegun = raw.bodyUsed || this.#upload;
+      throw hasBegun ? new BodyError('body_incomplete') : new BodyError('body_unreadable', lostBody);
+    }
+  }
+
+  /** Throws away what was not read of the body. Resolves with whether nothing is left. */
+  async discard(): Promise<boolean> {
+    try {
+      if (!this.raw.bodyUsed) this.#upload ??= uploadOf(this.raw);
+    } catch {
+      // Somebody else holds the stream's lock.
+    }
+    return this.#upload?.discard() ?? true;
   }
 
   // On some hosts reading `signal` builds a whole Request.
   protected getSignal(): Signal {
     return this.raw.signal ?? new AbortController().signal;
-  }
-}
-
-async function readFetchBody(request: FetchRequest, server: unknown, limit: number): Promise<Uint8Array> {
-  if (request.bodyUsed) throw new BodyError('body_unreadable', lostBody);
-  try {
-    if (canReadWhole(request, server)) return new Uint8Array(await request.arrayBuffer());
-    return await readStream(request.body as ByteStream | null, limit);
-  } catch (error) {
-    if (error instanceof BodyError) throw error;
-    // The client broke off while we read; or somebody else holds the stream's lock.
-    throw request.bodyUsed ? new BodyError('body_incomplete') : new BodyError('body_unreadable', lostBody);
   }
 }
 
@@ -114,14 +154,10 @@ const isBun = (server: unknown) =>
 // Asked for by name alone, because reading it costs 2 to 3 µs.
 const isDeno = (info: unknown) => typeof info === 'object' && info !== null && 'remoteAddr' in info;
 
-/** Reads and counts. */
-async function readStream(stream: ByteStream | null, limit: number): Promise<Uint8Array> {
-  const gathered = new Gathered(limit);
-  const reader = stream?.getReader();
-  while (reader) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    gathered.add(value);
-  }
-  return gathered.join();
+/** The reader is kept, because on some hosts `request.body` is another object at each access. */
+function uploadOf(request: FetchRequest): Upload | undefined {
+  const reader = (request.body as ByteStream | null)?.getReader();
+  // Later, because on some hosts it destroys the connection, and the answer is still on its way.
+  const cancel = () => void setTimeout(() => reader?.cancel().catch(() => {}), lingerMs);
+  return reader && new Upload({ next: () => reader.read(), return: cancel });
 }

@@ -43,17 +43,22 @@ export function toKoa(
   const middleware: ReturnType<typeof toKoa> = async (context, next) => {
     const { req, res } = context;
     if (!req) return answerMistake(context, next);
-    await new Promise<void>((proceed) => afterParsing(req, proceed));
+    const wasFlowing = await new Promise<boolean>((proceed) => afterParsing(req, proceed));
     const make = (url?: string) => toPlantRequest(req, res, context.request as ParsedBody, context, url);
     let answer = await handle(make());
     if (answer.status === 404) {
       const place = placeOf(context, middleware);
       answer = (await askAgain(handle, place, res, make)) ?? answer;
     }
-    if (isForTheApp(answer)) return next();
+    if (isForTheApp(answer)) {
+      const handedOn = next();
+      if (wasFlowing) req.resume();
+      return handedOn;
+    }
+    const rest = drain(req, res);
+    if (rest) await rest;
     // Another middleware, such as a timeout, may have answered; or the client has gone.
     if (context.headerSent || !context.writable) return;
-    drain(req, res);
     context.status = answer.status;
     context.set(answer.headers);
     context.body = answer.body;

@@ -1,5 +1,6 @@
 import type { PlantHandler, PlantResponse } from '../../src/index.js';
 import { answerMistake, checkHandler } from '../../src/misuse.js';
+import { Refusal } from '../../src/problems.js';
 import { drain } from './_node/drain.js';
 import { askAgain, type Place } from './_node/mount.js';
 import { afterParsing, isForTheApp, toPlantRequest } from './_node/request.js';
@@ -29,16 +30,23 @@ export function toNode(
   checkHandler(handle, rest);
   const middleware: ReturnType<typeof toNode> = (request, response, next) => {
     if (!request.rawHeaders) return void answerMistake(request, response);
-    afterParsing(request, async () => {
-      const make = (url?: string) => toPlantRequest(request, response, request as ParsedBody, request, url);
-      let answer = await handle(make());
-      if (answer.status === 404) {
-        const place = placeOf(request, middleware);
-        answer = (await askAgain(handle, place, response, make)) ?? answer;
+    afterParsing(request, async (wasFlowing) => {
+      try {
+        const make = (url?: string) => toPlantRequest(request, response, request as ParsedBody, request, url);
+        let answer = await handle(make());
+        if (answer.status === 404) {
+          const place = placeOf(request, middleware);
+          answer = (await askAgain(handle, place, response, make)) ?? answer;
+        }
+        if (next && isForTheApp(answer)) return handOn(request, wasFlowing, next);
+        const unread = drain(request, response);
+        if (unread) await unread;
+        send(answer, response);
+      } catch (error) {
+        // nextTick, here and below: what the app throws in `next` must be the app's error, not a rejection of ours.
+        if (next) nextTick(next, error);
+        else fail(error, response);
       }
-      // nextTick: what the app throws in `next` must be the app's error, not a rejection of this promise.
-      if (next && isForTheApp(answer)) process.nextTick(next);
-      else send(answer, request, response);
     });
   };
   return middleware;
@@ -58,14 +66,32 @@ function placeOf(request: NodeRequest & ExpressRequest, middleware: unknown): Pl
   return { method, url, originalUrl, mount, route: isOurs ? route?.path : undefined };
 }
 
-function send({ status, headers, body }: PlantResponse, request: NodeRequest, response: NodeResponse): void {
+const { nextTick } = process;
+
+function handOn(request: NodeRequest, wasFlowing: boolean, next: () => void): void {
+  nextTick(next);
+  // After `next`, so that the app can listen first.
+  if (wasFlowing) nextTick(() => request.resume());
+}
+
+function send({ status, headers, body }: PlantResponse, response: NodeResponse): void {
   // Another middleware, such as a timeout, may have answered.
   if (response.headersSent || response.writableEnded) return;
-  drain(request, response);
   // Copied in a loop: a spread in a literal makes a slow object in V8 (2 µs a request).
   const sent: Record<string, string | number> = {};
   for (const name in headers) sent[name] = headers[name] as string;
   if (body) sent['content-length'] = Buffer.byteLength(body);
   response.writeHead(status, sent);
   response.end(body);
+}
+
+/** `handle` never rejects, but a wrapper of it may; and `writeHead` throws if the headers do not go together. */
+function fail(error: unknown, response: NodeResponse): void {
+  console.error(error);
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  for (const name of response.getHeaderNames()) response.removeHeader(name);
+  send(new Refusal('internal_error').toResponse(), response);
 }

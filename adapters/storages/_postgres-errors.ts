@@ -19,9 +19,10 @@ export function meaningOf(error: unknown, isConnecting: boolean): Meaning {
   // Nothing has been sent yet.
   if (isConnecting) return permanent.test(state) ? 'permanent' : 'transient';
   if (transient.test(state) || state === 'ECONNREFUSED') return 'transient';
-  // PgBouncer had no server to send the statement to.
-  if (state === '08P01' && /server login has been failing|query_wait_timeout/.test(String(message)))
-    return 'transient';
+  // PgBouncer had no server to send the statement to; or `pg` had no connection.
+  const wasUnsent =
+    state === '08P01' ? /server login has been failing|query_wait_timeout/ : /is not queryable$/;
+  if (wasUnsent.test(String(message))) return 'transient';
   const isSqlState = /^[0-9A-Z]{5}$/.test(state) && syscall === undefined;
   // The server says that it rolled back: a constraint, a limit, a policy, a trigger with a code of its own.
   return isSqlState && !unknown.test(state) ? 'plantAtFault' : 'unknown';

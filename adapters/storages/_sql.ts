@@ -1,4 +1,5 @@
 import { systemClock } from '../../src/clock.js';
+import { groupCommitDefaults } from '../../src/group-commit.js';
 import {
   type BatchCall,
   type CreateOutcome,
@@ -13,6 +14,14 @@ import {
 export interface SqlOptions extends Omit<GroupCommitOptions, 'namespace'> {
   /** The table's name; it is quoted. Default: `plants`. */
   readonly table?: string | undefined;
+}
+
+/** The name of the table, the time of a statement, and what is for `groupCommit`. */
+export function splitOptions({ table = 'plants', ...groupOptions }: SqlOptions) {
+  if ('namespace' in groupOptions) {
+    throw new TypeError('namespace is no option here, because the table has one id column for all callers');
+  }
+  return { table, timeoutMs: groupOptions.timeoutMs ?? groupCommitDefaults.timeoutMs, groupOptions };
 }
 
 /** A storage that can read its plants and make its table. */

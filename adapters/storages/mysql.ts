@@ -1,7 +1,14 @@
-import { groupCommitDefaults } from '../../src/group-commit.js';
 import { type CreateOutcome, groupCommit, type NewPlant } from '../../src/index.js';
 import { type MysqlError, meaningOf, numbers } from './_mysql-errors.js';
-import { type Connections, onConnection, quote, type SqlOptions, type SqlStorage, within } from './_sql.js';
+import {
+  type Connections,
+  onConnection,
+  quote,
+  type SqlOptions,
+  type SqlStorage,
+  splitOptions,
+  within,
+} from './_sql.js';
 
 /** A statement as `mysql2` takes it. */
 export interface MysqlStatement {
@@ -62,8 +69,7 @@ export function mysqlStorage(pool: MysqlPool, options: MysqlOptions = {}): Mysql
   if (typeof pool?.getConnection !== 'function' || pool.getConnection.length > 0) {
     throw new TypeError('mysqlStorage needs a mysql2/promise pool: pass pool.promise()');
   }
-  const { table: name = 'plants', ...groupOptions } = options;
-  const { timeoutMs = groupCommitDefaults.timeoutMs } = groupOptions;
+  const { table: name, timeoutMs, groupOptions } = splitOptions(options);
   const table = quote(name, '`', 'database');
   const connections: Connections<MysqlConnection> = {
     connect: () => pool.getConnection(),

@@ -1,4 +1,3 @@
-import { groupCommitDefaults } from '../../src/group-commit.js';
 import { type BatchCall, type CreateOutcome, groupCommit, type NewPlant } from '../../src/index.js';
 import { meaningOf } from './_postgres-errors.js';
 import {
@@ -8,6 +7,7 @@ import {
   quote,
   type SqlOptions,
   type SqlStorage,
+  splitOptions,
   within,
 } from './_sql.js';
 
@@ -69,8 +69,7 @@ function schemaOf(table: string): string {
  */
 export function postgresStorage(pool: PostgresPool, options: PostgresOptions = {}): PostgresStorage {
   checkPool(pool);
-  const { table: name = 'plants', ...groupOptions } = options;
-  const { timeoutMs = groupCommitDefaults.timeoutMs } = groupOptions;
+  const { table: name, timeoutMs, groupOptions } = splitOptions(options);
   const table = quote(name, '"', 'schema', maxNameBytes);
   const connections: Connections<PgClient> = { connect: () => connect(pool), release, meaningOf };
   const statements = statementsOn(table);

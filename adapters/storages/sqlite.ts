@@ -1,5 +1,5 @@
 import { type CreateOutcome, groupCommit, type NewPlant, RolledBack } from '../../src/index.js';
-import { outcomesOf, quote, type SqlOptions, type SqlStorage } from './_sql.js';
+import { outcomesOf, quote, type SqlOptions, type SqlStorage, splitOptions } from './_sql.js';
 
 /** What is used of a handle of `libsql`, `better-sqlite3`, `node:sqlite` or `bun:sqlite`. */
 export interface SqliteDatabase {
@@ -50,7 +50,7 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteOptions =
   if (typeof database?.exec !== 'function' || typeof database.prepare !== 'function') {
     throw new TypeError("sqliteStorage needs an open database: pass new Database('plants.db')");
   }
-  const { table: name = 'plants', ...groupOptions } = options;
+  const { table: name, groupOptions } = splitOptions(options);
   const table = quote(name, '"');
   const rows = new Table(database, table);
   return {

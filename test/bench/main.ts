@@ -6,7 +6,7 @@ import { rmSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { PostgresServer } from '../support/postgres.js';
-import { Progress } from '../support/progress.js';
+import { Progress } from './progress.js';
 import { buildChild, root } from './build.js';
 import { type Duel, duel, type Effort } from './duel.js';
 import type { GeneratorName } from './generator.js';

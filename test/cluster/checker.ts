@@ -1,9 +1,10 @@
-/** What one creator asked for and was told; `unknown` is every 5xx. */
+/** What one creator asked for and was told. */
 export interface Told {
   readonly id: string;
-  /** No other creator uses this name. */
+  /** No other create uses this name. */
   readonly name: string;
-  readonly outcome: 'created' | 'taken' | 'unknown';
+  /** `refused` is a 503 that says that nothing was stored; `unknown` is every other 5xx. */
+  readonly outcome: 'created' | 'taken' | 'refused' | 'unknown';
 }
 
 /** What a database server holds: `id` to `name`. */
@@ -49,6 +50,8 @@ function faultsOf(told: readonly Told[], held: Holdings, server: number): string
     }
     if (outcome === 'taken' && stored === name)
       faults.push(`taken by itself: ${name} has ${id} and was told taken`);
+    if (outcome === 'refused' && stored === name)
+      faults.push(`refused, yet stored: server ${server} has ${id} of ${name}`);
   }
   for (const [id, name] of held) {
     if (!asked.has(`${id} ${name}`)) faults.push(`invented: server ${server} has ${id} of ${name}`);

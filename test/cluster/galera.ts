@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import mysql from 'mysql2/promise';
-import { accountOf, Daemon, folderOf, freePorts, run, until } from './machine.js';
+import { Network, nodeNames } from './configuration.js';
+import { accountOf, clean, Daemon, folderOf, freePorts, run, until } from './machine.js';
 
 const server = '/usr/sbin/mariadbd';
 const provider = '/usr/lib/galera/libgalera_smm.so';
@@ -11,43 +12,25 @@ export function galeraPrograms(): boolean {
   return existsSync(server) && existsSync(provider);
 }
 
+/** What keeps a server small; everything else is as MariaDB, or the file of `examples/cluster`, has it. */
+const small = ['--innodb-buffer-pool-size=64M', '--performance-schema=OFF'];
+
 /** One MariaDB server on loopback, alone or as a node of a Galera cluster. */
 export class MariaDb {
-  readonly daemon: Daemon;
-
   constructor(
-    daemon: Daemon,
+    readonly daemon: Daemon,
+    readonly address: string,
     readonly port: number,
-    private readonly wsrep: readonly string[],
-  ) {
-    this.daemon = daemon;
-  }
+    private readonly options: readonly string[],
+    private readonly isNode: boolean,
+  ) {}
 
   get url(): string {
-    return `mysql://plants:plants@127.0.0.1:${this.port}/plants`;
+    return `mysql://plants:plants@${this.address}:${this.port}/plants`;
   }
 
   get dataFolder(): string {
-    return join(this.daemon.folder, `data-${this.port}`);
-  }
-
-  get #options(): string[] {
-    const { folder } = this.daemon;
-    return [
-      '--no-defaults',
-      `--datadir=${this.dataFolder}`,
-      `--socket=${join(folder, `${this.port}.sock`)}`,
-      `--pid-file=${join(folder, `${this.port}.pid`)}`,
-      `--port=${this.port}`,
-      '--bind-address=127.0.0.1',
-      '--skip-name-resolve',
-      '--innodb-buffer-pool-size=64M',
-      '--performance-schema=OFF',
-      // What Galera needs; a server alone gets the same, so that the figures compare.
-      '--binlog-format=ROW',
-      '--innodb-autoinc-lock-mode=2',
-      ...this.wsrep,
-    ];
+    return join(this.daemon.folder, 'mariadb');
   }
 
   install(): void {
@@ -63,24 +46,26 @@ export class MariaDb {
       ],
       folder,
     );
-    const bootstrap = join(folder, `${this.port}.sql`);
+    const bootstrap = join(folder, 'first.sql');
     writeFileSync(
       bootstrap,
       [
         'CREATE DATABASE plants;',
         "CREATE USER plants@'127.0.0.1' IDENTIFIED BY 'plants';",
         "GRANT ALL ON *.* TO plants@'127.0.0.1';",
+        // HAProxy's health check.
+        "CREATE USER haproxy@'127.0.0.1';",
       ].join('\n'),
     );
   }
 
   start(...options: string[]): void {
-    this.daemon.start(server, [...this.#options, ...options]);
+    this.daemon.start(server, [...this.options, ...options]);
   }
 
   /** The first start creates the database and its user. */
   startFirst(...options: string[]): void {
-    this.start(`--init-file=${join(this.daemon.folder, `${this.port}.sql`)}`, ...options);
+    this.start(`--init-file=${join(this.daemon.folder, 'first.sql')}`, ...options);
   }
 
   /** Starts a node again after a crash, from the position that its own log gives: the others send what it missed. */
@@ -91,8 +76,8 @@ export class MariaDb {
   /** How far this node had come: `<cluster>:<sequence number>`. */
   recoveredPosition(): string {
     const { account, folder } = this.daemon;
-    const log = join(folder, `${this.port}.recovery`);
-    run(account, server, [...this.#options, '--wsrep-recover', `--log-error=${log}`], folder);
+    const log = join(folder, 'recovery.log');
+    run(account, server, [...this.options, '--wsrep-recover', `--log-error=${log}`], folder);
     const position = /Recovered position: *(\S+)/.exec(readFileSync(log, 'utf8'))?.[1];
     if (!position) throw new Error(`no position in ${log}`);
     writeFileSync(log, '');
@@ -121,11 +106,10 @@ export class MariaDb {
 
   /** Resolves when the server takes statements, and a node has all that the cluster has. */
   ready(): Promise<void> {
-    const isNode = this.wsrep.length > 0;
     return until(`MariaDB on port ${this.port}`, async () => {
       if (!this.daemon.isRunning) throw new Error(this.daemon.lastWords);
       const [[, state] = []] = await this.query(
-        isNode ? "SHOW STATUS LIKE 'wsrep_local_state_comment'" : "SELECT 1, 'Synced'",
+        this.isNode ? "SHOW STATUS LIKE 'wsrep_local_state_comment'" : "SELECT 1, 'Synced'",
       );
       if (state !== 'Synced') throw new Error(`the node is ${state}`);
     });
@@ -169,39 +153,83 @@ export class MariaDb {
 /** One MariaDB that runs. */
 export async function oneMariaDb(): Promise<MariaDb> {
   const account = accountOf('mysql')!;
+  const folder = folderOf(account);
   const [port] = await freePorts(1);
-  const node = new MariaDb(new Daemon(account, folderOf(account), 'mariadb'), port!, []);
-  node.install();
-  node.startFirst();
-  await node.ready();
-  return node;
+  const options = [
+    '--no-defaults',
+    `--datadir=${join(folder, 'mariadb')}`,
+    `--socket=${join(folder, 'mariadb.sock')}`,
+    `--pid-file=${join(folder, 'mariadb.pid')}`,
+    `--port=${port}`,
+    '--bind-address=127.0.0.1',
+    '--skip-name-resolve',
+    ...small,
+    // What Galera needs, so that the figures of one server compare.
+    '--binlog-format=ROW',
+    '--innodb-autoinc-lock-mode=2',
+  ];
+  const server = new MariaDb(new Daemon(account, folder, 'mariadb'), '127.0.0.1', port!, options, false);
+  server.install();
+  server.startFirst();
+  await server.ready();
+  return server;
 }
 
-/** Three nodes that run, with Galera's default timeouts. */
-export async function galeraCluster(): Promise<MariaDb[]> {
-  const account = accountOf('mysql')!;
-  const folder = folderOf(account);
-  const ports = await freePorts(12);
-  const members = [0, 1, 2].map((i) => ports.slice(i * 4, i * 4 + 4) as [number, number, number, number]);
-  const address = members.map(([, group]) => `127.0.0.1:${group}`).join(',');
-  const nodes = members.map(([port, group, increments, snapshot], i) => {
-    return new MariaDb(new Daemon(account, folder, `node-${i}`), port, [
-      '--wsrep-on=ON',
-      `--wsrep-provider=${provider}`,
-      `--wsrep-cluster-address=gcomm://${address}`,
-      `--wsrep-node-name=node-${i}`,
-      '--wsrep-node-address=127.0.0.1',
-      '--wsrep-sst-method=rsync',
-      `--wsrep-sst-receive-address=127.0.0.1:${snapshot}`,
-      `--wsrep-provider-options=gmcast.listen_addr=tcp://127.0.0.1:${group};ist.recv_addr=127.0.0.1:${increments};gcache.size=64M`,
-    ]);
-  });
-  for (const node of nodes) node.install();
-  nodes[0]!.startFirst('--wsrep-new-cluster');
-  await nodes[0]!.ready();
-  for (const node of nodes.slice(1)) {
-    node.start();
-    await node.ready();
+/** Three nodes with HAProxy before them, each run by its file of `examples/cluster`. */
+export class GaleraCluster {
+  readonly nodes: readonly MariaDb[];
+  readonly #network = new Network();
+  readonly #haproxy: Daemon;
+
+  private constructor() {
+    const account = accountOf('mysql')!;
+    this.nodes = nodeNames.map((name, i) => {
+      const folder = folderOf(account);
+      const file = join(folder, 'galera.cnf');
+      writeFileSync(file, this.#network.configure('galera/galera.cnf', folder, i));
+      const options = [`--defaults-file=${file}`, ...small];
+      return new MariaDb(new Daemon(account, folder, name), this.#network.nodes[i]!, 3306, options, true);
+    });
+    this.#haproxy = new Daemon(account, folderOf(account), 'haproxy');
+    const file = join(this.#haproxy.folder, 'haproxy.cfg');
+    writeFileSync(file, this.#network.configure('galera/haproxy.cfg', this.#haproxy.folder));
+    this.#haproxy.start('/usr/sbin/haproxy', ['-db', '-f', file]);
   }
-  return nodes;
+
+  static async start(): Promise<GaleraCluster> {
+    const cluster = new GaleraCluster();
+    const [first, ...others] = cluster.nodes;
+    for (const node of cluster.nodes) node.install();
+    first!.startFirst('--wsrep-new-cluster');
+    await first!.ready();
+    for (const node of others) {
+      node.start();
+      await node.ready();
+    }
+    return cluster;
+  }
+
+  /** What an app is given: HAProxy's address. */
+  get url(): string {
+    return `mysql://plants:plants@${this.#network.front}:3306/plants`;
+  }
+
+  /** Resolves when every node has all that the cluster has. */
+  async ready(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.ready()));
+  }
+
+  async plants(table: string): Promise<Map<string, string>[]> {
+    // A node that was frozen takes itself for a member until it hears otherwise, and then answers nobody for a while.
+    return until('what all nodes hold', async () => {
+      await this.ready();
+      return Promise.all(this.nodes.map((node) => node.plants(table)));
+    });
+  }
+
+  async close(): Promise<void> {
+    for (const daemon of [this.#haproxy, ...this.nodes.map((node) => node.daemon)]) {
+      await clean([daemon], daemon.folder);
+    }
+  }
 }

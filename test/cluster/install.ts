@@ -3,6 +3,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import type { TestProject } from 'vitest/node';
 import { galeraPrograms } from './galera.js';
 import { accountOf } from './machine.js';
+import { patroniPrograms } from './patroni.js';
 import { postgresPrograms } from './postgres.js';
 
 declare module 'vitest' {
@@ -40,6 +41,8 @@ function missing(): string[] {
   return [
     ...(galeraPrograms() && accountOf('mysql') ? [] : ['mariadb-server', 'galera-4', 'rsync', 'lsof']),
     ...(postgresPrograms() && accountOf('postgres') ? [] : ['postgresql']),
+    // Patroni's module for etcd's v2 API is a package of its own.
+    ...(patroniPrograms() ? [] : ['patroni', 'python3-etcd', 'etcd-server', 'haproxy', 'pgbouncer']),
   ];
 }
 
@@ -50,7 +53,9 @@ function hasApt(): boolean {
 /** @returns what it said against it */
 function apt(...args: readonly string[]): string {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const { status, stderr } = spawnSync('apt-get', args, { env, encoding: 'utf8', timeout: 240_000 });
+  // Somebody else may be installing at this moment.
+  const patient = ['-o', 'DPkg::Lock::Timeout=120', ...args];
+  const { status, stderr } = spawnSync('apt-get', patient, { env, encoding: 'utf8', timeout: 240_000 });
   return status === 0 ? '' : stderr || `apt-get ${args[0]} took too long`;
 }
 

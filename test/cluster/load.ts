@@ -1,52 +1,69 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { seed } from '../support/random.js';
 import type { Told } from './checker.js';
 
-/** 48 of them; those equal modulo 16 are the rivals of every fourth plant. */
-export const creators: readonly number[] = Array.from({ length: 48 }, (_, i) => i);
+/** What a creator was told, when, and how long that took. */
+export interface Answer extends Told {
+  /** 200, or the number of the error. */
+  readonly number: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** Milliseconds. */
+  readonly took: number;
+}
 
 /** What an app is told when it starts. */
 export interface AppSettings {
   readonly app: number;
   readonly apps: number;
   readonly seed: number;
+  readonly creators: number;
+  /** How many creators race for every fourth plant; 0 is none. */
+  readonly rivals: number;
   readonly table: string;
   /** A store for each; a creator takes any of them each time. */
   readonly urls: readonly string[];
+  /** The storages' `timeoutMs`, with pools to match; without it everything is as it comes. */
+  readonly timeoutMs?: number;
+  /** How long a creator rests after each answer, on average; without it not at all. */
+  readonly pauseMs?: number;
+}
+
+/** Who race for an id: those of one group, which are equal modulo the number of groups. */
+export function groupOf(
+  creator: number,
+  { creators, rivals }: Pick<AppSettings, 'creators' | 'rivals'>,
+): number {
+  return creator % (creators / rivals);
 }
 
 /** The creators whose rivals are there, or the end. */
 export type ToApp = number[] | 'stop';
-export type ToLoad = { ready: number } | { told: Told[] } | { failed: string };
+export type ToLoad = { ready: number } | { told: Answer[]; heap: number } | { failed: string };
 
-/** Numbers from 0 to 1 that a seed gives again (mulberry32). */
-export function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+/** What differs between loads. */
+type LoadSettings = Pick<AppSettings, 'table' | 'urls' | 'timeoutMs' | 'pauseMs'> &
+  Partial<Pick<AppSettings, 'apps' | 'creators' | 'rivals'>>;
 
-/** The seed of all choices; `SEED=… npm run test:cluster` makes them again. */
-export const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 1e9));
-
-/** Two apps with 24 creators each, which create as fast as they are answered. */
+/** Two apps with 24 creators each, unless it is told otherwise. */
 export class Load {
-  readonly told: Told[] = [];
-  readonly counts = { created: 0, taken: 0, unknown: 0 };
+  readonly told: Answer[] = [];
+  readonly counts = { created: 0, taken: 0, refused: 0, unknown: 0 };
+  /** The most heap that an app used, in bytes. */
+  heap = 0;
   /** Why creates failed, and how many. */
   readonly failures = new Map<string, number>();
   readonly #apps: ChildProcess[];
+  readonly #all: Omit<AppSettings, 'app'>;
   readonly #ready = new Map<number, number[]>();
   readonly #watchers = new Set<() => void>();
 
-  constructor(settings: Pick<AppSettings, 'table' | 'urls'>) {
-    this.#apps = [0, 1].map((app) => {
-      const all: AppSettings = { app, apps: 2, seed, ...settings };
+  constructor(settings: LoadSettings) {
+    this.#all = { apps: 2, creators: 48, rivals: 3, seed, ...settings };
+    this.#apps = Array.from({ length: this.#all.apps }, (_, app) => {
+      const all: AppSettings = { app, ...this.#all };
       const child = fork(fileURLToPath(new URL('app.ts', import.meta.url)), [JSON.stringify(all)], {
         execArgv: ['--import', 'tsx'],
       });
@@ -56,9 +73,11 @@ export class Load {
     });
   }
 
-  /** Resolves when so many more were told this. */
-  async tells(outcome: Told['outcome'], count: number): Promise<void> {
-    const goal = this.counts[outcome] + count;
+  /** Resolves when so many more were told one of these. */
+  async tells(outcome: Told['outcome'] | 'failed', count: number): Promise<void> {
+    const { counts } = this;
+    const told = () => (outcome === 'failed' ? counts.refused + counts.unknown : counts[outcome]);
+    const goal = told() + count;
     await new Promise<void>((resolve, reject) => {
       const end = (settle: () => void) => {
         clearTimeout(stuck);
@@ -67,7 +86,7 @@ export class Load {
       };
       const fail = (what: string) => end(() => reject(new Error(`${what}: ${this.summary}`)));
       const watch = () => {
-        if (this.counts[outcome] >= goal) end(resolve);
+        if (told() >= goal) end(resolve);
         else if (this.#apps.some(hasEnded)) fail('an app has ended');
       };
       const stuck = setTimeout(() => fail(`the creators are stuck`), 60_000);
@@ -76,7 +95,7 @@ export class Load {
   }
 
   /** Lets every creator have its last answer. */
-  async stop(): Promise<Told[]> {
+  async stop(): Promise<Answer[]> {
     const ends = this.#apps.filter((app) => !hasEnded(app)).map((app) => once(app, 'exit'));
     this.#tell('stop');
     await Promise.all(ends);
@@ -97,6 +116,7 @@ export class Load {
 
   #receive(message: ToLoad): void {
     if ('told' in message) {
+      this.heap = Math.max(this.heap, message.heap);
       for (const one of message.told) {
         this.told.push(one);
         this.counts[one.outcome]++;
@@ -105,10 +125,10 @@ export class Load {
     } else if ('failed' in message) {
       this.failures.set(message.failed, (this.failures.get(message.failed) ?? 0) + 1);
     } else {
-      const group = message.ready % 16;
+      const group = groupOf(message.ready, this.#all);
       const ready = [...(this.#ready.get(group) ?? []), message.ready];
-      this.#ready.set(group, ready.length === 3 ? [] : ready);
-      if (ready.length === 3) this.#tell(ready);
+      this.#ready.set(group, ready.length === this.#all.rivals ? [] : ready);
+      if (ready.length === this.#all.rivals) this.#tell(ready);
     }
   }
 

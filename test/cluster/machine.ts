@@ -52,6 +52,8 @@ export class Daemon {
     readonly account: Account,
     readonly folder: string,
     name: string,
+    /** A process that is the server's, but not its child. */
+    readonly other: () => number | undefined = () => undefined,
   ) {
     this.log = join(folder, `${name}.log`);
   }
@@ -78,23 +80,47 @@ export class Daemon {
   /** Sends a signal to the server and to every process that it started; SIGKILL is a power cut. */
   async signal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): Promise<void> {
     const child = this.#child;
-    if (!child?.pid || !this.isRunning) return;
-    for (const pid of [child.pid, ...descendants(child.pid)]) {
-      try {
-        process.kill(pid, signal);
-      } catch {
-        // Gone meanwhile.
-      }
-    }
+    const other = this.other();
+    if (child?.pid && this.isRunning) signalTree(child.pid, signal);
+    if (other) signalTree(other, signal);
     if (signal === 'SIGKILL') {
-      if (this.isRunning) await once(child, 'exit');
+      if (child && this.isRunning) await once(child, 'exit');
       daemons.delete(this);
     }
+  }
+
+  /** The processor's seconds that the server and its processes have used. */
+  get cpuSeconds(): number {
+    const pid = this.#child?.pid;
+    if (!pid || !this.isRunning) return 0;
+    return [pid, ...descendants(pid)].reduce((sum, each) => sum + cpuSecondsOf(each), 0);
   }
 
   /** The end of the log, for the message of a failure. */
   get lastWords(): string {
     return readFileSync(this.log, 'utf8').split('\n').slice(-30).join('\n');
+  }
+}
+
+/** Sends a signal to a process and to every process that it started. */
+export function signalTree(root: number, signal: NodeJS.Signals): void {
+  for (const pid of [root, ...descendants(root)]) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // Gone meanwhile.
+    }
+  }
+}
+
+function cpuSecondsOf(pid: number): number {
+  try {
+    // What follows the name of the program, which may hold spaces: its own time and that of children that have ended,
+    // in hundredths of a second.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+    return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0) / 100;
+  } catch {
+    return 0;
   }
 }
 

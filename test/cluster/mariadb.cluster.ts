@@ -81,6 +81,15 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
     },
   );
 
+  describe('a table in partitions', () => {
+    const openPartitions = async () => {
+      const opened = await openTable(poolOf());
+      await behind.query(`ALTER TABLE \`${opened.table}\` PARTITION BY KEY (id) PARTITIONS 4`);
+      return opened;
+    };
+    for (const { id, name, run } of storageCases(openPartitions)) it(`${id}: ${name}`, run);
+  });
+
   it('quotes the name of its table', async () => {
     const { storage, peek } = await openTable(poolOf(), 'my `plants`; DROP TABLE plants; --');
     await storage.create({ id: 1n, name: 'Rosa' }, context);

@@ -1,113 +1,164 @@
+// How far one database goes, by instances of the app: `npm run bench:cluster`, once `npm run test:cluster` has
+// installed the servers. Prints the table of examples/cluster/README.md.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
-import type { PlantStorage } from 'plant-store';
 import { mysqlStorage } from 'plant-store/mysql';
 import { postgresStorage } from 'plant-store/postgres';
-import { galeraCluster, oneMariaDb } from './galera.js';
+import { GaleraCluster, type MariaDb, oneMariaDb } from './galera.js';
 import { clean, type Daemon } from './machine.js';
-import { primaryAndStandby } from './postgres.js';
+import { onePostgres, type Postgres, primaryAndStandby } from './postgres.js';
 
-// What a batch gains: `node --import tsx test/cluster/measure.ts`, once `npm run test:cluster` has installed the servers.
+/** What an instance is told when it starts. */
+export interface InstanceSettings {
+  readonly instance: number;
+  readonly seconds: number;
+  readonly url: string;
+}
 
-const creators = 64;
+/** What an instance saw: what each create took, in milliseconds, and the processor's seconds that it used. */
+export interface Measured {
+  readonly times: readonly number[];
+  readonly cpu: number;
+}
+
+/** A database to measure: where instances connect, whose processor time counts, and how many commits it has made. */
+interface Database {
+  readonly what: string;
+  readonly urls: readonly string[];
+  readonly daemons: readonly Daemon[];
+  readonly commits: () => Promise<number>;
+}
+
 const seconds = Number(process.env.SECONDS ?? 5);
-const context = {
-  caller: 'anyone',
-  request: { method: 'POST', url: '/plants', headers: {} },
-  signal: new AbortController().signal,
-};
+const counts = [1, 2, 4];
+const started = performance.now();
+const rows = 5 * counts.length;
+let done = 0;
 
-/** Plants a second, and the median of what a create took. */
-async function measure(what: string, create: PlantStorage['create']): Promise<void> {
-  const times: number[] = [];
-  let id = BigInt(Date.now()) * 1_000_000n;
-  const run = async (end: number, kept?: number[]) => {
-    while (performance.now() < end) {
-      const start = performance.now();
-      const outcome = await create({ id: id++, name: 'Rosa canina', tag: 'shrub' }, context);
-      if (outcome !== 'created') throw new Error(outcome);
-      kept?.push(performance.now() - start);
-    }
-  };
-  const all = (ms: number, kept?: number[]) => {
-    const end = performance.now() + ms;
-    return Promise.all(Array.from({ length: creators }, () => run(end, kept)));
-  };
-  await all(1_000);
-  await all(seconds * 1_000, times);
-  times.sort((a, b) => a - b);
-  const rate = Math.round(times.length / seconds);
-  console.log(
-    `${what.padEnd(60)} ${String(rate).padStart(7)}/s   p50 ${times[times.length >> 1]?.toFixed(1)} ms`,
+async function measure({ what, urls, daemons, commits }: Database): Promise<void> {
+  for (const count of counts) {
+    const children = Array.from({ length: count }, (_, instance) => {
+      const settings: InstanceSettings = { instance, seconds, url: urls[instance % urls.length]! };
+      return fork(
+        fileURLToPath(new URL('measure-instance.ts', import.meta.url)),
+        [JSON.stringify(settings)],
+        {
+          execArgv: ['--import', 'tsx'],
+          serialization: 'advanced',
+        },
+      );
+    });
+    await Promise.all(children.map((child) => once(child, 'message')));
+    const sync = syncTime();
+    const before = { commits: await commits(), cpu: cpuOf(daemons) };
+    const answers = children.map((child) => once(child, 'message'));
+    for (const child of children) child.send('go');
+    const measured = (await Promise.all(answers)).map(([message]) => message as Measured);
+    const cpu = cpuOf(daemons) - before.cpu;
+    const times = measured.flatMap((instance) => instance.times).sort((a, b) => a - b);
+    const share = (used: number) => `${((used / seconds / cpus().length) * 100).toFixed(0)} %`;
+    const cells = [
+      what,
+      count,
+      Math.round(times.length / seconds),
+      `${times[times.length >> 1]!.toFixed(1)} ms`,
+      Math.round(times.length / ((await commits()) - before.commits)),
+      share(cpu),
+      share(measured.reduce((sum, instance) => sum + instance.cpu, 0)),
+      `${sync.toFixed(1)} ms`,
+    ];
+    progress();
+    console.log(`| ${cells.join(' | ')} |`);
+  }
+}
+
+/** Shows how long the rest will take, if a person watches. */
+function progress(): void {
+  done++;
+  if (!process.stderr.isTTY) return;
+  const left = ((performance.now() - started) / 1_000 / done) * (rows - done);
+  process.stderr.write(`\r${done} of ${rows}, about ${left.toFixed(0)} s left\u001b[K\r`);
+}
+
+function cpuOf(daemons: readonly Daemon[]): number {
+  return daemons.reduce((sum, daemon) => sum + daemon.cpuSeconds, 0);
+}
+
+async function commitsOfPostgres(server: Postgres): Promise<number> {
+  const [[count] = []] = await server.query(
+    "SELECT xact_commit FROM pg_stat_database WHERE datname = 'postgres'",
   );
+  return Number(count);
 }
 
-/** Each to the next in turn. */
-function inTurn(storages: readonly Pick<PlantStorage, 'create'>[]): PlantStorage['create'] {
-  let next = 0;
-  return (plant) => storages[next++ % storages.length]!.create(plant, context);
+/** A node of Galera also counts what it was sent by the others. */
+async function commitsOfMariaDb(server: MariaDb): Promise<number> {
+  const [row] = await server.query("SHOW GLOBAL STATUS LIKE 'Com_insert'");
+  return Number(row?.[1]);
 }
 
-async function measureMysql(what: string, urls: readonly string[]): Promise<void> {
-  const pools = urls.map((uri) => mysql.createPool({ uri, connectionLimit: creators }));
-  const storages = pools.map((pool) => mysqlStorage(pool));
-  await storages[0]!.createTable();
-  const naive = pools.map((pool) => ({
-    async create({ id, name, tag }) {
-      await pool.execute('INSERT INTO plants (id, name, tag) VALUES (?, ?, ?)', [
-        String(id),
-        name,
-        tag ?? null,
-      ]);
-      return 'created';
-    },
-  })) satisfies Pick<PlantStorage, 'create'>[];
-  await measure(`${what}, one INSERT each`, inTurn(naive));
-  await measure(`${what}, group commit`, inTurn(storages));
-  await Promise.all(pools.map((pool) => pool.end()));
+async function measurePostgres(what: string, server: Postgres, daemons: readonly Daemon[]): Promise<void> {
+  const pool = new pg.Pool({ connectionString: server.url });
+  await postgresStorage(pool).createTable();
+  await pool.end();
+  await measure({ what, urls: [server.url], daemons, commits: () => commitsOfPostgres(server) });
 }
 
-async function measurePostgres(what: string, url: string): Promise<void> {
-  // Not more connections than the server takes.
-  const pool = new pg.Pool({ connectionString: url, max: 40 });
-  const storage = postgresStorage(pool);
-  await storage.createTable();
-  await measure(`${what}, one INSERT each`, async ({ id, name, tag }) => {
-    await pool.query('INSERT INTO plants (id, name, tag) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', [
-      String(id),
-      name,
-      tag,
-    ]);
-    return 'created';
-  });
-  await measure(`${what}, group commit`, storage.create);
+async function createMariaDbTable(server: MariaDb): Promise<void> {
+  const pool = mysql.createPool(server.url);
+  await mysqlStorage(pool).createTable();
   await pool.end();
 }
 
-async function end(...daemons: Daemon[]): Promise<void> {
-  await clean(daemons, daemons[0]!.folder);
+/** What one sync of the disk takes at this moment, in milliseconds: the median. */
+function syncTime(): number {
+  const folder = mkdtempSync(join(tmpdir(), 'plants-sync-'));
+  const file = openSync(join(folder, 'file'), 'w');
+  const times = Array.from({ length: 99 }, () => {
+    const start = performance.now();
+    writeSync(file, Buffer.alloc(8_192));
+    fdatasyncSync(file);
+    return performance.now() - start;
+  }).sort((a, b) => a - b);
+  closeSync(file);
+  rmSync(folder, { recursive: true });
+  return times[49]!;
 }
 
-const alone = await oneMariaDb();
-await measureMysql('one MariaDB', [alone.url]);
-await end(alone.daemon);
+console.log('| database | instances | plants/s | p50 | plants a commit | servers | instances | one sync |');
+console.log('|---|---|---|---|---|---|---|---|');
 
-const nodes = await galeraCluster();
-await measureMysql('three Galera nodes, one of them written to', [nodes[0]!.url]);
-await measureMysql(
-  'three Galera nodes, all written to',
-  nodes.map(({ url }) => url),
-);
-await end(...nodes.map(({ daemon }) => daemon));
+const postgres = await onePostgres();
+await measurePostgres('PostgreSQL 15, one server', postgres, [postgres.daemon]);
+await clean([postgres.daemon], postgres.daemon.folder);
 
-const [unwatched, follower] = await primaryAndStandby({ synchronous: false });
-await follower.daemon.signal('SIGKILL');
-await measurePostgres('PostgreSQL alone', unwatched.url);
-await end(unwatched.daemon, follower.daemon);
+const pair = await primaryAndStandby({ synchronous: true });
+const pairDaemons = pair.map(({ daemon }) => daemon);
+await measurePostgres('PostgreSQL 15, a synchronous pair', pair[0], pairDaemons);
+await clean(pairDaemons, pair[0].daemon.folder);
 
-const [primary, standby] = await primaryAndStandby({ synchronous: true });
-await measurePostgres('PostgreSQL with a synchronous standby', primary.url);
-await primary.query("ALTER SYSTEM SET synchronous_commit = 'remote_apply'");
-await primary.query('SELECT pg_reload_conf()');
-await measurePostgres('PostgreSQL with remote_apply', primary.url);
-await end(primary.daemon, standby.daemon);
+const mariadb = await oneMariaDb();
+await createMariaDbTable(mariadb);
+await measure({
+  what: 'MariaDB 10.11, one server',
+  urls: [mariadb.url],
+  daemons: [mariadb.daemon],
+  commits: () => commitsOfMariaDb(mariadb),
+});
+await clean([mariadb.daemon], mariadb.daemon.folder);
+
+const galera = await GaleraCluster.start();
+const { nodes } = galera;
+await createMariaDbTable(nodes[0]!);
+const daemons = nodes.map(({ daemon }) => daemon);
+const commits = () => commitsOfMariaDb(nodes[0]!);
+const urls = nodes.map(({ url }) => url);
+await measure({ what: 'three Galera nodes, one written to', urls: urls.slice(0, 1), daemons, commits });
+await measure({ what: 'three Galera nodes, all written to', urls, daemons, commits });
+await galera.close();

@@ -33,14 +33,38 @@ export class Postgres {
   }
 
   initialize(): void {
-    this.#run('initdb', '-D', this.dataFolder, '-A', 'trust', '-U', 'postgres', '-E', 'UTF8', '--locale=C');
+    this.#run(
+      'initdb',
+      '-D',
+      this.dataFolder,
+      '-A',
+      'trust',
+      '-U',
+      'postgres',
+      '-E',
+      'UTF8',
+      '--locale=C',
+      '--no-sync',
+    );
     this.configure("listen_addresses = '127.0.0.1'", "unix_socket_directories = ''", 'max_connections = 50');
   }
 
   /** Copies a primary that runs, and follows it from then on under this server's name. */
   copy(primary: Postgres): void {
     const from = `host=127.0.0.1 port=${primary.port} user=postgres application_name=${this.name}`;
-    this.#run('pg_basebackup', '-D', this.dataFolder, '-d', from, '-R', '-X', 'stream', '-c', 'fast');
+    this.#run(
+      'pg_basebackup',
+      '-D',
+      this.dataFolder,
+      '-d',
+      from,
+      '-R',
+      '-X',
+      'stream',
+      '-c',
+      'fast',
+      '--no-sync',
+    );
   }
 
   configure(...settings: readonly string[]): void {
@@ -81,8 +105,8 @@ export class Postgres {
   }
 
   /** What is stored, as `id` to `name`. */
-  async plants(): Promise<Map<string, string>> {
-    return new Map((await this.query('SELECT id::text, name FROM plants')) as [string, string][]);
+  async plants(table = 'plants'): Promise<Map<string, string>> {
+    return new Map((await this.query(`SELECT id::text, name FROM ${table}`)) as [string, string][]);
   }
 
   /**
@@ -113,6 +137,17 @@ export class Postgres {
   #run(program: string, ...args: readonly string[]): void {
     run(this.daemon.account, join(postgresPrograms()!, program), args, this.daemon.folder);
   }
+}
+
+/** One PostgreSQL that runs. */
+export async function onePostgres(): Promise<Postgres> {
+  const account = accountOf('postgres')!;
+  const [port] = await freePorts(1);
+  const server = new Postgres(new Daemon(account, folderOf(account), 'postgres'), port!, 'postgres');
+  server.initialize();
+  server.start();
+  await server.ready();
+  return server;
 }
 
 /**

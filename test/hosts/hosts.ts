@@ -5,6 +5,7 @@
 import { createServer as createHttp, type RequestListener } from 'node:http';
 import { createServer as createHttp2, createSecureServer } from 'node:http2';
 import { createServer as createHttps } from 'node:https';
+import { createRequire } from 'node:module';
 import type { Server } from 'node:net';
 import Hapi from '@hapi/hapi';
 import { getRequestListener } from '@hono/node-server';
@@ -12,6 +13,8 @@ import Router from '@koa/router';
 import { All, Controller, HttpCode, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { createRequestListener } from '@remix-run/node-fetch-server';
+import { getRequest, setResponse } from '@sveltejs/kit/node';
 import express from 'express';
 import express4 from 'express4';
 import Fastify, { type FastifyInstance } from 'fastify';
@@ -29,6 +32,11 @@ import { toNode } from 'plant-store/node';
 import { certificate } from '../support/certificate.js';
 import { listen, type Running } from '../support/sockets.js';
 import { serveNext } from './next.js';
+
+// Not imported: its types bring the browser's globals along, and the whole project would be checked with them.
+const { createServerAdapter } = createRequire(import.meta.url)('@whatwg-node/server') as {
+  createServerAdapter: (fetch: ReturnType<typeof toFetch>) => RequestListener;
+};
 
 export interface Host {
   readonly name: string;
@@ -167,6 +175,23 @@ export const hosts: readonly Host[] = [
     // h3 itself refuses an empty segment.
     quirks: { 'path-double-slash': 404 },
     start: (handle) => listen(h3(new H3().mount('/api', toFetch(handle))), 'http:', '/api'),
+  },
+  {
+    name: 'whatwg-node, as in GraphQL Yoga',
+    start: (handle) => listen(createHttp(createServerAdapter(toFetch(handle)))),
+  },
+  { name: "Remix' server", start: (handle) => listen(createHttp(createRequestListener(toFetch(handle)))) },
+  {
+    name: "SvelteKit's adapter for Node",
+    start: (handle) => {
+      const fetch = toFetch(handle);
+      return listen(
+        createHttp(async (request, response) => {
+          const answer = await fetch(await getRequest({ request, base: 'http://localhost' }));
+          setResponse(response, answer as Response);
+        }),
+      );
+    },
   },
   {
     name: 'Next, a route handler',

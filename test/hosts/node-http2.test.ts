@@ -7,10 +7,12 @@ import {
   createServer as http2Server,
   type OutgoingHttpHeaders,
 } from 'node:http2';
-import type { PlantStoreOptions } from 'plant-store';
+import { createPlantStore, type PlantStoreOptions } from 'plant-store';
+import { memoryStorage } from 'plant-store/memory';
 import type { toNode } from 'plant-store/node';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { endStream, Frames, frameTypes } from '../support/frames.js';
+import { hosts } from './hosts.js';
 import { errorOf, fields, rose, roseCreated, start } from './node-server.js';
 
 describe('HTTP/2', () => {
@@ -71,6 +73,30 @@ describe('HTTP/2', () => {
     frames.data(3, rose, endStream);
     expect(await dataOf(frames, 3)).toBe(roseCreated.text);
   });
+
+  test.each(hosts.filter(({ name }) => /http2|HTTP\/2/.test(name)))(
+    "forty refused uploads on $name: each of Node's own streams ends and closes, and so does the session",
+    async ({ start: startHost }) => {
+      const running = await startHost(createPlantStore(memoryStorage(), () => false));
+      onTestFinished(running.close);
+      const { host, pathname } = new URL(running.url);
+      const session = connect(`http://${host}`);
+      onTestFinished(() => session.destroy());
+      const path = `${pathname.replace(/\/$/, '')}/plants`;
+      const closed = Array.from({ length: 40 }, async () => {
+        const stream = session.request({ ...fields, ':path': path, ':authority': host });
+        stream.write(Buffer.alloc(100_000));
+        let text = '';
+        stream.on('data', (data) => {
+          text += data;
+        });
+        await once(stream, 'close');
+        return [stream.readableEnded, stream.rstCode, errorOf({ text })];
+      });
+      expect(await Promise.all(closed)).toEqual(Array(40).fill([true, constants.NGHTTP2_NO_ERROR, 40102]));
+      await new Promise<void>((resolve) => session.close(resolve));
+    },
+  );
 
   test('an oversized declared length is refused unread', async () => {
     const { frames, calls } = await startHttp2({ bodyLimit: 100 });

@@ -95,6 +95,28 @@ describe('the time of a create', () => {
     expect(third).toEqual({ outcome: 'created', after: 900 });
   });
 
+  it('starts at its call also if that comes with an answer, while the other half of a batch is on its way', async () => {
+    const { clock, database, create } = open();
+    const fault = new Error('value too long');
+    database.current = async (plants) => {
+      if (plants.length > 1) throw new RolledBack('apart', fault);
+      if (plants[0]?.id !== 1n) await clock.sleep(600);
+      return ['created'];
+    };
+    const first = create(1);
+    create(2);
+    let next: ReturnType<typeof create> | undefined;
+    // The client of the first plant sends another as soon as it has its answer.
+    const whenAnswered = (async () => {
+      while (first.outcome === 'pending') await null;
+      next = create(3);
+    })();
+    await clock.advance(5_000);
+    await whenAnswered;
+    expect(next?.after).toBeLessThanOrEqual(1_000);
+    expect(next?.outcome).toMatchObject(unanswered);
+  });
+
   it('that is over before it is sent is StorageBusy, and the create is not sent', async () => {
     const { clock, database, create, sentIds } = open({ timeoutMs: 1_000, maxBatch: 1 });
     // As a driver that blocks the event loop: no timer can fire while it works.

@@ -165,6 +165,7 @@ describe('each plant', () => {
       },
       /^lost$/,
     ],
+    ['a rejection that looks like an outcome', () => Promise.reject('created'), /^created$/],
     ['too few outcomes', () => [], /one outcome per plant/],
     ['too many outcomes', () => ['created', 'created', 'created'], /one outcome per plant/],
     ['no outcomes', () => undefined as never, /undefined/],

@@ -151,6 +151,15 @@ describe('behind PgBouncer', () => {
   );
 });
 
+it.each(['Client has encountered a connection error and', 'Client was closed and'])(
+  'pg throws before it sends, so the plants are sent again: %s is not queryable',
+  async (why) => {
+    const { handle, query } = failingOnce(new Error(`${why} is not queryable`));
+    expect(await postgresStorage(handle).create(plant(1), context)).toBe('created');
+    expect(query).toHaveBeenCalledTimes(2);
+  },
+);
+
 it('a broken pipe is no code of the server: the plant may be stored', async () => {
   const error = Object.assign(new Error('write EPIPE'), { code: 'EPIPE', syscall: 'write' });
   const { handle, query } = failingOnce(error);

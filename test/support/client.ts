@@ -2,7 +2,7 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:http2';
 import { request as httpsRequest } from 'node:https';
-import { type Answer, bodyLimit, type CompleteRequest } from './contract.js';
+import type { Answer, CompleteRequest } from './contract.js';
 
 export interface Client {
   send: (request: CompleteRequest) => Promise<Answer>;
@@ -57,17 +57,13 @@ function sendHttp1(origin: string, { method, path, headers, body }: CompleteRequ
       });
       response.on('end', () => {
         resolve({ status: response.statusCode ?? 0, headers: lookup(response.headers), text });
-        if (isTooLarge) request.destroy();
       });
       response.on('error', reject);
     });
     // The server may cut the connection after it answered a refused upload.
     request.on('error', (error) => answered || reject(error));
     if (body) request.setHeader('content-length', body.byteLength);
-    // The declared length is enough for a refusal. Send no body, or the server cuts the connection before we read.
-    const isTooLarge = body && body.byteLength > bodyLimit;
-    if (isTooLarge) request.flushHeaders();
-    else request.end(body);
+    request.end(body);
   });
 }
 

@@ -1,42 +1,65 @@
-/** Says on a terminal how far a long program is and how long it will take; says nothing if no person watches. */
-export class Progress {
-  readonly #start = performance.now();
-  #done = 0;
+import { basename } from 'node:path';
+import type { Reporter, TestCase, TestModule, TestSpecification } from 'vitest/node';
 
-  /** @param total seconds that all of it takes, about: a first guess, mended by how long the first parts took */
-  constructor(
-    readonly total: number,
-    readonly out: { isTTY?: boolean; write(text: string): unknown } = process.stderr,
-  ) {}
+/**
+ * A reporter for long runs: shows the test that runs, and how long the rest will take. It shows nothing if no person
+ * watches.
+ */
+export class Progress implements Reporter {
+  readonly #expected: Readonly<Record<string, number>>;
+  #waiting: string[] = [];
+  #running = '';
+  #since = 0;
+  #test = '';
+  #timer: NodeJS.Timeout | undefined;
 
-  /** Shows what is done now. */
-  tell(what: string): void {
-    if (!this.out.isTTY) return;
-    const share = Math.min(1, this.#done / this.total);
-    this.out.write(`\r\x1b[K${Math.round(100 * share)} %, ${timeText(this.#left())} left: ${what}\r`);
+  /** @param expected what each file takes, in seconds; a file that is not named is taken to need a minute */
+  constructor(expected: Readonly<Record<string, number>>) {
+    this.#expected = expected;
   }
 
-  /** @param seconds how much of the total is done now */
-  advance(seconds: number): void {
-    this.#done += seconds;
-    this.#clear();
+  onTestRunStart(files: readonly TestSpecification[]): void {
+    if (!process.stderr.isTTY) return;
+    this.#waiting = files.map(({ moduleId }) => basename(moduleId));
+    this.#timer = setInterval(() => this.#show(), 1_000);
   }
 
-  end(): void {
-    this.#clear();
+  onTestModuleStart({ moduleId }: TestModule): void {
+    this.#running = basename(moduleId);
+    this.#waiting = this.#waiting.filter((file) => file !== this.#running);
+    this.#since = Date.now();
   }
 
-  #left(): number {
-    const elapsed = (performance.now() - this.#start) / 1000;
-    const pace = this.#done ? elapsed / this.#done : 1;
-    return Math.max(0, this.total - this.#done) * pace;
+  onTestCaseReady({ name }: TestCase): void {
+    this.#test = name;
   }
 
-  #clear(): void {
-    if (this.out.isTTY) this.out.write('\x1b[K');
-  }
-}
+  // The line goes before another reporter prints, if that one stands behind this one in the list.
 
-function timeText(seconds: number): string {
-  return seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.round(seconds / 60)} min`;
+  onUserConsoleLog(): void {
+    this.#hide();
+  }
+
+  onTestModuleEnd(): void {
+    this.#hide();
+  }
+
+  onTestRunEnd(): void {
+    clearInterval(this.#timer);
+    this.#hide();
+  }
+
+  #hide(): void {
+    if (this.#timer) process.stderr.write('\r\u001b[K');
+  }
+
+  #show(): void {
+    const secondsOf = (file: string) => this.#expected[file] ?? 60;
+    const spent = (Date.now() - this.#since) / 1_000;
+    const rest = this.#running ? Math.max(0, secondsOf(this.#running) - spent) : 0;
+    const left = this.#waiting.reduce((sum, file) => sum + secondsOf(file), rest);
+    const time = left < 90 ? `${left.toFixed(0)} s` : `${(left / 60).toFixed(0)} min`;
+    const line = `about ${time} left, ${this.#running}: ${this.#test}`;
+    process.stderr.write(`\r${line.slice(0, (process.stderr.columns || 80) - 1)}\u001b[K`);
+  }
 }

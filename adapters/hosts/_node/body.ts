@@ -1,30 +1,51 @@
-import { Gathered } from '../../../src/body.js';
 import { isBytes } from '../../../src/http.js';
 import { BodyError, type ReadBody } from '../../../src/index.js';
+import { Gathered } from '../../../src/upload.js';
 import type { NodeRequest, NodeResponse, ParsedBody } from './types.js';
 
 /** Reads the body from the first place that still has it exactly. */
 export function readNodeBody(
   request: NodeRequest,
   response: NodeResponse,
-  { body, rawBody }: ParsedBody,
+  parsed: ParsedBody,
   limit: number,
 ): ReturnType<ReadBody> {
-  if (typeof rawBody === 'string' || isBytes(rawBody)) return rawBody;
   // On HTTP/2 an aborted request looks ended and complete: check `aborted` first.
   if (request.aborted) throw new BodyError('body_incomplete');
-  // A stream that was read never ends again: waiting for it would hang.
-  if (!request.readableDidRead) {
-    if (request.readableEnded) return '';
+  if (!request.readableDidRead && !request.readableEnded) {
     return bufferedBody(request, response, limit) ?? readStream(request, response, limit);
   }
-  if (typeof body === 'string' || isBytes(body)) return body;
+  // Until the stream has ended, a middleware may still be adding to it.
+  const rawBody = request.readableEnded ? parsed.rawBody : undefined;
+  if (isBytes(rawBody)) return rawBody;
+  if (typeof rawBody === 'string') return exact(rawBody);
+  // A stream that was read never ends again: waiting for it would hang.
+  if (!request.readableDidRead) return '';
+  const { body } = parsed;
+  if (isBytes(body)) return body;
+  if (typeof body === 'string' && isWhole(body, request)) return exact(body);
   if (body !== undefined) return { parsed: body };
   throw new BodyError('body_unreadable', lostBody);
 }
 
 const lostBody =
   'the request body was read before plant-store: mount plant-store above whatever reads it (body parsers, loggers), or keep its bytes as rawBody, as in express.json({ verify: (request, _response, bytes) => { request.rawBody = bytes } })';
+
+/** Whether a string is the body's text, and not the value of a body that was one JSON string. */
+function isWhole(text: string, { headers }: NodeRequest): boolean {
+  const declared = headers['content-length'];
+  // A parser may have removed a byte order mark, which has 3 bytes; a JSON string has more quotes and escapes.
+  return declared === undefined || Number(declared) - Buffer.byteLength(text) <= 3;
+}
+
+/** Text that was decoded from UTF-8. U+FFFD may stand for bytes that were no UTF-8. */
+function exact(text: string): string {
+  if (text.includes('\ufffd')) throw new BodyError('body_unreadable', lostBytes);
+  return text;
+}
+
+const lostBytes =
+  'the request body was decoded before plant-store, and may have lost bytes: mount plant-store above whatever calls setEncoding or keeps the body as text';
 
 /** The whole body if it is already buffered, and no listener, encoding or 100-continue stands in the way. */
 function bufferedBody(request: NodeRequest, response: NodeResponse, limit: number): Uint8Array | undefined {
@@ -38,21 +59,24 @@ function readStream(request: NodeRequest, response: NodeResponse, limit: number)
   return new Promise((resolve, reject) => {
     const gathered = new Gathered(limit);
     let reading = true;
-    const onData = (chunk: Uint8Array | string) => {
-      try {
-        // A string: somebody has called setEncoding.
-        const encoding = (request.readableEncoding ?? 'utf8') as BufferEncoding;
-        gathered.add(typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk);
-      } catch (error) {
-        stop(error);
-      }
-    };
     const stop = (error: unknown) => {
       if (!reading) return;
       reading = false;
       request.off('data', onData);
+      request.off('readable', readAll);
       request.pause();
       reject(error);
+    };
+    // Called for every chunk, also if somebody else's `readable` listener takes it.
+    const onData = (chunk: Uint8Array | string) => {
+      try {
+        gathered.add(typeof chunk === 'string' ? bytesOf(chunk, request.readableEncoding) : chunk);
+      } catch (error) {
+        stop(error);
+      }
+    };
+    const readAll = () => {
+      while (reading && request.read() !== null);
     };
     // `reading` first: an error for each request that has ended would cost more than reading it.
     const onCut = () => {
@@ -68,11 +92,23 @@ function readStream(request: NodeRequest, response: NodeResponse, limit: number)
     request.on('error', onCut);
     request.on('close', onCut);
     if (awaitsContinue(request, response)) response.writeContinue();
+    // Somebody in front may have paused the stream. If they listen to `readable`, it does not flow at all.
+    if (request.listenerCount('readable') === 0) return void request.resume();
+    request.on('readable', readAll);
+    readAll();
   });
 }
 
+/** The bytes of a chunk that the stream has decoded, because somebody called setEncoding. */
+function bytesOf(text: string, encoding: string | null): Uint8Array {
+  if (encoding === 'utf8') exact(text);
+  // ASCII drops the eighth bit, UTF-16 the last of an odd number of bytes.
+  else if (encoding === 'ascii' || encoding === 'utf16le') throw new BodyError('body_unreadable', lostBytes);
+  return Buffer.from(text, encoding as BufferEncoding);
+}
+
 /** Whether the client waits for a 100 that has not been sent, as under a `checkContinue` listener. */
-function awaitsContinue({ headers }: NodeRequest, response: NodeResponse): boolean {
+export function awaitsContinue({ headers }: NodeRequest, response: NodeResponse): boolean {
   const sent = response._sent100 || response.stream?.sentInfoHeaders?.length;
   return !sent && /^100-continue$/i.test(String(headers.expect));
 }

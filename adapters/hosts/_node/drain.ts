@@ -1,41 +1,57 @@
+import { lingerMs, Upload } from '../../../src/upload.js';
+import { awaitsContinue } from './body.js';
 import type { NodeRequest, NodeResponse } from './types.js';
 
-const drainLimit = 64 * 2 ** 20;
-const drainStallMs = 500;
+const { setImmediate, setTimeout } = globalThis;
 
 /**
- * Reads the rest of an upload that was refused, so that a client which writes before it reads gets its answer; not
- * more than 64 MiB, nor for longer than 500 ms without progress. Node alone would read on for ever.
-
+ * Takes care of what is left of an upload, so that the client gets the answer to it. To be called before the answer is
+ * sent. Returns a promise if the answer has to wait for it.
  */
-export function drain(request: NodeRequest, response: NodeResponse): void {
-  const { stream } = response;
-  const nothingLeft = !stream && request.complete && request.readableLength === 0;
-  if (request.readableEnded || nothingLeft) return;
-  if (stream) {
-    // HTTP/2 says in a frame that the rest is not needed, and keeps the connection (RFC 9113 §8.1).
-    // Listen on the stream: the response's `finish` comes only after the close that we are about to make.
-    stream.on('finish', () => {
+export function drain(request: NodeRequest, response: NodeResponse): Promise<unknown> | undefined {
+  if (request.readableEnded) return undefined;
+  if (response.stream) return resetAfterAnswer(request, response.stream);
+  // All of it has come, and waits in the stream: there is nothing to wait for.
+  if (request.complete !== false) {
+    request.resume();
+    return undefined;
+  }
+  const chunks = request[Symbol.asyncIterator]();
+  const upload = new Upload({
+    next: () => chunks.next(),
+    return: () => cutOffAfterAnswer(request, response),
+  });
+  const discarding = upload.discard();
+  // Node destroys the socket after its last answer, which is lost if the client still writes: so read first.
+  return isLastAnswer(response) && !awaitsContinue(request, response) ? discarding : undefined;
+}
+
+/** Leaves the client some time to read the answer, and then destroys the connection. */
+function cutOffAfterAnswer(request: NodeRequest, response: NodeResponse): void {
+  const { socket } = request;
+  // Node calls it after its last answer.
+  socket.destroySoon = () => socket.end();
+  const cutOff = () => void setTimeout(() => request.destroy(), lingerMs);
+  if (response.writableFinished) cutOff();
+  else response.on('finish', cutOff);
+}
+
+/** HTTP/2 says in a frame that the rest is not needed, and keeps the connection (RFC 9113 §8.1). */
+function resetAfterAnswer(request: NodeRequest, stream: NonNullable<NodeResponse['stream']>): undefined {
+  // Listen on the stream: the response's `finish` comes only after the close that we are about to make.
+  stream.on('finish', () => {
+    // A turn later, because a close at once would overtake the frame that ends the answer.
+    setImmediate(() => {
       stream.close(0);
       // Unread data would keep the stream open.
       request.resume();
     });
-    return;
-  }
-  let left = drainLimit;
-  let timer: NodeJS.Timeout | undefined;
-  const giveUp = () => request.destroy();
-  request.on('data', (chunk: Uint8Array) => {
-    left -= chunk.length;
-    if (left >= 0) timer?.refresh();
-    // Over the limit: give up if the answer is sent; until then stop reading.
-    else if (timer) giveUp();
-    else request.pause();
   });
-  request.on('close', () => clearTimeout(timer));
-  // The stall timer starts when the answer has been sent; until then the app may still work on it.
-  response.on('finish', () => {
-    if (!request.destroyed) timer = setTimeout(giveUp, left < 0 ? 0 : drainStallMs);
-  });
-  request.resume();
+}
+
+/** Whether Node closes the connection after this answer. */
+function isLastAnswer(response: NodeResponse): boolean {
+  const { shouldKeepAlive, maxRequestsOnConnectionReached } = response;
+  const isClosing = /\bclose\b/i.test(String(response.getHeader('connection')));
+  return shouldKeepAlive === false || maxRequestsOnConnectionReached === true || isClosing;
 }

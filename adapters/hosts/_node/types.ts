@@ -7,6 +7,7 @@ export interface NodeRequest {
   readonly url?: string | undefined;
   readonly headers: { readonly [name: string]: string | string[] | undefined };
   readonly rawHeaders: readonly string[];
+  readonly socket: { destroySoon?: () => void; end(): unknown };
   readonly aborted: boolean;
   readonly destroyed: boolean;
   readonly complete?: boolean;
@@ -21,6 +22,8 @@ export interface NodeRequest {
   read(): unknown;
   resume(): unknown;
   destroy(): unknown;
+  listenerCount(event: string): number;
+  [Symbol.asyncIterator](): AsyncIterator<unknown>;
 }
 
 /** What is used of the response beside it. */
@@ -28,6 +31,9 @@ export interface NodeResponse {
   readonly statusCode: number;
   readonly headersSent: boolean;
   readonly writableEnded: boolean;
+  readonly writableFinished: boolean;
+  readonly shouldKeepAlive?: boolean;
+  readonly maxRequestsOnConnectionReached?: boolean;
   readonly destroyed?: boolean;
   readonly _sent100?: boolean;
   /** On HTTP/2 alone. */
@@ -39,7 +45,11 @@ export interface NodeResponse {
   };
   writeHead(status: number, headers: Record<string, string | number>): unknown;
   writeContinue(): unknown;
+  getHeader(name: string): unknown;
+  getHeaderNames(): string[];
+  removeHeader(name: string): void;
   end(body: string): unknown;
+  destroy(): void;
   on(event: string, listener: Listener): unknown;
 }
 

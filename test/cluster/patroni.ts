@@ -1,0 +1,220 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { Network, nodeNames } from './configuration.js';
+import { type Account, accountOf, clean, Daemon, folderOf, signalTree, until } from './machine.js';
+
+/** Whether Patroni and what stands around it are installed. */
+export function patroniPrograms(): boolean {
+  return ['/usr/bin/patroni', '/usr/bin/etcd', '/usr/sbin/haproxy', '/usr/sbin/pgbouncer'].every(existsSync);
+}
+
+/** What becomes of a file of `examples/cluster` before a program reads it: a cluster that is set up otherwise. */
+export type Change = (file: string, text: string) => string;
+
+/** What Patroni says of a node. */
+interface Member {
+  readonly name: string;
+  readonly role: 'leader' | 'sync_standby' | 'replica';
+  readonly state: string;
+}
+
+/** One machine: etcd, Patroni, and the PostgreSQL that Patroni runs. */
+export class PatroniNode {
+  readonly name: string;
+  readonly address: string;
+  readonly etcd: Daemon;
+  readonly patroni: Daemon;
+
+  constructor(
+    account: Account,
+    readonly folder: string,
+    readonly network: Network,
+    index: number,
+    change: Change,
+  ) {
+    this.name = nodeNames[index]!;
+    this.address = network.nodes[index]!;
+    for (const file of ['etcd.yml', 'patroni.yml']) {
+      writeFileSync(join(folder, file), change(file, network.configure(`postgres/${file}`, folder, index)));
+    }
+    this.etcd = new Daemon(account, folder, 'etcd');
+    // PostgreSQL is not Patroni's child: it outlives Patroni.
+    this.patroni = new Daemon(account, folder, 'patroni', () => this.postgres);
+  }
+
+  get daemons(): readonly Daemon[] {
+    return [this.patroni, this.etcd];
+  }
+
+  get dataFolder(): string {
+    return join(this.folder, 'postgres');
+  }
+
+  /** PostgreSQL's process. */
+  get postgres(): number | undefined {
+    try {
+      const pid = Number(readFileSync(join(this.dataFolder, 'postmaster.pid'), 'utf8').split('\n')[0]);
+      // The file outlives a kill, and the number may be somebody else's by then.
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(this.folder) ? pid : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  start(): void {
+    this.startEtcd();
+    this.patroni.start('/usr/bin/patroni', [join(this.folder, 'patroni.yml')]);
+  }
+
+  startEtcd(): void {
+    this.etcd.start('/usr/bin/etcd', ['--config-file', join(this.folder, 'etcd.yml')]);
+  }
+
+  /** The whole machine. */
+  async signal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): Promise<void> {
+    await Promise.all(this.daemons.map((daemon) => daemon.signal(signal)));
+  }
+
+  /** PostgreSQL alone. */
+  killPostgres(): void {
+    if (this.postgres) signalTree(this.postgres, 'SIGKILL');
+  }
+
+  async query(sql: string, database = 'plants'): Promise<string[][]> {
+    const client = new pg.Client({
+      connectionString: `postgres://postgres:change-me@${this.address}:5432/${database}`,
+      connectionTimeoutMillis: 2_000,
+      query_timeout: 10_000,
+    });
+    client.on('error', () => {});
+    await client.connect();
+    try {
+      return (await client.query({ text: sql, rowMode: 'array' })).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** What is stored, as `id` to `name`. */
+  async plants(table: string): Promise<Map<string, string>> {
+    return new Map((await this.query(`SELECT id::text, name FROM ${table}`)) as [string, string][]);
+  }
+}
+
+/** Three nodes with HAProxy and PgBouncer before them, each run by its file of `examples/cluster`. */
+export class PatroniCluster {
+  readonly nodes: readonly PatroniNode[];
+  readonly #network = new Network();
+  readonly #folder: string;
+  readonly #front: Daemon[] = [];
+
+  private constructor(change: Change) {
+    const account = accountOf('postgres')!;
+    this.#folder = folderOf(account);
+    this.nodes = nodeNames.map(
+      (_, i) => new PatroniNode(account, folderOf(account), this.#network, i, change),
+    );
+    writeFileSync(join(this.#folder, 'userlist.txt'), '"plants" "change-me"\n');
+    for (const [name, ...args] of [
+      ['haproxy', '-db', '-f', 'haproxy.cfg'],
+      ['pgbouncer', 'pgbouncer.ini'],
+    ] as const) {
+      const file = args.at(-1)!;
+      const text = this.#network.configure(`postgres/${file}`, this.#folder);
+      writeFileSync(join(this.#folder, file), change(file, text));
+      const daemon = new Daemon(account, this.#folder, name);
+      this.#front.push(daemon);
+      daemon.start(`/usr/sbin/${name}`, args);
+    }
+  }
+
+  static async start(change: Change = (_, text) => text): Promise<PatroniCluster> {
+    const cluster = new PatroniCluster(change);
+    try {
+      for (const node of cluster.nodes) node.start();
+      await cluster.healthy();
+      const primary = await cluster.primary();
+      await primary.query("CREATE USER plants PASSWORD 'change-me'", 'postgres');
+      await primary.query('CREATE DATABASE plants OWNER plants', 'postgres');
+      return cluster;
+    } catch (error) {
+      const words = cluster.nodes.flatMap((node) => node.daemons.map((daemon) => daemon.lastWords));
+      await cluster.close();
+      throw new Error(words.join('\n'), { cause: error });
+    }
+  }
+
+  /** What an app is given. */
+  get url(): string {
+    return `postgres://plants:change-me@${this.#network.front}:5432/plants`;
+  }
+
+  get pgbouncerUrl(): string {
+    return this.url.replace(':5432', ':6432');
+  }
+
+  /** Resolves when all three run and one of them is the synchronous standby. */
+  healthy(): Promise<void> {
+    return until('three healthy nodes', async () => {
+      const members = await this.members();
+      const roles = members.map(({ role }) => role).sort();
+      const all = members.map(({ name, role, state }) => `${name} ${role} ${state}`).join(', ');
+      if (roles.join() !== 'leader,replica,sync_standby') throw new Error(all);
+      if (members.some(({ state }) => state !== 'running' && state !== 'streaming')) throw new Error(all);
+    });
+  }
+
+  async members(): Promise<Member[]> {
+    const answers = this.nodes.map(async ({ address }) => {
+      const answer = await fetch(`http://${address}:8008/cluster`, { signal: AbortSignal.timeout(1_000) });
+      return ((await answer.json()) as { members: Member[] }).members;
+    });
+    return Promise.any(answers);
+  }
+
+  primary(): Promise<PatroniNode> {
+    return this.#node('leader');
+  }
+
+  synchronousStandby(): Promise<PatroniNode> {
+    return this.#node('sync_standby');
+  }
+
+  async #node(role: Member['role']): Promise<PatroniNode> {
+    const member = (await this.members()).find((each) => each.role === role);
+    const node = this.nodes.find(({ name }) => name === member?.name);
+    if (!node) throw new Error(`there is no ${role}`);
+    return node;
+  }
+
+  /** What an administrator does before work on a machine. */
+  async switchOver(): Promise<void> {
+    const [leader, candidate] = [await this.primary(), await this.synchronousStandby()];
+    const answer = await fetch(`http://${leader.address}:8008/switchover`, {
+      method: 'POST',
+      body: JSON.stringify({ leader: leader.name, candidate: candidate.name }),
+    });
+    if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
+  }
+
+  /** What each node holds once all have what the primary has. */
+  async holdings(table: string): Promise<Map<string, string>[]> {
+    await this.healthy();
+    const primary = await this.primary();
+    const [[position] = []] = await primary.query('SELECT pg_current_wal_flush_lsn()::text');
+    const others = this.nodes.filter((node) => node !== primary);
+    for (const node of others) {
+      await until(`${node.name} with all of ${primary.name}`, async () => {
+        const [[has] = []] = await node.query(`SELECT pg_last_wal_replay_lsn() >= '${position}'`);
+        if (!has) throw new Error(`it has not replayed ${position}`);
+      });
+    }
+    return Promise.all([primary, ...others].map((node) => node.plants(table)));
+  }
+
+  async close(): Promise<void> {
+    await clean(this.#front, this.#folder);
+    for (const node of this.nodes) await clean(node.daemons, node.folder);
+  }
+}

@@ -1,0 +1,3 @@
+import { refusedUploadsOf } from './refused-uploads.js';
+
+refusedUploadsOf(2);
