@@ -30,7 +30,7 @@ export const footprints: Contenders = {
   /** A limit, to be held against. */
   'bytes-allowed': (bytes) => ({ measured: Number(bytes) }),
 
-  /** The core and a host, as an app bundles them. */
+  /** The core and a host with valibot, as an app bundles them. */
   async 'bytes-zipped'(core, host) {
     const contents = `
       import { createPlantStore } from './index.js';

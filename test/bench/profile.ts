@@ -17,13 +17,13 @@ interface Profile {
   readonly timeDeltas: readonly number[];
 }
 
-/** The functions that a share begins at; what they call of ours is theirs, unless it begins one itself. */
+/** The functions that a share begins at; what they call of ours or of valibot is theirs, unless it begins one itself. */
 const shares: Record<string, readonly string[]> = {
-  'body reading': ['readBody', 'readNodeBody', 'bufferedBody', 'readStream', 'checkBodyHeaders'],
-  token: ['bearerToken', 'equalInConstantTime', 'callerOrRefuse'],
+  'body reading': ['readBody', 'wholeBody', 'readStream', 'checkBodyHeaders'],
+  token: ['bearerToken', 'equalInConstantTime', 'accepted'],
   decode: ['textOf'],
   parse: ['parseMembers'],
-  schema: ['plantFromText', 'validated'],
+  schema: ['plantFromText', 'checked', 'safeParse'],
   storage: ['create'],
   answer: ['send'],
 };

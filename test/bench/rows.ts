@@ -247,7 +247,7 @@ export function rows(core: string, root: string): Row[] {
       }),
     ),
     {
-      what: 'core and toFetch, gzip',
+      what: 'core, toFetch, valibot; gzip',
       against: `${bundleBudget / 1000} kB`,
       duels: [[`footprints/bytes-allowed ${bundleBudget}`, `footprints/bytes-zipped ${core} Fetch`]],
       unit: 'B',
@@ -255,7 +255,7 @@ export function rows(core: string, root: string): Row[] {
       aim: bundleBudget / 4000,
     },
     {
-      what: 'core and toNode, gzip',
+      what: 'core, toNode, valibot; gzip',
       against: `${bundleBudget / 1000} kB`,
       duels: [[`footprints/bytes-allowed ${bundleBudget}`, `footprints/bytes-zipped ${core} Node`]],
       unit: 'B',
