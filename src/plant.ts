@@ -19,18 +19,16 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && !/[\0\p{Surrogate}]/u.test(value);
 }
 
-/** The contract's NewPlant, as a schema; its id is a `bigint` already, and an absent tag `undefined`. */
-export const newPlantSchema = v.object({
-  id: v.custom<bigint>((id) => typeof id === 'bigint' && BigInt.asIntN(64, id) === id),
-  name: v.custom<string>(isText),
-  tag: v.custom<string | undefined>((tag) => tag === undefined || isText(tag)),
-});
+const text = 'a string without U+0000 and lone surrogates';
 
-const textExpected = 'a string without U+0000 and lone surrogates';
-const expected: Record<string, string> = {
-  id: 'an integer from -9223372036854775808 to 9223372036854775807',
-  name: textExpected,
-  tag: `${textExpected}, or absent`,
+/** The members of the contract's NewPlant, each as a schema whose message says what it must be. The id is a `bigint` already. */
+export const newPlantMembers = {
+  id: v.custom<bigint>(
+    (id) => typeof id === 'bigint' && BigInt.asIntN(64, id) === id,
+    'an integer from -9223372036854775808 to 9223372036854775807',
+  ),
+  name: v.custom<string>(isText, text),
+  tag: v.custom<string | undefined>((tag) => tag === undefined || isText(tag), `${text}, or absent`),
 };
 
 /** The plant in a JSON text. */
@@ -60,15 +58,17 @@ export function plantFromParsed(value: unknown): NewPlant {
 
 function validated(members: Members | undefined): NewPlant {
   if (!members) throw invalid('the body must be a JSON object.');
-  const { output, issues } = v.safeParse(newPlantSchema, members);
+  const { id, name, tag, repeated } = members;
+  const schemas = newPlantMembers;
   // An absent tag is a member that is undefined, so that `plant.tag` does not find what an app adds to Object.prototype.
-  if (!issues && members.repeated.length === 0) return output;
-  const wrongMembers = (issues ?? []).map(({ path, input }) => {
-    const name = String(path?.[0].key);
-    const hint = name === 'id' && typeof input === 'string' ? ', sent as a number and not as a string' : '';
-    return `${name} must be ${expected[name]}${hint}`;
-  });
-  const repeatedMembers = members.repeated.map((name) => `${name} must be given once`);
+  if (repeated.length === 0 && v.is(schemas.id, id) && v.is(schemas.name, name) && v.is(schemas.tag, tag)) {
+    return { id, name, tag };
+  }
+  const hint = typeof id === 'string' ? ', sent as a number and not as a string' : '';
+  const wrongMembers = (['id', 'name', 'tag'] as const)
+    .filter((member) => !v.is(schemas[member], members[member]))
+    .map((member) => `${member} must be ${schemas[member].message}${member === 'id' ? hint : ''}`);
+  const repeatedMembers = repeated.map((member) => `${member} must be given once`);
   throw invalid(`${[...wrongMembers, ...repeatedMembers].join('; ')}.`);
 }
 
