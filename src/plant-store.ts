@@ -45,7 +45,7 @@ export function createPlantStore<Caller>(
   // The client's faults are thrown where they are found; everybody else's are translated in faults.ts.
   return async function handle(request, index) {
     // An object is a host's response, environment or next handler: the adapter was forgotten.
-    if (Object(index) === index) return answerMistake(request, index);
+    if (index !== undefined && Object(index) === index) return answerMistake(request, index);
     const deadline = new Deadline(clock, request);
     let onThrow: Fault = internalFault;
     try {
