@@ -1,11 +1,11 @@
 import { bearerToken, tokenInvalid, type VerifyToken } from './bearer.js';
-import { checkBodyHeaders, readBody, textOf, tooLarge } from './body.js';
+import { type Content, checkBodyHeaders, readBody, textOf, tooLarge } from './body.js';
 import { Context } from './context.js';
 import { Clock, Deadline } from './deadline.js';
 import { bodyFault, type Fault, internalFault, storageFault, verifierFault } from './faults.js';
 import { isThenable, type PlantHandler, type PlantRequest, pathOf } from './http.js';
 import { answerMistake } from './misuse.js';
-import { checkOptions, type PlantStoreOptions, plantStoreRules } from './options.js';
+import { type Complete, checkOptions, type PlantStoreOptions, plantStoreRules } from './options.js';
 import { type NewPlant, plantFromParsed, plantFromText } from './plant.js';
 import { isNamed, isRefusal, Refusal } from './problems.js';
 import type { PlantStorage } from './storage.js';
@@ -35,12 +35,20 @@ export function createPlantStore<Caller>(
   options: PlantStoreOptions = {},
 ): PlantHandler {
   const settings = checkOptions(options, plantStoreRules);
-  const { basePath, bodyLimit, timeoutMs, acceptReplays, onError } = settings;
   if (typeof storage?.create !== 'function') throw new TypeError('storage.create must be a function');
   if (typeof verifyToken !== 'function') throw new TypeError('verifyToken must be a function');
-  if (acceptReplays && !storage.find) throw new TypeError('acceptReplays needs storage.find');
-  const path = `${basePath}/plants`;
-  const clock = new Clock(timeoutMs);
+  if (settings.acceptReplays && !storage.find) throw new TypeError('acceptReplays needs storage.find');
+  return handlerOf(storage, verifyToken, settings);
+}
+
+function handlerOf<Caller>(
+  storage: PlantStorage<Caller>,
+  verifyToken: VerifyToken<Caller>,
+  settings: Complete<PlantStoreOptions>,
+): PlantHandler {
+  const { bodyLimit, acceptReplays } = settings;
+  const path = `${settings.basePath}/plants`;
+  const clock = new Clock(settings.timeoutMs);
 
   // The client's faults are thrown where they are found; everybody else's are translated in faults.ts.
   return async function handle(request, index) {
@@ -64,31 +72,25 @@ export function createPlantStore<Caller>(
 
       onThrow = bodyFault;
       const reading = readBody(request.body, bodyLimit, deadline);
-      const content = isThenable(reading) ? await reading : reading;
-      const plant =
-        typeof content === 'object' && 'parsed' in content
-          ? plantFromParsed(content.parsed)
-          : plantFromText(textOf(content, bodyLimit));
-      // How large a parsed body was is unknown, but certainly no smaller than these texts.
-      if (plant.name.length + (plant.tag?.length ?? 0) > bodyLimit) throw tooLarge(bodyLimit);
+      const plant = plantOf(isThenable(reading) ? await reading : reading, bodyLimit);
       // Copied first: a storage may change the plant object that it is given.
       const { id, name, tag } = plant;
 
       onThrow = storageFault;
       const creating = storage.create(plant, context);
       const outcome = isThenable(creating) ? await deadline.within('storage.create', creating) : creating;
-      if (outcome === 'taken') {
-        const isReplay = acceptReplays && (await isStored({ id, name, tag }, storage, context, deadline));
-        if (!isReplay) throw idTaken(id);
-      } else if (outcome !== 'created') {
-        throw new TypeError("storage.create must return 'created' or 'taken'");
+      if (outcome !== 'created') {
+        const mayReplay = acceptReplays && outcome === 'taken';
+        if (!mayReplay || !(await isStored({ id, name, tag }, storage, context, deadline))) {
+          throw notCreated(id, outcome);
+        }
       }
 
       const headers = { 'content-type': 'application/json' };
       return { status: 200, headers, body: JSON.stringify({ name, tag }) };
     } catch (thrown) {
       const refusal = isRefusal(thrown) ? thrown : onThrow(thrown, deadline, settings);
-      if ('cause' in refusal.details) report(refusal.details.cause, request, onError);
+      if ('cause' in refusal.details) report(refusal.details.cause, request, settings.onError);
       return refusal.toResponse();
     } finally {
       deadline.close();
@@ -109,8 +111,18 @@ function callerOrRefuse<Caller>(verified: Caller | false | null | undefined): Ca
   return verified;
 }
 
-function idTaken(id: bigint): Refusal {
-  return new Refusal('id_taken', { message: `A plant with id ${id} exists. Choose another id.` });
+function plantOf(content: Content, limit: number): NewPlant {
+  const isParsed = typeof content === 'object' && 'parsed' in content;
+  const plant = isParsed ? plantFromParsed(content.parsed) : plantFromText(textOf(content, limit));
+  // How large a parsed body was is unknown, but certainly no smaller than these texts.
+  if (plant.name.length + (plant.tag?.length ?? 0) > limit) throw tooLarge(limit);
+  return plant;
+}
+
+function notCreated(id: bigint, outcome: unknown): Refusal | TypeError {
+  return outcome === 'taken'
+    ? new Refusal('id_taken', { message: `A plant with id ${id} exists. Choose another id.` })
+    : new TypeError("storage.create must return 'created' or 'taken'");
 }
 
 /** Whether the storage holds a plant that is equal in every member. */

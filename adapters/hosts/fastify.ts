@@ -92,32 +92,8 @@ export function toFastify(
       ...described,
       // Its promise is not returned: Fastify would go on as soon as it resolves, before `reply` is sent.
       onRequest(request, reply) {
-        const { raw } = request;
-        afterParsing(raw, async (wasFlowing) => {
-          try {
-            const make = (url: string) => toPlantRequest(raw, reply.raw, raw as ParsedBody, request, url);
-            const url = routed(request.url);
-            let answer = await handle(make(url));
-            if (answer.status === 404) {
-              const place = { method: 'POST', url, originalUrl: request.url, mount };
-              answer = (await askAgain(handle, place, reply.raw, make)) ?? answer;
-            }
-            if (isForTheApp(answer)) {
-              if (!reply.sent) reply.callNotFound();
-              if (wasFlowing) raw.resume();
-              return;
-            }
-            const unread = drain(raw, reply.raw);
-            if (unread) await unread;
-            if (reply.sent || reply.raw.headersSent) return;
-            reply.code(answer.status);
-            reply.headers(answer.headers);
-            // Without a serializer of its own, Fastify adds a charset, which this media type does not have (RFC 8259 §11).
-            reply.serializer(asIs);
-            reply.send(answer.body);
-          } catch (error) {
-            reply.send(error);
-          }
+        afterParsing(request.raw, (wasFlowing) => {
+          answer(handle, request, reply, mount, wasFlowing).catch((error) => reply.send(error));
         });
       },
       // Never called: `onRequest` has answered.
@@ -125,6 +101,36 @@ export function toFastify(
     });
     done();
   };
+}
+
+async function answer(
+  handle: PlantHandler,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  mount: string,
+  wasFlowing: boolean,
+): Promise<void> {
+  const { raw } = request;
+  const make = (url: string) => toPlantRequest(raw, reply.raw, raw as ParsedBody, request, url);
+  const url = routed(request.url);
+  let response = await handle(make(url));
+  if (response.status === 404) {
+    const place = { method: 'POST', url, originalUrl: request.url, mount };
+    response = (await askAgain(handle, place, reply.raw, make)) ?? response;
+  }
+  if (isForTheApp(response)) {
+    if (!reply.sent) reply.callNotFound();
+    if (wasFlowing) raw.resume();
+    return;
+  }
+  const unread = drain(raw, reply.raw);
+  if (unread) await unread;
+  if (reply.sent || reply.raw.headersSent) return;
+  reply.code(response.status);
+  reply.headers(response.headers);
+  // Without a serializer of its own, Fastify adds a charset, which this media type does not have (RFC 8259 §11).
+  reply.serializer(asIs);
+  reply.send(response.body);
 }
 
 const isObject = (value: unknown) => typeof value === 'object' && value !== null;
