@@ -12,7 +12,7 @@ export interface BatchCall {
    * it is `false`, the creates are told that nothing was stored. Default: `true`.
    */
   sent: boolean;
-  /** Whether nobody waits for this call any more. Then do not send. */
+  /** Whether no create waits for this call any more. Then do not send. */
   readonly isGivenUp: boolean;
   /** Set it to let go of what the call holds once it is given up. */
   onGiveUp?: (() => void) | undefined;

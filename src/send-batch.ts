@@ -95,7 +95,7 @@ export class Batch<Caller> {
     );
   }
 
-  /** The creates that somebody still waits for; the others leave. */
+  /** The creates that still wait for an answer; the others leave. */
   #unanswered(creates: readonly Create<Caller>[]): readonly Create<Caller>[] {
     return creates.filter((create) => {
       create.failIfGone();
