@@ -9,7 +9,7 @@ const settled = Promise.resolve();
 const timersAreShared = 'Deno' in globalThis;
 
 /** The deadlines of one store. All take equally long, so they pass in the order in which they were started. */
-export class Clock {
+export class Deadlines {
   readonly #waiting = new Set<Deadline>();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -63,7 +63,7 @@ export class Deadline {
   expired: DOMException | undefined;
   /** Of a shared timer: when this deadline passes, in milliseconds of `performance.now`. */
   passesAt = 0;
-  readonly #clock: Clock;
+  readonly #deadlines: Deadlines;
   readonly #request: PlantRequest;
   #stop: (() => void) | undefined;
   #expire: (() => void) | undefined;
@@ -71,8 +71,8 @@ export class Deadline {
   #unlisten: (() => void) | undefined;
   #closed = false;
 
-  constructor(clock: Clock, request: PlantRequest) {
-    this.#clock = clock;
+  constructor(deadlines: Deadlines, request: PlantRequest) {
+    this.#deadlines = deadlines;
     this.#request = request;
   }
 
@@ -84,7 +84,7 @@ export class Deadline {
   within<T>(who: string, work: PromiseLike<T>): Promise<T> {
     // Wrapped: a foreign `then` may throw or call back twice.
     const settling = Promise.resolve(work);
-    const { timeoutMs } = this.#clock;
+    const { timeoutMs } = this.#deadlines;
     if (timeoutMs === 0) return settling;
     return new Promise<T>((resolve, reject) => {
       let pending = true;
@@ -106,7 +106,7 @@ export class Deadline {
       // Started one microtask later, because work that is already done needs no timer. Gain: 0.7 µs a request.
       if (!this.#stop) {
         settled.then(() => {
-          if (pending) this.#stop = this.#clock.start(this);
+          if (pending) this.#stop = this.#deadlines.start(this);
         });
       }
     });
@@ -133,7 +133,7 @@ export class Deadline {
     this.#controller?.abort(this.expired);
   }
 
-  /** Stops the clock and stops listening to the client's signal. */
+  /** Stops the timer and stops listening to the client's signal. */
   close(): void {
     this.#closed = true;
     this.#stop?.();

@@ -1,7 +1,7 @@
 import { bearerToken, tokenInvalid, type VerifyToken } from './bearer.js';
 import { type Content, checkBodyHeaders, readBody, textOf, tooLarge } from './body.js';
 import { Context } from './context.js';
-import { Clock, Deadline } from './deadline.js';
+import { Deadline, Deadlines } from './deadline.js';
 import { bodyFault, type Fault, internalFault, storageFault, verifierFault } from './faults.js';
 import { isThenable, type PlantHandler, type PlantRequest, pathOf } from './http.js';
 import { answerMistake } from './misuse.js';
@@ -48,13 +48,13 @@ function handlerOf<Caller>(
 ): PlantHandler {
   const { bodyLimit, acceptReplays } = settings;
   const path = `${settings.basePath}/plants`;
-  const clock = new Clock(settings.timeoutMs);
+  const deadlines = new Deadlines(settings.timeoutMs);
 
   // The client's faults are thrown where they are found; everybody else's are translated in faults.ts.
   return async function handle(request, index) {
     // An object is a host's response, environment or next handler: the adapter was forgotten.
     if (index !== undefined && Object(index) === index) return answerMistake(request, index);
-    const deadline = new Deadline(clock, request);
+    const deadline = new Deadline(deadlines, request);
     let onThrow: Fault = internalFault;
     try {
       checkTarget(request, path);

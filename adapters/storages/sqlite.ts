@@ -1,3 +1,4 @@
+import { systemClock } from '../../src/clock.js';
 import { type CreateOutcome, groupCommit, type NewPlant, RolledBack } from '../../src/index.js';
 import { outcomesOf, quote, type SqlOptions, type SqlStorage, splitOptions } from './_sql.js';
 
@@ -66,7 +67,7 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteOptions =
           return;
         } catch (error) {
           if (!isBusy(error) || attempt === 100) throw error;
-          await new Promise((resolve) => setTimeout(resolve, 100 * Math.random()));
+          await new Promise<void>((resolve) => systemClock.setTimer(resolve, 100 * Math.random()));
         }
       }
     },

@@ -8,7 +8,7 @@ import {
   type VerifyToken,
 } from 'plant-store';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { Clock, Deadline } from '../../src/deadline.js';
+import { Deadline, Deadlines } from '../../src/deadline.js';
 import { deferred } from '../support/deferred.js';
 
 const rejections: unknown[] = [];
@@ -346,11 +346,11 @@ describe('a timer that all requests share, as on Deno', () => {
   const never = () => new Promise<never>(() => {});
 
   test('lets each deadline pass in its own time', async () => {
-    const clock = new Clock(1000, true);
+    const deadlines = new Deadlines(1000, true);
     const passed: [name: string, at: number][] = [];
     const begun = Date.now();
     const begin = (name: string) => {
-      const deadline = new Deadline(clock, request);
+      const deadline = new Deadline(deadlines, request);
       deadline.within(name, never()).catch(() => passed.push([name, Date.now() - begun]));
       return deadline;
     };
@@ -373,12 +373,12 @@ describe('a timer that all requests share, as on Deno', () => {
 
   test('is one for a thousand requests, and keeps the process alive only while one of them waits', async () => {
     const started = vi.spyOn(globalThis, 'setTimeout');
-    const clock = new Clock(1000, true);
+    const deadlines = new Deadlines(1000, true);
     const wait = async () => {
-      const deadlines = Array.from({ length: 1000 }, () => new Deadline(clock, request));
-      for (const deadline of deadlines) deadline.within('it', never()).catch(() => {});
+      const thousand = Array.from({ length: 1000 }, () => new Deadline(deadlines, request));
+      for (const deadline of thousand) deadline.within('it', never()).catch(() => {});
       await vi.advanceTimersByTimeAsync(1);
-      return deadlines;
+      return thousand;
     };
     const first = await wait();
     const timer = started.mock.results[0]!.value as NodeJS.Timeout;
@@ -395,11 +395,11 @@ describe('a timer that all requests share, as on Deno', () => {
   });
 
   test('starts anew after it has ended', async () => {
-    const clock = new Clock(1000, true);
-    new Deadline(clock, request).within('it', never()).catch(() => {});
+    const deadlines = new Deadlines(1000, true);
+    new Deadline(deadlines, request).within('it', never()).catch(() => {});
     await vi.advanceTimersByTimeAsync(1000);
     expect(vi.getTimerCount()).toBe(0);
-    const late = new Deadline(clock, request);
+    const late = new Deadline(deadlines, request);
     const failing = expect(late.within('it', never())).rejects.toThrow('it did not answer within 1000 ms');
     await vi.advanceTimersByTimeAsync(1000);
     await failing;
