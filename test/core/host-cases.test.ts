@@ -4,7 +4,7 @@ import { toFetch } from 'plant-store/fetch';
 import { memoryStorage } from 'plant-store/memory';
 import { type FetchLike, hostCases } from 'plant-store/testing';
 import { describe, expect, test, vi } from 'vitest';
-import { contractCases } from '../../src/testing/host-cases.js';
+import { contractCases } from '../published/host-cases.js';
 
 /** A host with a fault, which changes a request on its way in or an answer on its way out. */
 type Fault = (handle: PlantHandler) => PlantHandler;
