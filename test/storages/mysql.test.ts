@@ -2,6 +2,7 @@ import { createPoolCluster as createCallbackCluster, createPool as createCallbac
 import { createPool, createPoolCluster } from 'mysql2/promise';
 import { type MysqlConnection, type MysqlStatement, mysqlStorage, schema } from 'plant-store/mysql';
 import { describe, expect, it, vi } from 'vitest';
+import { deferred } from '../support/deferred.js';
 
 // What needs no server. test/cluster runs the storage on real servers, alone and in a cluster.
 
@@ -12,13 +13,13 @@ const context = {
 };
 const inserted = { serverStatus: 2 };
 
-/** A pool with prepared answers to the statements, in order: an error to throw, rows, or a result. */
+/** A pool with prepared answers to the statements, in order: an error to throw, rows, a result, or a promise of these. */
 function answering(...answers: unknown[]) {
   const log: string[] = [];
   const connection: MysqlConnection = {
     async execute({ sql, values }: MysqlStatement) {
       log.push(`${sql.split(' ', 1)[0]} ${values.join()}`);
-      const answer = answers.shift() ?? inserted;
+      const answer = await (answers.shift() ?? inserted);
       if (answer instanceof Error) throw answer;
       return [answer, undefined];
     },
@@ -130,6 +131,45 @@ describe('mysqlStorage', () => {
     await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({ name: 'StorageBusy' });
     connect();
     await vi.waitFor(() => expect(log).toEqual(['release']));
+  });
+
+  it.each([
+    ['a result', inserted],
+    ['an error', mysqlError({ errno: 1213, sqlState: '40001' })],
+  ])('gives up a connection that does not answer, and only once, also if %s comes late', async (_, came) => {
+    const late = deferred<unknown>();
+    const { pool, log } = answering(late.promise);
+    const { create } = mysqlStorage(pool, { timeoutMs: 50 });
+    await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow('did not answer within 50 ms');
+    late.resolve(came);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(log).toEqual(['INSERT 1,Rosa,', 'destroy']);
+  });
+
+  it('fails loudly if the connections do not commit by themselves, and throws the connection away', async () => {
+    const { pool, log } = answering({ serverStatus: 1 });
+    await expect(mysqlStorage(pool).create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(
+      'autocommit is off',
+    );
+    expect(log).toEqual(['INSERT 1,Rosa,', 'destroy']);
+  });
+
+  it.each([
+    ['with a tag', [['Rosa', 'red']], { id: 1n, name: 'Rosa', tag: 'red' }],
+    ['without a tag', [['Rosa', null]], { id: 1n, name: 'Rosa', tag: undefined }],
+    ['that is not there', [], undefined],
+  ])('finds a plant %s', async (_, rows, found) => {
+    const { pool, log } = answering(rows);
+    expect(await mysqlStorage(pool).find(1n, context)).toEqual(found);
+    expect(log).toEqual(['SELECT 1', 'release']);
+  });
+
+  it('makes its table only when createTable is called', async () => {
+    const { pool, log } = answering();
+    const { createTable } = mysqlStorage(pool);
+    expect(log).toEqual([]);
+    await createTable();
+    expect(log).toEqual(['CREATE ', 'release']);
   });
 
   it.each([
