@@ -1,9 +1,8 @@
 import type { PlantHandler } from '../../src/index.js';
 import { answerMistake, checkHandler } from '../../src/misuse.js';
-import { drain } from './_node/drain.js';
-import { askAgain, type Place } from './_node/mount.js';
-import { afterParsing, isForTheApp, toPlantRequest } from './_node/request.js';
-import type { NodeRequest, NodeResponse, ParsedBody } from './_node/types.js';
+import { answerOf } from './_node/answer.js';
+import type { Place } from './_node/mount.js';
+import type { NodeRequest, NodeResponse } from './_node/types.js';
 
 /** What is used of a Koa context. */
 export interface KoaContext {
@@ -41,22 +40,11 @@ export function toKoa(
 ): (context: KoaContext, next: () => Promise<unknown>) => Promise<unknown> {
   checkHandler(handle, rest);
   const middleware: ReturnType<typeof toKoa> = async (context, next) => {
-    const { req, res } = context;
-    if (!req) return answerMistake(context, next);
-    const wasFlowing = await new Promise<boolean>((proceed) => afterParsing(req, proceed));
-    const make = (url?: string) => toPlantRequest(req, res, context.request as ParsedBody, context, url);
-    let answer = await handle(make());
-    if (answer.status === 404) {
-      const place = placeOf(context, middleware);
-      answer = (await askAgain(handle, place, res, make)) ?? answer;
-    }
-    if (isForTheApp(answer)) {
-      const handedOn = next();
-      if (wasFlowing) req.resume();
-      return handedOn;
-    }
-    const rest = drain(req, res);
-    if (rest) await rest;
+    const { req: request, res: response, request: parsed } = context;
+    if (!request) return answerMistake(context, next);
+    const exchange = { request, response, url: request.url ?? '', parsed, raw: context };
+    const answer = await answerOf(handle, exchange, () => placeOf(context, middleware));
+    if (!answer) return next();
     // Another middleware, such as a timeout, may have answered; or the client has gone.
     if (context.headerSent || !context.writable) return;
     context.status = answer.status;
@@ -73,7 +61,7 @@ interface MountedContext {
 }
 
 function placeOf(context: KoaContext & MountedContext, middleware: unknown): Place {
-  const { req, originalUrl, mountPath: mount, matched } = context;
+  const { originalUrl, mountPath: mount, matched } = context;
   const route = matched?.find?.(({ stack }) => stack?.includes?.(middleware));
-  return { method: req.method, url: req.url ?? '', originalUrl, mount, route: route?.path };
+  return { originalUrl, mount, route: route?.path };
 }

@@ -1,12 +1,14 @@
 import type { PlantHandler, PlantResponse } from '../../src/index.js';
 import { answerMistake, checkHandler } from '../../src/misuse.js';
 import { Refusal } from '../../src/problems.js';
-import { drain } from './_node/drain.js';
-import { askAgain, type Place } from './_node/mount.js';
-import { afterParsing, isForTheApp, toPlantRequest } from './_node/request.js';
-import type { NodeRequest, NodeResponse, ParsedBody } from './_node/types.js';
+import { answerOf } from './_node/answer.js';
+import type { Place } from './_node/mount.js';
+import type { NodeRequest, NodeResponse } from './_node/types.js';
 
 export type { NodeRequest, NodeResponse } from './_node/types.js';
+
+// What the app throws in `next` must be the app's error, not a rejection of our promise.
+const { nextTick } = process;
 
 /**
  * Mounts the handler where `(request, response, next?)` is spoken: `node:http`, `node:https`, `node:http2`, Connect,
@@ -30,24 +32,10 @@ export function toNode(
   checkHandler(handle, rest);
   const middleware: ReturnType<typeof toNode> = (request, response, next) => {
     if (!request.rawHeaders) return void answerMistake(request, response);
-    afterParsing(request, async (wasFlowing) => {
-      try {
-        const make = (url?: string) => toPlantRequest(request, response, request as ParsedBody, request, url);
-        let answer = await handle(make());
-        if (answer.status === 404) {
-          const place = placeOf(request, middleware);
-          answer = (await askAgain(handle, place, response, make)) ?? answer;
-        }
-        if (next && isForTheApp(answer)) return handOn(request, wasFlowing, next);
-        const unread = drain(request, response);
-        if (unread) await unread;
-        send(answer, response);
-      } catch (error) {
-        // nextTick, here and below: what the app throws in `next` must be the app's error, not a rejection of ours.
-        if (next) nextTick(next, error);
-        else fail(error, response);
-      }
-    });
+    const exchange = { request, response, url: request.url ?? '', parsed: request, raw: request };
+    answerOf(handle, exchange, () => placeOf(request, middleware), next !== undefined)
+      .then((answer) => (answer ? send(answer, response) : nextTick(next!)))
+      .catch((error) => (next ? nextTick(next, error) : fail(error, response)));
   };
   return middleware;
 }
@@ -60,18 +48,10 @@ interface ExpressRequest {
 }
 
 function placeOf(request: NodeRequest & ExpressRequest, middleware: unknown): Place {
-  const { method, url = '', originalUrl = url, baseUrl: mount, route } = request;
+  const { url = '', originalUrl = url, baseUrl: mount, route } = request;
   // Express leaves a route that was passed on its requests; other hosts mean something else by `route`.
   const isOurs = route?.stack?.some?.(({ handle }) => handle === middleware);
-  return { method, url, originalUrl, mount, route: isOurs ? route?.path : undefined };
-}
-
-const { nextTick } = process;
-
-function handOn(request: NodeRequest, wasFlowing: boolean, next: () => void): void {
-  nextTick(next);
-  // After `next`, so that the app can listen first.
-  if (wasFlowing) nextTick(() => request.resume());
+  return { originalUrl, mount, route: isOurs ? route?.path : undefined };
 }
 
 function send({ status, headers, body }: PlantResponse, response: NodeResponse): void {

@@ -12,10 +12,7 @@ export function drain(request: NodeRequest, response: NodeResponse): Promise<unk
   if (request.readableEnded) return undefined;
   if (response.stream) return resetAfterAnswer(request, response.stream);
   // All of it has come, and waits in the stream: there is nothing to wait for.
-  if (request.complete !== false) {
-    request.resume();
-    return undefined;
-  }
+  if (request.complete !== false) return void request.resume();
   const chunks = request[Symbol.asyncIterator]();
   const upload = new Upload({
     next: () => chunks.next(),

@@ -9,7 +9,6 @@ export interface NodeRequest {
   readonly rawHeaders: readonly string[];
   readonly socket: { destroySoon?: () => void; end(): unknown };
   readonly aborted: boolean;
-  readonly destroyed: boolean;
   readonly complete?: boolean;
   readonly readableDidRead: boolean;
   readonly readableFlowing: boolean | null;
@@ -51,10 +50,4 @@ export interface NodeResponse {
   end(body: string): unknown;
   destroy(): void;
   on(event: string, listener: Listener): unknown;
-}
-
-/** What a body parser ahead of us left, wherever the host keeps it. */
-export interface ParsedBody {
-  readonly body?: unknown;
-  readonly rawBody?: unknown;
 }
