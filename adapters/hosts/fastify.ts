@@ -4,7 +4,7 @@ import { checkHandler } from '../../src/misuse.js';
 import { openapi } from '../../src/openapi.js';
 import { checkOptions } from '../../src/options.js';
 import { answerOf } from './_node/answer.js';
-import type { NodeRequest, NodeResponse } from './_node/types.js';
+import type { Exchange, NodeRequest, NodeResponse } from './_node/types.js';
 
 /** What is used of a Fastify request. */
 export interface FastifyRequest {
@@ -70,7 +70,7 @@ export function toFastify(
   ...rest: undefined[]
 ): (instance: FastifyInstance, options: unknown, done: () => void) => void {
   if (!checkHandler(handle, [route, ...rest])) return () => {};
-  const { schema, config } = checkOptions(route, routeRules);
+  const { schema, config } = checkOptions(route, { schema: anObject, config: anObject });
   return function plantStore(instance, _options, done) {
     const { prefix } = instance;
     const mount = prefix.replace(/\/plants$/, '');
@@ -85,15 +85,7 @@ export function toFastify(
       serializerCompiler: () => asIs,
       // Its promise is not returned: Fastify would go on as soon as it resolves, before `reply` is sent.
       onRequest(request: FastifyRequest, reply: FastifyReply) {
-        const { raw, url: originalUrl } = request;
-        const exchange = {
-          request: raw,
-          response: reply.raw,
-          url: routed(originalUrl),
-          parsed: raw,
-          raw: request,
-        };
-        answerOf(handle, exchange, () => ({ originalUrl, mount }))
+        answerOf(handle, exchangeOf(request, reply, mount))
           .then((answer) => send(answer, reply))
           .catch((error) => reply.send(error));
       },
@@ -104,11 +96,7 @@ export function toFastify(
   };
 }
 
-const isObject = (value: unknown) => typeof value === 'object' && value !== null;
-const routeRules = {
-  schema: [{}, isObject, 'an object'],
-  config: [{}, isObject, 'an object'],
-} as const;
+const anObject = [{}, (value: unknown) => Object(value) === value, 'an object'] as const;
 
 /** The operation of the OpenAPI document, as the schema of a route: every reference in its place. */
 function operationSchema(): object {
@@ -135,11 +123,12 @@ function send(answer: PlantResponse | undefined, reply: FastifyReply): void {
 
 const asIs = (body: unknown) => body as string;
 
-/**
- * The path below the prefix. The router has found it, by the app's rules on letter case and slashes; but it also finds
- * an escaped spelling, `/%70lants`, which is not the operation.
- */
-function routed(url: string): string {
-  const path = pathOf(url);
-  return path.includes('%', path.lastIndexOf('/', path.length - 2)) ? path : '/plants';
+function exchangeOf(request: FastifyRequest, reply: FastifyReply, mount: string): Exchange {
+  const { raw, url: originalUrl } = request;
+  const path = pathOf(originalUrl);
+  // The router has found it, by the app's rules on letter case and slashes; but it also finds an escaped spelling,
+  // `/%70lants`, which is not the operation.
+  const isEscaped = path.includes('%', path.lastIndexOf('/', path.length - 2));
+  const url = isEscaped ? path : '/plants';
+  return { request: raw, response: reply.raw, raw: request, parsed: raw, url, originalUrl, mount };
 }

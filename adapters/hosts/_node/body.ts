@@ -1,8 +1,7 @@
 import { isBytes } from '../../../src/http.js';
 import { BodyError, type ReadBody } from '../../../src/index.js';
 import { Gathered } from '../../../src/upload.js';
-import type { Exchange } from './request.js';
-import type { NodeRequest, NodeResponse } from './types.js';
+import type { Exchange, NodeRequest, NodeResponse } from './types.js';
 
 /** Reads the body from the first place that still has it exactly. */
 export function readNodeBody({ request, response, parsed }: Exchange, limit: number): ReturnType<ReadBody> {
@@ -56,7 +55,6 @@ function readStream(request: NodeRequest, response: NodeResponse, limit: number)
     const gathered = new Gathered(limit);
     let reading = true;
     const stop = (error: unknown) => {
-      if (!reading) return;
       reading = false;
       request.off('data', onData);
       request.off('readable', readAll);
@@ -74,7 +72,7 @@ function readStream(request: NodeRequest, response: NodeResponse, limit: number)
     const readAll = () => {
       while (reading && request.read() !== null);
     };
-    // `reading` first: an error for each request that has ended would cost more than reading it.
+    // A vanished client emits `error` or only `close`; and `close` follows every `end`.
     const onCut = () => {
       if (reading) stop(new BodyError('body_incomplete'));
     };
@@ -84,12 +82,10 @@ function readStream(request: NodeRequest, response: NodeResponse, limit: number)
       reading = false;
       resolve(gathered.join());
     });
-    // A vanished client emits `error` or only `close`. `close` also follows every `end`; then `stop` does nothing.
     request.on('error', onCut);
     request.on('close', onCut);
     if (awaitsContinue(request, response)) response.writeContinue();
-    // Somebody in front may have paused the stream. If they listen to `readable`, it does not flow at all.
-    if (request.listenerCount('readable') === 0) return void request.resume();
+    // Not `resume`: the stream does not flow if somebody in front listens to `readable`.
     request.on('readable', readAll);
     readAll();
   });

@@ -1,19 +1,7 @@
 import { WithSignal } from '../../../src/context.js';
 import type { PlantRequest, ReadBody, Signal } from '../../../src/index.js';
 import { readNodeBody } from './body.js';
-import type { NodeRequest, NodeResponse } from './types.js';
-
-/** A request and its response, as a host on Node has them. */
-export interface Exchange {
-  readonly request: NodeRequest;
-  readonly response: NodeResponse;
-  /** The request's target, as the middleware sees it. */
-  readonly url: string;
-  /** Where body parsers in front leave `body` and `rawBody`. */
-  readonly parsed: object;
-  /** The host's own request. */
-  readonly raw: unknown;
-}
+import type { Exchange, NodeRequest, NodeResponse } from './types.js';
 
 /** A Node request as the handler takes it. */
 export class NodePlantRequest extends WithSignal implements PlantRequest {
@@ -45,11 +33,8 @@ export class NodePlantRequest extends WithSignal implements PlantRequest {
 
 /** Node keeps only the first Authorization header. Restores all, so that the core can refuse two. */
 function headersOf({ headers, rawHeaders }: NodeRequest): PlantRequest['headers'] {
-  const authorization: string[] = [];
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] as string;
-    if (name.length === 13 && name.toLowerCase() === 'authorization') authorization.push(rawHeaders[i + 1]!);
-  }
+  const isAuthorization = (name: string) => name.length === 13 && name.toLowerCase() === 'authorization';
+  const authorization = rawHeaders.filter((_value, i) => i % 2 === 1 && isAuthorization(rawHeaders[i - 1]!));
   return authorization.length > 1 ? { ...headers, authorization } : headers;
 }
 
