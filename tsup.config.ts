@@ -14,7 +14,7 @@ export const entries = {
   sqlite: 'adapters/storages/sqlite.ts',
   postgres: 'adapters/storages/postgres.ts',
   mysql: 'adapters/storages/mysql.ts',
-  testing: 'src/testing/index.ts',
+  testing: 'test/published/index.ts',
   openapi: 'src/openapi.ts',
 };
 
@@ -29,6 +29,6 @@ export default defineConfig({
   silent: true,
   async onSuccess() {
     await writeFile('dist/openapi.json', `${JSON.stringify(openapi(), null, 2)}\n`);
-    await copyFile('src/testing/host-cases.json', 'dist/host-cases.json');
+    await copyFile('test/published/host-cases.json', 'dist/host-cases.json');
   },
 });

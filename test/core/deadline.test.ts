@@ -19,6 +19,8 @@ beforeEach(() => {
   process.on('unhandledRejection', onRejection);
 });
 afterEach(async () => {
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
   vi.useRealTimers();
   // Node reports an unhandled rejection after the microtasks.
   await new Promise((resolve) => setImmediate(resolve));
@@ -275,9 +277,19 @@ describe('the signal', () => {
   });
 
   test('work that is done at once starts no timer', async () => {
+    const started = vi.spyOn(globalThis, 'setTimeout');
     const { handle } = open({ verifyToken: async () => true });
     expect((await handle({ ...good, body: async () => good.body as string })).status).toBe(200);
-    expect(vi.getTimerCount()).toBe(0);
+    expect(started).not.toHaveBeenCalled();
+  });
+
+  test('work that fails at once starts no timer', async () => {
+    const started = vi.spyOn(globalThis, 'setTimeout');
+    const failed = Promise.reject(new Error('boom'));
+    const deadline = new Deadline(new Deadlines(1000), good);
+    await expect(deadline.within('it', failed)).rejects.toThrow('boom');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(started).not.toHaveBeenCalled();
   });
 });
 
@@ -392,6 +404,25 @@ describe('a timer that all requests share, as on Deno', () => {
     await vi.advanceTimersByTimeAsync(1000);
     expect(vi.getTimerCount()).toBe(0);
     started.mockRestore();
+  });
+
+  test('is stopped with the last request where a timer is a number, as on older Denos', async () => {
+    const { setTimeout, clearTimeout } = globalThis;
+    const timers = new Map<unknown, ReturnType<typeof setTimeout>>();
+    vi.stubGlobal('setTimeout', (task: () => void, ms: number) => {
+      timers.set(timers.size + 1, setTimeout(task, ms));
+      return timers.size;
+    });
+    vi.stubGlobal('clearTimeout', (timer: unknown) => clearTimeout(timers.get(timer)));
+    const deadlines = new Deadlines(1000, true);
+    for (let round = 0; round < 2; round++) {
+      const deadline = new Deadline(deadlines, request);
+      deadline.within('it', never()).catch(() => {});
+      await vi.advanceTimersByTimeAsync(1);
+      expect(vi.getTimerCount()).toBe(1);
+      deadline.close();
+      expect(vi.getTimerCount()).toBe(0);
+    }
   });
 
   test('starts anew after it has ended', async () => {

@@ -170,6 +170,7 @@ describe('headers in every form', () => {
       'a header that is called __proto__',
       JSON.parse(`{"__proto__":"x","authorization":"Bearer good","content-type":"${json}"}`),
     ],
+    ['another header as long as Authorization', { ...good.headers, 'x-api-version': 'Bearer bad' }],
     ['undefined values', { ...good.headers, Authorization: undefined, 'content-length': undefined }],
     ['an empty Content-Encoding', { ...good.headers, 'content-encoding': '' }],
     ['a length that the body has', { ...good.headers, 'content-length': String(rose.length) }],
@@ -450,6 +451,8 @@ describe('the target', () => {
     ['/api', '/plants', 404],
     ['/api/v1', '/api/v1/plants', 200],
     ['/api/v1', '/api/v2/plants', 404],
+    // An absolute URL begins with its scheme: within a path it is a part of that path.
+    ['/1', '/1a://b/plants', 404],
     ['/plants', '/plants/plants', 200],
     ['/plants', '/plants', 404],
   ])('with basePath "%s", %s is %i', async (basePath, url, status) => {

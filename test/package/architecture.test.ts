@@ -39,6 +39,7 @@ function globalsOf(text: string, names: readonly string[]): string[] {
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const core = filesIn('src');
 const adapters = filesIn('adapters');
+const published = filesIn('test/published');
 
 /**
  * What an adapter may import beside `src/`: what the hosts on Node share, what the SQL storages share, and
@@ -70,15 +71,15 @@ describe('src', () => {
     expect(foreign).toEqual([]);
   });
 
-  test.each(core)('%s uses no eval and no global of a single runtime', (file) => {
+  test.each([...core, ...published])('%s uses no eval and no global of a single runtime', (file) => {
     expect(
       globalsOf(read(file), ['eval', 'Function', 'process', 'Buffer', 'require', 'Bun', 'Deno']),
     ).toEqual([]);
   });
 
   test('the handler imports nothing that is built on top of it', () => {
-    const top = ['src/group-commit.ts', 'src/openapi.ts', 'src/testing'];
-    for (const file of core.filter((name) => name !== 'src/index.ts' && !name.startsWith('src/testing'))) {
+    const top = ['src/group-commit.ts', 'src/openapi.ts'];
+    for (const file of core.filter((name) => name !== 'src/index.ts')) {
       const upward = importsOf(file, read(file)).filter((name) => top.some((part) => name.startsWith(part)));
       expect([file, upward]).toEqual([file, []]);
     }
@@ -111,6 +112,15 @@ describe('src', () => {
 describe('adapters', () => {
   test.each(adapters)('%s imports only src: no host, no driver, no other adapter', (file) => {
     const foreign = importsOf(file, read(file)).filter((name) => !isAllowed(file, name));
+    expect(foreign).toEqual([]);
+  });
+});
+
+describe('the published tests', () => {
+  test.each(published)('%s imports only src and its neighbours: no test runner', (file) => {
+    const foreign = importsOf(file, read(file)).filter(
+      (name) => !name.startsWith('src/') && !name.startsWith('test/published/'),
+    );
     expect(foreign).toEqual([]);
   });
 });

@@ -24,7 +24,7 @@ describe('an error number', () => {
   type Numbered = { readonly name: string; readonly error: number };
   const core = textsIn('src');
   const table = read('src/README.md');
-  const tests = [...textsIn('test/core'), ...textsIn('test/hosts'), read('src/testing/host-cases.json')];
+  const tests = [...textsIn('test/core'), ...textsIn('test/hosts'), read('test/published/host-cases.json')];
   const pictured = steps.flatMap(({ refusals }) => refusals as readonly string[]);
 
   const places: Places<Numbered> = {
@@ -35,7 +35,7 @@ describe('an error number', () => {
     // A fault of this library can happen at any step.
     'test/package/request-picture.ts: no step refuses with it': ({ name }) =>
       name === 'internal_error' || pictured.includes(name),
-    'test/core, test/hosts, src/testing/host-cases.json: no test expects it': ({ error }) =>
+    'test/core, test/hosts, test/published/host-cases.json: no test expects it': ({ error }) =>
       tests.some((text) => text.includes(String(error))),
   };
 

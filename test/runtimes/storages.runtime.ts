@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { storageCases } from '../../src/testing/index.js';
+import { storageCases } from '../published/index.js';
 import { describeUnless } from '../support/obstacle.js';
 import { type Program, startProgram } from '../support/program.js';
 import { bundle, startOn, stop, tool } from './runtimes.js';

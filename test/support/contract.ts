@@ -1,5 +1,5 @@
 /**
- * The contract table of `src/testing/host-cases.json`, with the setup that it needs: a verifier and a storage that throw
+ * The contract table of `test/published/host-cases.json`, with the setup that it needs: a verifier and a storage that throw
  * on demand. This file imports no test runner and no `node:` module, so that the same table runs on the bare handler,
  * over sockets, and in any runtime.
  */
@@ -21,7 +21,7 @@ import {
   contractCases,
   faultsOf as faultsOfCase,
   requestOf as requestOfCase,
-} from '../../src/testing/host-cases.js';
+} from '../published/host-cases.js';
 
 export { type Answer, type CompleteRequest, type ContractCase, contractCases };
 

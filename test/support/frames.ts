@@ -1,6 +1,5 @@
 /** Sends single HTTP/2 frames (RFC 9113 §4.1), because Node's client ends a body properly even if it aborts. */
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { Connection, openSocket } from './connection.js';
 
 export const frameTypes = {
   data: 0,
@@ -22,44 +21,16 @@ export interface Frame {
   readonly payload: Buffer;
 }
 
-export class Frames {
-  /** Settles when the connection is closed. */
-  readonly closed: Promise<void>;
+export class Frames extends Connection {
   /** Every frame that was received. */
   readonly frames: Frame[] = [];
-  readonly #socket: Socket;
   #looked = 0;
-  #received = Buffer.alloc(0);
-  #ended = false;
-  #wake: () => void = () => {};
 
   static async open(port: number): Promise<Frames> {
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
-    await once(socket, 'connect');
-    return new Frames(socket);
-  }
-
-  private constructor(socket: Socket) {
-    this.#socket = socket;
-    socket.on('data', (chunk: Buffer) => {
-      this.#received = Buffer.concat([this.#received, chunk]);
-      this.#parse();
-      this.#wake();
-    });
-    socket.on('error', () => {});
-    this.closed = new Promise((resolve) => {
-      socket.on('close', () => {
-        this.#ended = true;
-        this.#wake();
-        resolve();
-      });
-    });
-    socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
-    this.write(frameTypes.settings, 0, 0);
-  }
-
-  destroy(): void {
-    this.#socket.destroy();
+    const frames = new Frames(await openSocket(port));
+    frames.socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+    frames.write(frameTypes.settings, 0, 0);
+    return frames;
   }
 
   write(type: number, flags: number, stream: number, payload: Uint8Array = Buffer.alloc(0)): void {
@@ -68,7 +39,7 @@ export class Frames {
     head.writeUInt8(type, 3);
     head.writeUInt8(flags, 4);
     head.writeUInt32BE(stream, 5);
-    this.#socket.write(Buffer.concat([head, payload]));
+    this.socket.write(Buffer.concat([head, payload]));
   }
 
   headers(stream: number, fields: Record<string, string>, flags = 0): void {
@@ -93,28 +64,26 @@ export class Frames {
   }
 
   /** The next frame of this type on this stream; skips other frames. */
-  async next(type: number, stream: number): Promise<Frame> {
-    for (;;) {
+  next(type: number, stream: number): Promise<Frame> {
+    return this.until(`a frame of type ${type} came`, () => {
+      this.#parse();
       while (this.#looked < this.frames.length) {
         const frame = this.frames[this.#looked++]!;
         if (frame.type === type && frame.stream === stream) return frame;
       }
-      if (this.#ended) throw new Error(`the connection closed before a frame of type ${type} came`);
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
+      return undefined;
+    });
   }
 
   #parse(): void {
-    while (this.#received.length >= 9) {
-      const end = 9 + this.#received.readUIntBE(0, 3);
-      if (this.#received.length < end) return;
-      const type = this.#received.readUInt8(3);
-      const flags = this.#received.readUInt8(4);
-      const stream = this.#received.readUInt32BE(5);
-      this.frames.push({ type, flags, stream, payload: this.#received.subarray(9, end) });
-      this.#received = this.#received.subarray(end);
+    while (this.received.length >= 9) {
+      const end = 9 + this.received.readUIntBE(0, 3);
+      if (this.received.length < end) return;
+      const type = this.received.readUInt8(3);
+      const flags = this.received.readUInt8(4);
+      const stream = this.received.readUInt32BE(5);
+      this.frames.push({ type, flags, stream, payload: this.received.subarray(9, end) });
+      this.received = this.received.subarray(end);
       if (type === frameTypes.settings && flags !== acknowledge) this.write(type, acknowledge, 0);
     }
   }

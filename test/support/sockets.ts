@@ -1,7 +1,8 @@
 /** Servers on free ports, and a client that speaks HTTP/1.1 byte by byte. */
 import { once } from 'node:events';
-import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
 import type { PlantHandler, PlantRequest, PlantResponse } from 'plant-store';
+import { Connection, openSocket } from './connection.js';
 
 /** A server on a free port of the loopback. */
 export interface Running {
@@ -65,72 +66,42 @@ export interface WireAnswer {
 }
 
 /** A connection that writes exactly the bytes that it is given, and reads the answers in their order. */
-export class Wire {
-  /** Settles when the connection is closed, by either side and in any way. */
-  readonly closed: Promise<void>;
-  readonly #socket: Socket;
-  #received = Buffer.alloc(0);
-  #ended = false;
-  #wake: () => void = () => {};
-
+export class Wire extends Connection {
   static async open(port: number): Promise<Wire> {
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
-    await once(socket, 'connect');
-    return new Wire(socket);
-  }
-
-  private constructor(socket: Socket) {
-    this.#socket = socket;
-    socket.on('data', (chunk: Buffer) => {
-      this.#received = Buffer.concat([this.#received, chunk]);
-      this.#wake();
-    });
-    // Ignored, because a server may close with a reset.
-    socket.on('error', () => {});
-    this.closed = new Promise((resolve) => {
-      socket.on('close', () => {
-        this.#ended = true;
-        this.#wake();
-        resolve();
-      });
-    });
+    return new Wire(await openSocket(port));
   }
 
   /** Resolves with `true` when the kernel has taken the bytes, with `false` if the connection is gone. */
   write(data: string | Uint8Array): Promise<boolean> {
     return new Promise((resolve) => {
-      if (this.#socket.destroyed) resolve(false);
-      else this.#socket.write(data, (error) => resolve(!error));
+      if (this.socket.destroyed) resolve(false);
+      else this.socket.write(data, (error) => resolve(!error));
     });
   }
 
   /** Stops reading, like a client that writes everything before it reads. */
   pause(): void {
-    this.#socket.pause();
+    this.socket.pause();
   }
 
   resume(): void {
-    this.#socket.resume();
-  }
-
-  destroy(): void {
-    this.#socket.destroy();
+    this.socket.resume();
   }
 
   /** Cuts the connection with a TCP reset. */
   reset(): void {
-    this.#socket.resetAndDestroy();
+    this.socket.resetAndDestroy();
   }
 
   /** Everything that was received and not returned yet. */
   get rest(): string {
-    return this.#received.toString();
+    return this.received.toString();
   }
 
   /** The next answer; a 1xx counts. */
   async answer({ bodyless = false } = {}): Promise<WireAnswer> {
-    const end = await this.#until(() => {
-      const index = this.#received.indexOf('\r\n\r\n');
+    const end = await this.until('the end of the head', () => {
+      const index = this.received.indexOf('\r\n\r\n');
       return index < 0 ? undefined : index;
     });
     const [statusLine = '', ...lines] = this.#take(end + 4)
@@ -144,24 +115,13 @@ export class Wire {
     );
     const status = Number(statusLine.split(' ')[1]);
     const length = bodyless || status < 200 ? 0 : Number(headers.get('content-length') ?? 0);
-    await this.#until(() => (this.#received.length >= length ? length : undefined));
+    await this.until('the end of the body', () => (this.received.length >= length ? length : undefined));
     return { status, headers, text: this.#take(length) };
   }
 
-  async #until<T>(found: () => T | undefined): Promise<T> {
-    for (;;) {
-      const value = found();
-      if (value !== undefined) return value;
-      if (this.#ended) throw new Error(`the connection closed after ${JSON.stringify(this.rest)}`);
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-  }
-
   #take(length: number): string {
-    const taken = this.#received.subarray(0, length).toString();
-    this.#received = this.#received.subarray(length);
+    const taken = this.received.subarray(0, length).toString();
+    this.received = this.received.subarray(length);
     return taken;
   }
 }

@@ -1,4 +1,4 @@
-import type { NewPlant } from '../index.js';
+import type { NewPlant } from '../../src/index.js';
 import { count, expectSame, int64Max, int64Min, show, type Trial, texts } from './trial.js';
 
 interface StoragePromise {

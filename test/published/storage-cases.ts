@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../index.js';
+import type { MaybePromise } from '../../src/index.js';
 import { storagePromises } from './storage-promises.js';
 import { type OpenedStorage, Trial } from './trial.js';
 

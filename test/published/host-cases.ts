@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../index.js';
+import type { MaybePromise } from '../../src/index.js';
 import table from './host-cases.json' with { type: 'json' };
 
 /** A host under test. */

@@ -1,4 +1,4 @@
-import type { MaybePromise, NewPlant, PlantStorage, StorageContext } from '../index.js';
+import type { MaybePromise, NewPlant, PlantStorage, StorageContext } from '../../src/index.js';
 
 /** A storage under test, and a way to look behind it. */
 export interface OpenedStorage<Caller> {
