@@ -299,13 +299,29 @@ describe('a create that is wrong itself', () => {
 
   it.each([
     ['no context', undefined],
+    ['no signal', { ...context, signal: undefined }],
     ['a signal without addEventListener', { ...context, signal: { aborted: false } }],
   ])('or has %s, as in a script, is stored', async (_, scripts) => {
-    const { create } = groupCommit(async (plants) => plants.map(() => 'created'));
-    const first = create(plant(0), context);
+    const { calls, createMany } = byHand();
+    const { create } = groupCommit(createMany);
+    create(plant(0), context);
     await turn();
-    const waited = create(plant(1), scripts as never);
-    expect(await Promise.all([first, waited])).toEqual(['created', 'created']);
+    const waited = outcome(create(plant(1), scripts as never));
+    await calls[0]?.answer('created');
+    await calls[1]?.answer('created');
+    expect(waited.current).toBe('created');
+  });
+
+  it.each([
+    { id: 1n },
+    { id: 1, name: 'Rosa' },
+    { id: 1n, name: ['Rosa'] },
+    { id: 1n, name: 'Rosa', tag: 1 },
+  ])('is told what a plant is: %o', async (wrong) => {
+    const { create } = groupCommit(async (plants) => plants.map(() => 'created'));
+    await expect(create(wrong as never, context)).rejects.toThrow(
+      new TypeError('create needs a plant: a bigint id, a string name and, if there is one, a string tag'),
+    );
   });
 });
 
