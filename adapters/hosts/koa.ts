@@ -75,5 +75,5 @@ interface MountedContext {
 function placeOf(context: KoaContext & MountedContext, middleware: unknown): Place {
   const { req, originalUrl, mountPath: mount, matched } = context;
   const route = matched?.find?.(({ stack }) => stack?.includes?.(middleware));
-  return { method: req.method, url: req.url ?? '', originalUrl, mount, route: route?.path };
+  return { method: req.method, url: req.url!, originalUrl, mount, route: route?.path };
 }

@@ -185,6 +185,11 @@ describe('acceptReplays', () => {
       async () => ({ id: 1n, name: 'Rosa canina', tag: null as never }),
       200,
     ],
+    [
+      'a find that returns a plain value, because JavaScript users do',
+      (() => ({ id: 1n, name: 'Rosa canina' })) as never,
+      200,
+    ],
     ['a find that fails', async () => Promise.reject(new Error('gone')), 50001],
   ])('%s', async (_what, find, expected) => {
     const onError = vi.fn();

@@ -216,8 +216,10 @@ describe('headers in every form', () => {
 
 describe('bodies in every form', () => {
   const bytes = new TextEncoder().encode(rose);
-  async function* stream(...chunks: (string | Uint8Array)[]) {
-    for (const chunk of chunks) yield typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk;
+  async function* stream(...chunks: (string | ArrayBufferView)[]) {
+    for (const chunk of chunks) {
+      yield typeof chunk === 'string' ? new TextEncoder().encode(chunk) : (chunk as Uint8Array);
+    }
   }
   test.each<[string, () => PlantRequest['body']]>([
     ['text', () => rose],
@@ -227,6 +229,12 @@ describe('bodies in every form', () => {
     ['a stream of bytes', () => stream(rose.slice(0, 9), rose.slice(9))],
     ['a stream with empty chunks', () => stream('', rose, '')],
     ['a stream of single bytes', () => stream(...[...bytes].map((byte) => Uint8Array.of(byte)))],
+    // Joined element by element, they would lose every byte but one of each element.
+    [
+      'a stream of 16-bit units',
+      () => stream(new Uint16Array(new TextEncoder().encode(rose.padEnd(30)).buffer)),
+    ],
+    ['a stream of DataViews', () => stream(new DataView(bytes.buffer, 0, 9), new DataView(bytes.buffer, 9))],
     ['a ReadableStream', () => new Blob([rose]).stream()],
     ['a parsed value', () => ({ parsed: JSON.parse(rose) })],
     ['a parsed value whose id is a bigint', () => ({ parsed: { id: 1n, name: 'Rosa canina' } })],

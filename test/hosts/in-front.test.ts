@@ -78,6 +78,9 @@ const apps: readonly { name: string; start: (handle: PlantHandler) => Promise<Ru
       app.removeAllContentTypeParsers();
       app.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) => done(null, text));
       app.post('/others', async ({ body }) => `the app got ${body}`);
+      app.setNotFoundHandler(
+        async ({ raw }) => `the app got ${(await raw.setEncoding('utf8').toArray()).join('')}`,
+      );
       await app.ready();
       return listen(app.server);
     },
@@ -180,14 +183,17 @@ describe.each(apps)('on $name', ({ start }) => {
     expect(errorOf(answer)).toBe(40102);
   });
 
-  test('behind a data listener, a body that is handed on is whole, and flows', async () => {
+  test.each([
+    ['/others', "the app's own path"],
+    ['/%70lants', 'a path that routers take for ours'],
+  ])('behind a data listener, a body that is handed on is whole, and flows: %s, %s', async (path) => {
     let counted = 0;
     const seen = meddled((request) => {
       request.on('data', (chunk) => {
         counted += chunk.length;
       });
     });
-    const answer = await send(Buffer.from('{"x":12345}'), '/others', token, seen);
+    const answer = await send(Buffer.from('{"x":12345}'), path, token, seen);
     expect([answer.text, counted]).toEqual(['the app got {"x":12345}', 11]);
   });
 });

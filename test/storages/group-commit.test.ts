@@ -88,18 +88,21 @@ describe('a batch', () => {
     );
   });
 
-  it('also starts on platforms without setImmediate, and not in a microtask', async () => {
-    const { calls, createMany } = byHand();
-    vi.stubGlobal('setImmediate', undefined);
-    vi.resetModules();
-    const { create } = (await import('../../src/group-commit.js')).groupCommit(createMany);
-    vi.unstubAllGlobals();
-    create(plant(1), context);
-    for (let i = 0; i < 100; i++) await null;
-    create(plant(2), context);
-    expect(calls).toEqual([]);
-    await vi.waitFor(() => expect(calls.map((call) => call.ids)).toEqual([[1, 2]]));
-  });
+  it.each([{ missing: ['setImmediate'] }, { missing: ['setImmediate', 'MessageChannel'] }])(
+    'also starts on platforms without $missing, and not in a microtask',
+    async ({ missing }) => {
+      const { calls, createMany } = byHand();
+      for (const name of missing) vi.stubGlobal(name, undefined);
+      vi.resetModules();
+      const { create } = (await import('../../src/group-commit.js')).groupCommit(createMany);
+      vi.unstubAllGlobals();
+      create(plant(1), context);
+      for (let i = 0; i < 100; i++) await null;
+      create(plant(2), context);
+      expect(calls).toEqual([]);
+      await vi.waitFor(() => expect(calls.map((call) => call.ids)).toEqual([[1, 2]]));
+    },
+  );
 
   it('holds the creates that arrive while another batch is on its way, and waits for that batch', async () => {
     const { calls, createMany } = byHand();

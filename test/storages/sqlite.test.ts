@@ -164,7 +164,33 @@ describe("a table of the app's own", () => {
   });
 });
 
+describe('a COMMIT that fails', () => {
+  it('leaves the outcome open, and no transaction behind', async () => {
+    const database = open();
+    database.exec(`PRAGMA foreign_keys=ON;
+      CREATE TABLE tags (name TEXT PRIMARY KEY);
+      CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL,
+        tag TEXT REFERENCES tags (name) DEFERRABLE INITIALLY DEFERRED)`);
+    const { create } = sqliteStorage(database);
+    const outcomes = await Promise.allSettled([
+      create({ id: 1n, name: 'Rosa', tag: 'unknown' }, context),
+      create({ id: 2n, name: 'Viola' }, context),
+    ]);
+    const unknown = { status: 'rejected', reason: { code: 'SQLITE_CONSTRAINT_FOREIGNKEY' } };
+    expect(outcomes).toMatchObject([unknown, unknown]);
+    expect([database.inTransaction, rows()]).toEqual([false, []]);
+    expect(await create({ id: 2n, name: 'Viola' }, context)).toBe('created');
+  });
+});
+
 describe('sqliteStorage', () => {
+  it("fails with the driver's own error on a handle that was closed", async () => {
+    const database = new Database(':memory:');
+    database.close();
+    const { create } = sqliteStorage(database);
+    await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(/not open/);
+  });
+
   it.each(['plants.db', undefined, {}])('refuses %j at once, and says what to pass', (database) => {
     expect(() => sqliteStorage(database as never)).toThrow(
       new TypeError("sqliteStorage needs an open database: pass new Database('plants.db')"),

@@ -60,7 +60,6 @@ function readStream(request: NodeRequest, response: NodeResponse, limit: number)
     const gathered = new Gathered(limit);
     let reading = true;
     const stop = (error: unknown) => {
-      if (!reading) return;
       reading = false;
       request.off('data', onData);
       request.off('readable', readAll);
@@ -88,7 +87,7 @@ function readStream(request: NodeRequest, response: NodeResponse, limit: number)
       reading = false;
       resolve(gathered.join());
     });
-    // A vanished client emits `error` or only `close`. `close` also follows every `end`; then `stop` does nothing.
+    // A vanished client emits `error` or only `close`. `close` also follows every `end`; then `onCut` does nothing.
     request.on('error', onCut);
     request.on('close', onCut);
     if (awaitsContinue(request, response)) response.writeContinue();

@@ -32,7 +32,7 @@ export function toPlantRequest(
   response: NodeResponse,
   parsed: ParsedBody,
   raw: unknown = request,
-  url = request.url ?? '',
+  url = request.url!,
 ): PlantRequest {
   return new NodePlantRequest(request, response, parsed, raw, url);
 }
@@ -52,7 +52,7 @@ class NodePlantRequest extends WithSignal implements PlantRequest {
     readonly url: string,
   ) {
     super();
-    this.method = request.method ?? '';
+    this.method = request.method!;
     this.headers = headersOf(request);
     this.body = (limit) => readNodeBody(request, response, parsed, limit);
     this.#response = response;
