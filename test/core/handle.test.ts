@@ -457,6 +457,12 @@ describe("what an app adds to Object.prototype is not the client's", () => {
   });
 });
 
+test('a list of requests can be mapped to their answers', async () => {
+  const bodies = [rose, '{"id":2,"name":"Ilex"}', rose];
+  const answers = await Promise.all(bodies.map((body) => ({ ...good, body })).map(open().handle));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 400]);
+});
+
 describe('the target', () => {
   test.each<[string, string, number]>([
     ['', '/plants', 200],

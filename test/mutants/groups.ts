@@ -30,10 +30,6 @@ export const groups: readonly { readonly files: readonly string[]; readonly test
     ],
   },
   {
-    files: ['src/misuse.ts'],
-    tests: ['test/core/handle.test.ts', 'test/hosts/mistakes.test.ts'],
-  },
-  {
     files: ['src/'],
     tests: [
       'test/core/handle.test.ts',
@@ -43,6 +39,7 @@ export const groups: readonly { readonly files: readonly string[]; readonly test
       'test/core/deadline.test.ts',
       'test/core/upload.test.ts',
       'test/hosts/fetch.test.ts',
+      'test/hosts/mistakes.test.ts',
       'test/core/faults.test.ts',
     ],
   },
