@@ -23,6 +23,7 @@ export const groups: readonly { readonly files: readonly string[]; readonly test
   {
     files: ['src/json.ts', 'src/plain-plant.ts', 'src/plant.ts'],
     tests: [
+      'test/core/plain-plant.test.ts',
       'test/core/handle.test.ts',
       'test/core/contract.test.ts',
       'test/core/ids.test.ts',
