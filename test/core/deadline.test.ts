@@ -19,6 +19,8 @@ beforeEach(() => {
   process.on('unhandledRejection', onRejection);
 });
 afterEach(async () => {
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
   vi.useRealTimers();
   // Node reports an unhandled rejection after the microtasks.
   await new Promise((resolve) => setImmediate(resolve));
@@ -275,9 +277,19 @@ describe('the signal', () => {
   });
 
   test('work that is done at once starts no timer', async () => {
+    const started = vi.spyOn(globalThis, 'setTimeout');
     const { handle } = open({ verifyToken: async () => true });
     expect((await handle({ ...good, body: async () => good.body as string })).status).toBe(200);
-    expect(vi.getTimerCount()).toBe(0);
+    expect(started).not.toHaveBeenCalled();
+  });
+
+  test('work that fails at once starts no timer', async () => {
+    const started = vi.spyOn(globalThis, 'setTimeout');
+    const failed = Promise.reject(new Error('boom'));
+    const deadline = new Deadline(new Deadlines(1000), good);
+    await expect(deadline.within('it', failed)).rejects.toThrow('boom');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(started).not.toHaveBeenCalled();
   });
 });
 

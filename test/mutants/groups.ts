@@ -17,7 +17,7 @@ export const groups: readonly { readonly files: readonly string[]; readonly test
     tests: ['test/openapi/client.test.ts', 'test/openapi/document.test.ts', 'test/openapi/answers.test.ts'],
   },
   {
-    files: ['src/testing/'],
+    files: ['test/published/'],
     tests: ['test/core/contract.test.ts', 'test/storages/broken.test.ts', 'test/core/host-cases.test.ts'],
   },
   {

@@ -1,7 +1,7 @@
 /**
- * `npm run test:mutants [-- src/json.ts adapters/hosts/]`: changes `src/` and `adapters/` in thousands of small ways,
- * and prints each change that no test notices, then a table. Stryker does it, and is fetched when it runs, because only
- * this command needs it.
+ * `npm run test:mutants [-- src/json.ts adapters/hosts/]`: changes what is published in thousands of small ways, and
+ * prints each change that no test notices, then a table. Stryker does it, and is fetched when it runs, because only this
+ * command needs it.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -23,13 +23,14 @@ const packages = [
   `vitest@${vitest}`,
 ];
 
+const folders = ['src/', 'adapters/', 'test/published/'];
 const named = process.argv.slice(2);
 const temporary = mkdtempSync(join(tmpdir(), 'plant-store-mutants-'));
 const counts: [file: string, mutants: number, survivors: number][] = [];
 
 groups.forEach((group, index) => {
-  const files = filesIn('src')
-    .concat(filesIn('adapters'))
+  const files = folders
+    .flatMap(filesIn)
     .filter((file) => groupOf(file) === group)
     .filter((file) => !named.length || named.some((name) => file.startsWith(name)));
   if (files.length) count(mutate(files, index));
@@ -87,7 +88,7 @@ function count({ files }: Report): void {
 
 /** A line for each file, and one for each folder. */
 function print(): void {
-  for (const folder of ['src/', 'adapters/']) {
+  for (const folder of folders) {
     const lines = counts.filter(([file]) => file.startsWith(folder)).sort(([a], [b]) => a.localeCompare(b));
     const sum = (index: 1 | 2) => lines.reduce((total, line) => total + line[index], 0);
     if (lines.length > 1) lines.push([folder, sum(1), sum(2)]);

@@ -273,6 +273,38 @@ describe('storageCases', () => {
     );
   });
 
+  it('says so if nothing landed, or a plant whose id is no bigint', async () => {
+    const landed: unknown[] = [undefined, { id: 1, name: 'Rosa 1', tag: 'shrub' }];
+    for (const [i, got] of ['no plant', '{ id: number 1, name: "Rosa 1", tag: "shrub" }'].entries()) {
+      const create = async () => 'created' as const;
+      const peek = () => landed[i] as NewPlant;
+      const cases = storageCases(() => ({ storage: { create }, caller: 'anyone', peek }));
+      await expect(cases.find(({ id }) => id === 'created-lands')?.run()).rejects.toThrow(
+        `what landed under id 1: expected { id: 1n, name: "Rosa 1", tag: "shrub" }, got ${got}`,
+      );
+    }
+  });
+
+  it('shortens a long text', async () => {
+    const plants: Plants = new Map();
+    const create = storing((plant) => ({ ...plant, name: plant.name.slice(0, 50_000) }))(plants);
+    const cases = storageCases(() => ({
+      storage: { create },
+      caller: 'anyone',
+      peek: (id) => plants.get(id),
+    }));
+    const failing = cases.find(({ id }) => id === 'long-text')?.run();
+    await expect(failing).rejects.toThrow(
+      /expected .{300}… \(1000\d{2} characters\), got .{300}… \(500\d{2} characters\)$/,
+    );
+  });
+
+  it('names its cases in words', () => {
+    for (const { name } of storageCases(() => Promise.reject(new Error('not opened')))) {
+      expect(name).toMatch(/^[\w ].{20,}/);
+    }
+  });
+
   it('closes what it opened, whether the case passes or fails, and reports the fault', async () => {
     let open = 0;
     const create = async () => 'taken' as const;

@@ -138,9 +138,9 @@ describe('a batch', () => {
       batches.push(ids(plants));
       return plants.map(() => 'created' as const);
     });
-    const lengths = [100_000, 100_000, 100_000, 2 ** 21, 5, 5];
+    const lengths = [2 ** 17, 2 ** 17, 2 ** 17, 2 ** 17 + 1, 2 ** 21, 5, 5];
     await Promise.all(lengths.map((length, id) => create(plant(id, 'x'.repeat(length)), context)));
-    expect(batches).toEqual([[0, 1], [2], [3], [4, 5]]);
+    expect(batches).toEqual([[0, 1], [2], [3], [4], [5, 6]]);
   });
 });
 
@@ -363,6 +363,10 @@ describe('a create whose client has gone', () => {
 
 describe('what the database rolled back', () => {
   const conflict = new Error('deadlock detected');
+
+  it("says so in a log, with the database's own words", () => {
+    expect(String(new RolledBack('together', conflict))).toMatch(/rolled back: .*deadlock detected/);
+  });
 
   it('together is sent again until it is stored', async () => {
     let attempts = 0;
