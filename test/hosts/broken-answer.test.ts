@@ -162,7 +162,7 @@ test('node:http: a wrapper of handle that fails in the midst of an answer: the c
   const error = new Error('of the wrapper');
   let response: ServerResponse | undefined;
   const handle: PlantHandler = async () => {
-    response?.writeHead(200, { 'Content-Length': 8 }).write('half');
+    await new Promise((written) => response?.writeHead(200, { 'Content-Length': 8 }).write('half', written));
     throw error;
   };
   const wire = await wireTo(

@@ -150,14 +150,16 @@ describe.each(apps)('on $name', ({ start }) => {
   beforeEach(() => plants.clear());
   afterAll(() => running.close());
 
-  /** Two packets, the second after the server has seen the first. */
-  async function send(bytes: Buffer, path: string, authorization: string, seen: Promise<void>) {
+  /** In two packets, the second after the server has seen the first; or, if nothing is awaited, in one. */
+  async function send(bytes: Buffer, path: string, authorization: string, seen?: Promise<void>) {
     const wire = await Wire.open(running.port);
     const headers = [authorization, json, `Content-Length: ${bytes.length}`];
-    await wire.write(raw(headers, '', { line: `POST ${path} HTTP/1.1` }));
-    await wire.write(bytes.subarray(0, 7));
-    await seen;
-    await wire.write(bytes.subarray(7));
+    const head = Buffer.from(raw(headers, '', { line: `POST ${path} HTTP/1.1` }));
+    if (seen) {
+      await wire.write(Buffer.concat([head, bytes.subarray(0, 7)]));
+      await seen;
+      await wire.write(bytes.subarray(7));
+    } else await wire.write(Buffer.concat([head, bytes]));
     const answer = await wire.answer();
     wire.destroy();
     return answer;
@@ -177,6 +179,17 @@ describe.each(apps)('on $name', ({ start }) => {
     else expect(answer.text).toBe(`{"name":"${becomes}"}`);
     expect([...plants.values()]).toEqual(typeof becomes === 'string' ? [{ id: 1n, name: becomes }] : []);
   });
+
+  test.each(rows)(
+    'behind $what, a create that comes in one packet becomes $becomes',
+    async ({ meddle: how, body = é, becomes }) => {
+      meddle = how;
+      const answer = await send(Buffer.from(body), '/plants', token);
+      if (typeof becomes === 'number') expect(errorOf(answer)).toBe(becomes);
+      else expect(answer.text).toBe(`{"name":"${becomes}"}`);
+      expect([...plants.values()]).toEqual(typeof becomes === 'string' ? [{ id: 1n, name: becomes }] : []);
+    },
+  );
 
   test.each(rows)('behind $what, a refusal is a 401', async ({ meddle, body = é }) => {
     const answer = await send(Buffer.from(body), '/plants', 'Authorization: Bearer bad', meddled(meddle));

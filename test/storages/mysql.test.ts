@@ -164,13 +164,10 @@ describe('mysqlStorage', () => {
     const text = 'LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin';
     expect(statements.map(({ sql, values }) => [sql, values])).toEqual([
       [
-        `INSERT INTO ${table} (id, name, tag) VALUES (?, ?, ?), (?, ?, ?)`,
+        `INSERT INTO ${table} (id, name, tag) VALUES (?, ?, ?),(?, ?, ?)`,
         ['1', 'Rosa', 'red', '2', 'Viola', null],
       ],
-      [
-        `SELECT CAST(id AS CHAR) FROM ${table} WHERE id IN (CAST(? AS SIGNED), CAST(? AS SIGNED))`,
-        ['1', '2'],
-      ],
+      [`SELECT CAST(id AS CHAR) FROM ${table} WHERE id IN (CAST(? AS SIGNED),CAST(? AS SIGNED))`, ['1', '2']],
       [`INSERT INTO ${table} (id, name, tag) VALUES (?, ?, ?)`, ['1', 'Rosa', 'red']],
       [`SELECT name, tag FROM ${table} WHERE id IN (CAST(? AS SIGNED))`, ['1']],
       [

@@ -169,9 +169,12 @@ it('a broken pipe is no code of the server: the plant may be stored', async () =
 
 it('a driver that fails without an error leaves no create without an answer: the plant may be stored', async () => {
   const { handle, query } = failingOnce(undefined);
-  const creating = postgresStorage(handle).create(plant(1), context);
+  const release = vi.fn();
+  const creating = postgresStorage({ ...handle, release } as PostgresPool).create(plant(1), context);
   await expect(creating).rejects.toThrow('the driver failed without an error');
   expect(query).toHaveBeenCalledTimes(1);
+  // With an error, because the connection may hold half an answer.
+  expect(release.mock.calls).toEqual([[expect.any(Error)]]);
 });
 
 it('a new plant is created, also if the server cannot say any more whether the others are stored', async () => {
