@@ -81,8 +81,9 @@ export function serverStorage<Connection>(server: Server<Connection>, options: S
       call.sent = true;
       return await Promise.race([work(connection), givenUp]);
     } catch (error) {
-      if (call.sent) failure = error;
-      throw error;
+      const cause = error ?? new Error('the driver failed without an error');
+      if (call.sent) failure = cause;
+      throw cause;
     } finally {
       // A connection that comes too late is given back too.
       connecting.then((connection) => server.release(connection, failure)).catch(() => {});
