@@ -58,5 +58,5 @@ interface MountedContext extends KoaContext {
 function exchangeOf(context: MountedContext, middleware: unknown): Exchange {
   const { req: request, res: response, request: parsed, originalUrl, mountPath: mount, matched } = context;
   const route = matched?.find?.(({ stack }) => stack?.includes?.(middleware))?.path;
-  return { request, response, raw: context, parsed, url: request.url ?? '', originalUrl, mount, route };
+  return { request, response, raw: context, parsed, url: request.url!, originalUrl, mount, route };
 }

@@ -406,22 +406,27 @@ describe('a timer that all requests share, as on Deno', () => {
     started.mockRestore();
   });
 
-  test('is stopped with the last request where a timer is a number, as on older Denos', async () => {
-    const { setTimeout, clearTimeout } = globalThis;
-    const timers = new Map<unknown, ReturnType<typeof setTimeout>>();
-    vi.stubGlobal('setTimeout', (task: () => void, ms: number) => {
-      timers.set(timers.size + 1, setTimeout(task, ms));
-      return timers.size;
-    });
-    vi.stubGlobal('clearTimeout', (timer: unknown) => clearTimeout(timers.get(timer)));
-    const deadlines = new Deadlines(1000, true);
-    for (let round = 0; round < 2; round++) {
-      const deadline = new Deadline(deadlines, request);
-      deadline.within('it', never()).catch(() => {});
-      await vi.advanceTimersByTimeAsync(1);
-      expect(vi.getTimerCount()).toBe(1);
-      deadline.close();
+  test('starts anew for each request that comes alone if timers are numbers, as in older Denos', async () => {
+    const timers: NodeJS.Timeout[] = [];
+    const { setTimeout: start, clearTimeout: stop } = globalThis;
+    vi.stubGlobal('setTimeout', (task: () => void, ms: number) => timers.push(start(task, ms)));
+    vi.stubGlobal('clearTimeout', (timer: number) => stop(timers[timer - 1]));
+    try {
+      const deadlines = new Deadlines(1000, true);
+      const first = new Deadline(deadlines, request);
+      first.within('it', never()).catch(() => {});
+      await vi.advanceTimersByTimeAsync(600);
+      first.close();
       expect(vi.getTimerCount()).toBe(0);
+      const second = new Deadline(deadlines, request);
+      second.within('it', never()).catch(() => {});
+      await vi.advanceTimersByTimeAsync(999);
+      expect(second.expired).toBe(undefined);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(second.expired).toMatchObject({ name: 'TimeoutError' });
+      expect([timers.length, vi.getTimerCount()]).toEqual([2, 0]);
+    } finally {
+      vi.unstubAllGlobals();
     }
   });
 

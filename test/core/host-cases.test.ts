@@ -176,4 +176,10 @@ describe('a host that breaks a rule fails its case', () => {
   ])('%s: %s', async (_rule, id, fault) => {
     expect(await failing(fault)).toContain(id);
   });
+
+  test('a case of two requests says so if the first of them was refused', async () => {
+    const full: Fault = () => async () => ({ status: 503, headers: {}, body: 'full' });
+    const taken = casesOf(full).find(({ id }) => id === 'id-taken');
+    await expect(taken?.run()).rejects.toThrow('the request before it was answered 503 full');
+  });
 });

@@ -254,16 +254,22 @@ describe('storageCases', () => {
     ).toEqual(new Set(ids));
   });
 
-  it('says which promise was broken, what was expected and what came', async () => {
+  it.each<[string, (plant: NewPlant) => NewPlant]>([
+    ['{ id: 1n, name: "without", tag: "" }', (plant) => ({ ...plant, tag: plant.tag ?? '' })],
+    [
+      '{ id: number 1, name: "without", tag: absent }',
+      (plant) => ({ ...plant, id: Number(plant.id) as never }),
+    ],
+  ])('says which promise was broken, what was expected and what came: %s', async (came, kept) => {
     const plants: Plants = new Map();
-    const create = storing((plant) => ({ ...plant, tag: plant.tag ?? '' }))(plants);
+    const create = storing(kept)(plants);
     const cases = storageCases(() => ({
       storage: { create },
       caller: 'anyone',
       peek: (id) => plants.get(id),
     }));
     await expect(cases.find(({ id }) => id === 'tag-absent-or-empty')?.run()).rejects.toThrow(
-      'what landed under id 1: expected { id: 1n, name: "without", tag: absent }, got { id: 1n, name: "without", tag: "" }',
+      `what landed under id 1: expected { id: 1n, name: "without", tag: absent }, got ${came}`,
     );
   });
 

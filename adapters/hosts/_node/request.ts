@@ -18,7 +18,7 @@ export class NodePlantRequest extends WithSignal implements PlantRequest {
   ) {
     super();
     const { request, response, raw } = exchange;
-    this.method = request.method ?? '';
+    this.method = request.method!;
     this.headers = headersOf(request);
     this.body = (limit) => readNodeBody(exchange, limit);
     this.raw = raw;
