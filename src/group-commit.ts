@@ -24,23 +24,23 @@ export interface GroupCommitOptions<Caller = unknown> {
 export const groupCommitDefaults = {
   maxBatch: 256,
   maxQueued: 10_000,
-  maxQueuedText: 2 ** 25,
+  maxQueuedText: 33_554_432,
   timeoutMs: 10_000,
 };
 
-const rules = {
+const rules = () => ({
   maxBatch: wholeNumber(groupCommitDefaults.maxBatch, 1),
   maxQueued: wholeNumber(groupCommitDefaults.maxQueued, 1),
   maxQueuedText: wholeNumber(groupCommitDefaults.maxQueuedText, 1),
   timeoutMs: wholeNumber(groupCommitDefaults.timeoutMs, 1),
-  namespace: [() => undefined, (value: unknown) => typeof value === 'function', 'a function'],
-} as const;
+  namespace: [() => undefined, (value: unknown) => typeof value === 'function', 'a function'] as const,
+});
 
 /**
  * Ends a batch before its text, at 3 bytes a character, fills a statement of 1 MiB: databases refuse longer ones
  * (MySQL's `max_allowed_packet`). A longer plant is sent alone.
  */
-const maxBatchText = 2 ** 18;
+const maxBatchText = 262_144;
 
 /**
  * How long a probe may take before it is given up, in milliseconds. Twice as long after each probe that was sent and
@@ -107,7 +107,7 @@ export class Queue<Caller> implements BatchQueue<Caller> {
   ) {
     this.createMany = createMany;
     this.clock = clock;
-    this.#settings = checkOptions(options, rules);
+    this.#settings = checkOptions(options, rules());
     this.timeoutMs = this.#settings.timeoutMs;
   }
 
