@@ -1,12 +1,5 @@
 import type { Deadline } from './deadline.js';
-import {
-  header,
-  isBytes,
-  isThenable,
-  type MaybePromise,
-  type PlantHeaders,
-  type PlantRequest,
-} from './http.js';
+import { header, isBytes, type MaybePromise, type PlantHeaders, type PlantRequest } from './http.js';
 import { problems, Refusal } from './problems.js';
 import { BodyError, Upload } from './upload.js';
 
@@ -41,27 +34,19 @@ export function tooLarge(limit: number): Refusal {
   return new Refusal('body_too_large', { message: `The body is larger than ${limit} bytes.` });
 }
 
-/** Reads the body, in whichever of its forms it is, until the deadline. Fails as a `ReadBody` does. */
+/** Reads the body, in whichever of its forms it is. Fails as a `ReadBody` does. */
 export function readBody(
   body: PlantRequest['body'],
   limit: number,
   deadline: Deadline,
 ): MaybePromise<Content> {
-  if (body === null || body === undefined) return '';
-  if (typeof body === 'function') {
-    const reading = body(limit);
-    return isThenable(reading) ? deadline.within('the body', reading) : reading;
-  }
-  if (typeof body === 'object' && Symbol.asyncIterator in body) {
-    const upload = new Upload(body[Symbol.asyncIterator]());
-    return deadline.within('the body', upload.read(limit)).catch((error) => {
-      // To stop a connection's stream, Node's or the web's, is to destroy it before the answer is sent.
-      if ('pipe' in body || 'getReader' in body) upload.discard();
-      else upload.stop();
-      throw error;
-    });
-  }
-  return body;
+  if (typeof body === 'function') return body(limit);
+  if (typeof body !== 'object' || body === null || !(Symbol.asyncIterator in body)) return body ?? '';
+  const upload = new Upload(body[Symbol.asyncIterator]());
+  // To stop a connection's stream, Node's or the web's, is to destroy it before the answer is sent.
+  const isConnection = 'pipe' in body || 'getReader' in body;
+  deadline.giveUp = () => (isConnection ? upload.discard() : upload.stop());
+  return upload.read(limit);
 }
 
 // `fatal`: else an invalid byte would be stored as U+FFFD. The decoder also removes one leading BOM.

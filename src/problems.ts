@@ -62,12 +62,9 @@ export class Refusal {
   }
 }
 
+/** Whether a refusal was thrown. Not `instanceof`, which throws on a revoked proxy. */
 export function isRefusal(thrown: unknown): thrown is Refusal {
-  try {
-    return thrown instanceof Refusal;
-  } catch {
-    return false; // `instanceof` throws on a revoked proxy.
-  }
+  return propertyOf(thrown, 'constructor') === Refusal;
 }
 
 /**
@@ -75,9 +72,14 @@ export function isRefusal(thrown: unknown): thrown is Refusal {
  * there are two classes of one name, and `instanceof` fails.
  */
 export function isNamed<E extends Error>(error: unknown, name: E['name']): error is E {
+  return propertyOf(error, 'name') === name;
+}
+
+/** A property of whatever was thrown: of any type, and `undefined` if its getter throws. */
+export function propertyOf(thrown: unknown, name: string): unknown {
   try {
-    return (error as Error | null | undefined)?.name === name;
+    return (thrown as Record<string, unknown> | null | undefined)?.[name];
   } catch {
-    return false; // Anything can be thrown, even an object whose `name` getter throws.
+    return undefined;
   }
 }
