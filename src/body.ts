@@ -10,7 +10,7 @@ export type Content = string | Uint8Array | { readonly parsed: unknown };
 const jsonType = /^\s*application\/json\s*(?:;|$)/i;
 
 /** What may be quoted back to the client: a media type or a list of codings, not whatever else came in its place. */
-const quotable = /^[\w!#$&^.+-]+([/,] ?[\w!#$&^.+-]+)*$/;
+const quotable = /^(?=.{1,100}$)[\w!#$&^.+-]+([/,] ?[\w!#$&^.+-]+)*$/;
 
 /** Refuses a body that is not plain JSON, or that declares more than `limit` bytes, before any of it is read. */
 export function checkBodyHeaders(headers: PlantHeaders, limit: number): void {
@@ -23,8 +23,9 @@ export function checkBodyHeaders(headers: PlantHeaders, limit: number): void {
 
 function unsupported(name: string, value: string): Refusal {
   const received = value.trim();
-  const isQuotable = received.length <= 100 && quotable.test(received);
-  const problem = isQuotable ? `The ${name} is ${received}.` : `The request has no usable ${name}.`;
+  const problem = quotable.test(received)
+    ? `The ${name} is ${received}.`
+    : `The request has no usable ${name}.`;
   return new Refusal('media_type_unsupported', {
     message: `${problems.media_type_unsupported[1]} ${problem}`,
   });
@@ -56,10 +57,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 export function textOf(content: string | Uint8Array, limit: number): string {
   if (typeof content === 'string') {
     // A UTF-16 unit is 1 to 3 bytes of UTF-8: encode only if the length alone cannot decide.
-    const { length } = content;
-    if (length > limit || (length * 3 > limit && new TextEncoder().encode(content).byteLength > limit)) {
-      throw tooLarge(limit);
-    }
+    const isNear = content.length * 3 > limit;
+    if (isNear && new TextEncoder().encode(content).length > limit) throw tooLarge(limit);
     return content.charCodeAt(0) === 0xfeff ? content.slice(1) : content;
   }
   // An unknown kind of body is the host's fault, not the client's.

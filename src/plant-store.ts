@@ -7,7 +7,7 @@ import { isThenable, type PlantHandler, type PlantRequest, type PlantResponse, p
 import { answerMistake } from './misuse.js';
 import { type Complete, checkOptions, type PlantStoreOptions, plantStoreRules } from './options.js';
 import { type NewPlant, plantFromParsed, plantFromText } from './plant.js';
-import { isNamed, isRefusal, Refusal } from './problems.js';
+import { isNamed, isRefusal, propertyOf, Refusal } from './problems.js';
 import type { PlantStorage } from './storage.js';
 
 /**
@@ -46,8 +46,12 @@ export function createPlantStore<Caller>(
       // An object is a host's response, environment or next handler: the adapter was forgotten.
       if (index !== undefined && Object(index) === index) return resolve(answerMistake(request, index));
       const refuse = (thrown: unknown) => {
-        resolve(refusalOf(thrown, request, deadline, settings).toResponse());
-        deadline.giveUp?.();
+        const { party, expired, giveUp } = deadline;
+        const refusal = isRefusal(thrown) ? thrown : party.onThrow(thrown, expired !== undefined, settings);
+        const response = refusal.toResponse(propertyOf(request, 'method'));
+        if (response.status >= 500) report(thrown, request, settings.onError);
+        resolve(response);
+        giveUp?.();
       };
       const deadline = new Deadline(deadlines, request, refuse);
       // After the deadline the answer is given already, and what still happens is dropped.
@@ -108,11 +112,10 @@ function operationOf<Caller>(
 }
 
 function checkTarget({ method, url }: PlantRequest, path: string): void {
-  const bodyless = method === 'HEAD';
   if (url !== path && pathOf(url) !== path) {
-    throw new Refusal('not_found', { message: `This store answers POST ${path}.`, bodyless });
+    throw new Refusal('not_found', { message: `This store answers POST ${path}.` });
   }
-  if (method !== 'POST') throw new Refusal('method_not_allowed', { headers: { allow: 'POST' }, bodyless });
+  if (method !== 'POST') throw new Refusal('method_not_allowed', { headers: { allow: 'POST' } });
 }
 
 function plantOf(content: Content, limit: number): NewPlant {
@@ -125,19 +128,6 @@ function plantOf(content: Content, limit: number): NewPlant {
 
 function idTaken(id: bigint): Refusal {
   return new Refusal('id_taken', { message: `A plant with id ${id} exists. Choose another id.` });
-}
-
-/** The refusal that was thrown, or what this party's throw means; then `onError` is told. */
-function refusalOf(
-  thrown: unknown,
-  request: PlantRequest,
-  { party, expired }: Deadline,
-  settings: Complete<PlantStoreOptions>,
-): Refusal {
-  if (isRefusal(thrown)) return thrown;
-  const refusal = party.onThrow(thrown, expired !== undefined, settings);
-  if ('cause' in refusal.details) report(thrown, request, settings.onError);
-  return refusal;
 }
 
 /** Calls `onError` and ignores what it throws or rejects with. */
