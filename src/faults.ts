@@ -31,7 +31,8 @@ export const bodyOwner: Party = {
   onThrow(thrown, isLate, { bodyLimit }) {
     const problem = isNamed(thrown, 'BodyError') && propertyOf(thrown, 'problem');
     if (problem === 'body_too_large') return tooLarge(bodyLimit);
-    return new Refusal(problem === 'body_incomplete' || isLate ? 'body_incomplete' : 'body_unreadable');
+    if (problem === 'body_incomplete' || isLate) return new Refusal('body_incomplete');
+    return new Refusal('body_unreadable');
   },
 };
 

@@ -5,28 +5,25 @@ import type { PlantResponse } from './http.js';
  * changes meaning; its first three digits are the HTTP status.
  */
 export const problems = {
-  body_not_json: [40001, 'The body is empty or is not JSON. Send a JSON object in UTF-8.'],
+  body_not_json: [40001, 'The body is not JSON. Send a JSON object in UTF-8.'],
   plant_invalid: [
     40002,
     'The body is not a NewPlant. Send a JSON object with an integer id and a string name.',
   ],
   id_taken: [40003, 'A plant with this id exists. Choose another id.'],
-  plant_refused: [40004, 'This store does not keep this plant. Change it and try again.'],
+  plant_refused: [40004, 'The storage refused this plant. Change it and try again.'],
   media_type_unsupported: [40005, 'Send the body as application/json, without a Content-Encoding.'],
-  body_too_large: [40006, 'The body is larger than this server accepts.'],
-  body_incomplete: [40007, 'The body ended early or arrived too slowly. Nothing was stored; try again.'],
+  body_too_large: [40006, 'The body is too large. Send a smaller one.'],
+  body_incomplete: [40007, 'The body did not arrive whole. Nothing was stored; try again.'],
   token_missing: [40101, 'The request has no bearer token. Send "Authorization: Bearer" and your token.'],
   token_invalid: [40102, 'The bearer token was not accepted. Check it, or get a new one.'],
-  scope_insufficient: [
-    40301,
-    'The bearer token lacks the scope that WWW-Authenticate names. Get one that has it.',
-  ],
+  scope_insufficient: [40301, 'The bearer token lacks the scope in WWW-Authenticate. Get one that has it.'],
   not_found: [40401, 'There is nothing at this path.'],
   method_not_allowed: [40501, 'This path answers POST only.'],
   internal_error: [50000, 'The server failed. Try again later.'],
   storage_failed: [50001, 'The storage failed. The plant may or may not be stored.'],
   verification_failed: [50002, 'The server could not check the token. Nothing was stored; try again.'],
-  body_unreadable: [50003, 'The server lost the exact body. Nothing was stored; tell its operator.'],
+  body_unreadable: [50003, 'The server lost the body. Nothing was stored; tell its operator.'],
   busy: [50301, 'The storage is busy or out of reach. Nothing was stored; try again.'],
   timed_out: [50302, 'The storage did not answer in time. The plant may or may not be stored.'],
 } as const satisfies Record<string, readonly [error: number, sentence: string]>;
