@@ -30,11 +30,10 @@ export const systemClock: Clock = {
 };
 
 function atNextMessage({ port1, port2 }: InstanceType<typeof MessageChannel>, task: () => void): void {
-  Object.assign(port1, {
-    onmessage() {
-      port1.close();
-      task();
-    },
-  });
+  const onmessage = () => {
+    port1.close();
+    task();
+  };
+  Object.assign(port1, { onmessage });
   port2.postMessage(null);
 }

@@ -1,6 +1,6 @@
 import type { MaybePromise } from './http.js';
 import type { NewPlant } from './plant.js';
-import type { StorageContext } from './storage.js';
+import { StorageBusy, type StorageContext } from './storage.js';
 
 /** What became of one plant of a batch; an `Error` is what its `create` throws. */
 export type CreateOutcome = 'created' | 'taken' | Error;
@@ -16,6 +16,22 @@ export interface BatchCall {
   readonly isGivenUp: boolean;
   /** Set it to let go of what the call holds once it is given up. */
   onGiveUp?: (() => void) | undefined;
+}
+
+/** @internal One call as who made it sees it: `createMany`, or a single statement that keeps the same time. */
+export class Call implements BatchCall {
+  sent = true;
+  isGivenUp = false;
+  onGiveUp: (() => void) | undefined;
+
+  giveUp(): void {
+    this.isGivenUp = true;
+    try {
+      this.onGiveUp?.();
+    } catch {
+      // Somebody's clean-up failed; the queue goes on.
+    }
+  }
 }
 
 /**
@@ -60,4 +76,9 @@ export class RolledBack extends Error {
   ) {
     super(`the database rolled back: ${cause}`);
   }
+}
+
+/** @internal The error of a create that was not stored, because of `cause`. */
+export function outOfReach(cause: unknown): StorageBusy {
+  return new StorageBusy('the storage is out of reach', { cause });
 }

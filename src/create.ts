@@ -4,43 +4,47 @@ import type { StorageContext } from './storage.js';
 /** One call of `create` in a group commit, from its entry to its answer. */
 export class Create<Caller> {
   isAnswered = false;
-  /** Whether it counts against the bounds of its queue: until it is answered and no call of `createMany` has it. */
-  isHeld = true;
-  /** When it has to be answered, by the clock of its queue. Not set before it has to wait, or is sent. */
-  deadline: number | undefined;
+  /** Whether a call of `createMany` has it, also one that was given up. */
+  isInCall = false;
   /** Later creates of the same id in its batch: not sent, and answered after this one. */
   duplicates: Create<Caller>[] | undefined;
 
   /**
-   * @param text the length of its text
    * @param namespace what its id is unique within
+   * @param calledAt by the clock of its queue
+   * @param resolve of a promise, as is `reject`: of several answers only the first counts
+   * @param onLeave called once: when it is answered and no call has it
    */
   constructor(
     readonly plant: NewPlant,
     readonly context: StorageContext<Caller>,
-    readonly text: number,
     readonly namespace: unknown,
-    readonly onDone: (outcome: 'created' | 'taken') => void,
-    readonly onFail: (error: unknown) => void,
+    readonly calledAt: number,
+    readonly resolve: (outcome: 'created' | 'taken') => void,
+    readonly reject: (error: unknown) => void,
+    readonly onLeave: (create: Create<Caller>) => void,
   ) {}
 
-  /** Answers it, unless it is answered. */
+  /** The length of its text. */
+  get text(): number {
+    return this.plant.name.length + (this.plant.tag?.length ?? 0);
+  }
+
+  /** Answers it, unless it is answered. A plant of its id is stored now, so that its duplicates are `taken`. */
   done(outcome: 'created' | 'taken'): void {
-    if (this.isAnswered) return;
-    this.isAnswered = true;
-    this.onDone(outcome);
+    this.resolve(outcome);
+    this.#onAnswer();
+    for (const duplicate of this.duplicates ?? []) duplicate.done('taken');
   }
 
   /** Answers it with an error, unless it is answered. */
   fail(error: unknown): void {
-    if (this.isAnswered) return;
-    this.isAnswered = true;
-    this.onFail(error);
+    this.reject(error);
+    this.#onAnswer();
   }
 
   /** Answers it if its client has gone. */
   failIfGone(): void {
-    if (this.isAnswered) return;
     try {
       // A script that calls `create` directly may pass no context.
       const signal = this.context?.signal;
@@ -48,6 +52,16 @@ export class Create<Caller> {
     } catch (error) {
       this.fail(error); // A getter of a script's own context threw.
     }
+  }
+
+  leaveCall(): void {
+    this.isInCall = false;
+    if (this.isAnswered) this.onLeave(this);
+  }
+
+  #onAnswer(): void {
+    if (!this.isAnswered && !this.isInCall) this.onLeave(this);
+    this.isAnswered = true;
   }
 }
 
@@ -62,11 +76,11 @@ export function copyOf({ id, name, tag }: NewPlant): NewPlant {
   return { id, name, tag: tag ?? undefined };
 }
 
-/** Sorts a batch by id, and makes duplicates of later creates of an id, so that each id comes once in its namespace. */
-export function firstsOf<Caller>(batch: Create<Caller>[]): Create<Caller>[] {
+/** The creates of a batch to send, sorted by id. What comes again within its namespace is a duplicate of the first. */
+export function firstsOf<Caller>(batch: readonly Create<Caller>[]): Create<Caller>[] {
   // Found by sorting, not by a Map: a growing Map keeps its old tables, and so garbage, alive in V8.
   const firsts: Create<Caller>[] = [];
-  for (const create of batch.sort(byId)) {
+  for (const create of [...batch].sort(byId)) {
     const first = firstOfId(firsts, create);
     if (first) {
       first.duplicates ??= [];
@@ -88,6 +102,5 @@ function firstOfId<Caller>(
 }
 
 function byId<Caller>({ plant: a }: Create<Caller>, { plant: b }: Create<Caller>): number {
-  if (a.id === b.id) return 0;
-  return a.id < b.id ? -1 : 1;
+  return Number(a.id > b.id) - Number(a.id < b.id);
 }

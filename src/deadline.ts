@@ -86,8 +86,12 @@ export class Deadline {
   /** Starts the timer one microtask later, because work that is already done needs none. Gain: 0.7 µs a request. */
   start(): void {
     if (this.#deadlines.timeoutMs === 0) return;
+    const { party } = this;
     settled.then(() => {
-      if (!this.#closed) this.#stop = this.#deadlines.start(this);
+      if (this.#closed) return;
+      if (this.party === party) this.#stop = this.#deadlines.start(this);
+      // The work of that party was done at once; now it is the next one's turn.
+      else this.start();
     });
   }
 

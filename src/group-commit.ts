@@ -1,9 +1,9 @@
 import { type Clock, systemClock } from './clock.js';
-import { Create, copyOf, firstsOf } from './create.js';
-import type { CreateMany } from './create-many.js';
+import { Create, copyOf } from './create.js';
+import { type CreateMany, outOfReach } from './create-many.js';
 import { type Complete, checkOptions, wholeNumber } from './options.js';
 import type { NewPlant } from './plant.js';
-import { Batch, type BatchEnd, type BatchQueue } from './send-batch.js';
+import { Batch, type BatchQueue } from './send-batch.js';
 import { type PlantStorage, StorageBusy, type StorageContext } from './storage.js';
 
 /** The options of `groupCommit`. */
@@ -21,18 +21,13 @@ export interface GroupCommitOptions<Caller = unknown> {
 }
 
 /** @internal shared with the storages whose statements keep the same time */
-export const groupCommitDefaults = {
-  maxBatch: 256,
-  maxQueued: 10_000,
-  maxQueuedText: 33_554_432,
-  timeoutMs: 10_000,
-};
+export const defaultTimeoutMs = 10_000;
 
 const rules = () => ({
-  maxBatch: wholeNumber(groupCommitDefaults.maxBatch, 1),
-  maxQueued: wholeNumber(groupCommitDefaults.maxQueued, 1),
-  maxQueuedText: wholeNumber(groupCommitDefaults.maxQueuedText, 1),
-  timeoutMs: wholeNumber(groupCommitDefaults.timeoutMs, 1),
+  maxBatch: wholeNumber(256, 1),
+  maxQueued: wholeNumber(10_000, 1),
+  maxQueuedText: wholeNumber(33_554_432, 1),
+  timeoutMs: wholeNumber(defaultTimeoutMs, 1),
   namespace: [() => undefined, (value: unknown) => typeof value === 'function', 'a function'] as const,
 });
 
@@ -86,120 +81,97 @@ export function groupCommit<Caller = unknown>(
 
 /** @internal Gathers creates into batches. Exported for tests, which bring a clock. */
 export class Queue<Caller> implements BatchQueue<Caller> {
-  readonly createMany: CreateMany<Caller>;
-  readonly timeoutMs: number;
-  readonly clock: Clock;
   readonly #settings: Complete<GroupCommitOptions<Caller>>;
-  /** In the order of their deadlines, which are no earlier than those of the batch that is on its way. */
+  /** In the order of their calls. */
   readonly #waiting: Create<Caller>[] = [];
   #heldCount = 0;
   #heldText = 0;
-  #batch: Batch<Caller> | undefined;
   /** Whether a batch is on its way, or will be at the end of this turn. */
   #isRunning = false;
+  /** When the last batch ended: creates from before had to wait for it. */
+  #idleSince = 0;
   /** Set from the end of a batch whose time was over until a probe is answered: the queue is down. */
   #outage: { readonly cause: unknown; readonly probeMs: number } | undefined;
 
   constructor(
-    createMany: CreateMany<Caller>,
+    readonly createMany: CreateMany<Caller>,
     options: GroupCommitOptions<Caller>,
-    clock: Clock = systemClock,
+    readonly clock: Clock = systemClock,
   ) {
-    this.createMany = createMany;
-    this.clock = clock;
     this.#settings = checkOptions(options, rules());
-    this.timeoutMs = this.#settings.timeoutMs;
   }
 
   create(plant: NewPlant, context: StorageContext<Caller>): Promise<'created' | 'taken'> {
     // What throws in here rejects this create alone.
     return new Promise((resolve, reject) => {
-      const copy = copyOf(plant);
-      const text = copy.name.length + (copy.tag?.length ?? 0);
-      const refusal = this.#refusal(text);
-      if (refusal) return reject(refusal);
       const namespace = this.#settings.namespace(context);
-      const create = new Create(copy, context, text, namespace, resolve, reject);
-      // The others are of the turn that the next batch ends: it sets theirs, with one look at the clock.
-      if (this.#batch?.isOnItsWay) create.deadline = this.clock.now() + this.timeoutMs;
+      const calledAt = this.clock.now();
+      const create = new Create(copyOf(plant), context, namespace, calledAt, resolve, reject, this.#onLeave);
+      this.#checkRoom(create);
       this.#heldCount++;
-      this.#heldText += text;
+      this.#heldText += create.text;
       this.#waiting.push(create);
       this.#wake();
     });
   }
 
-  #refusal(text: number): StorageBusy | undefined {
-    if (this.#outage && this.#isRunning) return outOfReach(this.#outage.cause);
+  #checkRoom({ text }: Create<Caller>): void {
+    if (this.#outage && this.#isRunning) throw outOfReach(this.#outage.cause);
     const { maxQueued, maxQueuedText } = this.#settings;
     const isFull = this.#heldCount >= maxQueued || this.#heldText + text > maxQueuedText;
     // A single create may be larger than the bound.
-    return isFull && this.#heldCount > 0 ? new StorageBusy() : undefined;
+    if (isFull && this.#heldCount > 0) throw new StorageBusy();
   }
 
-  leave(create: Create<Caller>): void {
-    if (!create.isHeld) return;
-    create.isHeld = false;
+  readonly #onLeave = ({ text }: Create<Caller>): void => {
     this.#heldCount--;
-    this.#heldText -= create.text;
-  }
+    this.#heldText -= text;
+  };
 
   #wake(): void {
     if (this.#isRunning || this.#waiting.length === 0) return;
     this.#isRunning = true;
     this.clock.atEndOfTurn(() => {
-      this.#batch = new Batch(firstsOf(this.#takeWaiting()), this);
-      this.#batch.send();
+      const timeMs = this.#outage?.probeMs ?? this.#settings.timeoutMs;
+      new Batch(this.#takeWaiting(timeMs), timeMs, this).send();
     });
   }
 
-  onEnd(end: BatchEnd, rest: readonly Create<Caller>[], cause: unknown): void {
-    this.#batch = undefined;
+  onEnd(batch: Batch<Caller>): void {
     this.#isRunning = false;
-    this.#waiting.unshift(...rest);
-    if (end === 'answered') this.#outage = undefined;
-    if (end === 'unsent' || end === 'unanswered') this.#goDown(cause, end);
+    this.#idleSince = this.clock.now();
+    this.#waiting.unshift(...batch.open);
+    if (batch.end === 'answered') this.#outage = undefined;
+    if (batch.end === 'unsent' || batch.end === 'unanswered') this.#goDown(batch);
     this.#wake();
   }
 
   /** Refuses all who wait, and from now on all but one probe at a time. */
-  #goDown(cause: unknown, end: BatchEnd): void {
-    const { probeMs } = this.#outage ?? { probeMs: firstProbeMs };
-    const longer = this.#outage !== undefined && end === 'unanswered';
-    this.#outage = { cause, probeMs: Math.min(longer ? 2 * probeMs : probeMs, this.timeoutMs) };
-    for (const create of this.#waiting.splice(0)) {
-      create.fail(outOfReach(cause));
-      this.leave(create);
-    }
+  #goDown({ cause, end }: Batch<Caller>): void {
+    const longer = end === 'unanswered' ? 2 : 1;
+    const probeMs = this.#outage ? longer * this.#outage.probeMs : firstProbeMs;
+    this.#outage = { cause, probeMs: Math.min(probeMs, this.#settings.timeoutMs) };
+    for (const create of this.#waiting.splice(0)) create.fail(outOfReach(cause));
   }
 
   /** The next creates to send. Those whose client or whose time has gone while they waited are answered instead. */
-  #takeWaiting(): Create<Caller>[] {
-    const now = this.clock.now();
-    const deadline = now + (this.#outage?.probeMs ?? this.timeoutMs);
+  #takeWaiting(timeMs: number): Create<Caller>[] {
+    const dueSince = this.clock.now() - timeMs;
     const batch: Create<Caller>[] = [];
     let count = 0;
     let text = 0;
-    for (; count < this.#waiting.length && batch.length < this.#settings.maxBatch; count++) {
-      const create = this.#waiting[count]!;
-      if (batch.length > 0 && text + create.text > maxBatchText) break;
+    for (const create of this.#waiting) {
+      const isFull = batch.length > 0 && text + create.text > maxBatchText;
+      if (isFull || batch.length === this.#settings.maxBatch) break;
+      count++;
       // Reading `signal` creates an AbortController (a fifth of a request's cost): only for creates that had to wait.
-      if (create.deadline !== undefined) {
-        create.failIfGone();
-        if (create.deadline <= now) create.fail(new StorageBusy());
-      } else create.deadline = deadline;
-      if (create.isAnswered) this.leave(create);
-      else {
-        batch.push(create);
-        text += create.text;
-      }
+      if (create.calledAt < this.#idleSince) create.failIfGone();
+      if (create.calledAt <= dueSince) create.fail(new StorageBusy());
+      if (create.isAnswered) continue;
+      batch.push(create);
+      text += create.text;
     }
     this.#waiting.splice(0, count);
-    for (const create of this.#waiting) create.deadline ??= deadline;
     return batch;
   }
-}
-
-function outOfReach(cause: unknown): StorageBusy {
-  return new StorageBusy('the storage is out of reach', { cause });
 }

@@ -96,6 +96,7 @@ function operationOf<Caller>(
 
       deadline.party = storageCreate;
       const outcome = await storage.create(plant, context);
+      deadline.throwIfPassed();
       if (outcome !== 'created') {
         if (outcome !== 'taken') throw new TypeError("storage.create must return 'created' or 'taken'");
         deadline.party = storageFind;

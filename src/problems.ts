@@ -5,7 +5,7 @@ import type { PlantResponse } from './http.js';
  * changes meaning; its first three digits are the HTTP status.
  */
 export const problems = {
-  body_not_json: [40001, 'The body is not JSON. Send a JSON object in UTF-8.'],
+  body_not_json: [40001, 'The body is empty or is not JSON. Send a JSON object in UTF-8.'],
   plant_invalid: [
     40002,
     'The body is not a NewPlant. Send a JSON object with an integer id and a string name.',

@@ -1,201 +1,150 @@
 import type { Clock } from './clock.js';
-import type { Create } from './create.js';
-import type { BatchCall, CreateMany, CreateOutcome, RolledBack } from './create-many.js';
-import { isThenable, type MaybePromise } from './http.js';
+import { type Create, firstsOf } from './create.js';
+import { Call, type CreateMany, type CreateOutcome, outOfReach, type RolledBack } from './create-many.js';
+import { isThenable } from './http.js';
 import { isNamed } from './problems.js';
-import { StorageBusy } from './storage.js';
-
-/**
- * How a batch ended: the database `answered`; it did not, and the creates `failed`; or the time of all was over, and
- * the last call was `unsent` or `unanswered`.
- */
-export type BatchEnd = 'answered' | 'failed' | 'unsent' | 'unanswered';
 
 /** What a batch needs of its queue. */
 export interface BatchQueue<Caller> {
   readonly createMany: CreateMany<Caller>;
-  readonly timeoutMs: number;
   readonly clock: Clock;
-  /** Takes note that a create is answered and that no call has it. Called again, it does nothing. */
-  leave(create: Create<Caller>): void;
-  /** Called once. `rest` are creates that were not sent and have to be, in another batch, by their deadlines. */
-  onEnd(end: BatchEnd, rest: readonly Create<Caller>[], cause: unknown): void;
-}
-
-interface Call<Caller> extends BatchCall {
-  readonly creates: readonly Create<Caller>[];
-  isGivenUp: boolean;
+  /** Called once. What is `open` then was not sent and has to be, in another batch. */
+  onEnd(batch: Batch<Caller>): void;
 }
 
 /** Creates that are sent, and sent again, in halves if need be, until each is answered or the time of all is over. */
 export class Batch<Caller> {
-  /** Whether creates that enter the queue now have to wait for this batch. */
-  isOnItsWay = true;
-  readonly #creates: readonly Create<Caller>[];
-  readonly #queue: BatchQueue<Caller>;
-  /** The call that is not answered yet; none while the batch waits to be sent again. */
-  #call: Call<Caller> | undefined;
-  #end: BatchEnd = 'failed';
-  #hasEnded = false;
+  /**
+   * How it ended: the database `answered`; it did not, and the creates `failed`; or the time of all was over, and the
+   * last call was `unsent` or `unanswered`.
+   */
+  end: 'answered' | 'failed' | 'unsent' | 'unanswered' = 'failed';
   /** The database's last error. */
-  #cause: unknown;
+  cause: unknown;
+  /** The creates to send: the others are their duplicates. */
+  readonly #firsts: readonly Create<Caller>[];
+  /** The call that is not answered yet; none while the batch waits to be sent again. */
+  #call: Call | undefined;
+  #hasEnded = false;
   #timer: unknown;
 
-  /** @param creates sorted by id, each id once within its namespace */
-  constructor(creates: readonly Create<Caller>[], queue: BatchQueue<Caller>) {
-    this.#creates = creates;
-    this.#queue = queue;
+  /**
+   * @param creates in the order of their calls
+   * @param timeMs how long each may take, from its call to its answer
+   */
+  constructor(
+    readonly creates: readonly Create<Caller>[],
+    readonly timeMs: number,
+    readonly queue: BatchQueue<Caller>,
+  ) {
+    this.#firsts = firstsOf(creates);
+  }
+
+  /** The creates without an answer. */
+  get open(): readonly Create<Caller>[] {
+    return this.creates.filter(({ isAnswered }) => !isAnswered);
   }
 
   send(): void {
-    const sending = this.#send(this.#creates);
+    this.#send(this.#firsts);
     // A blocking driver has answered by now: no timer.
-    if (this.#creates.every(({ isAnswered }) => isAnswered)) this.#finish(this.#end);
-    else {
-      this.#startTimer();
-      sending.then(() => this.#finish(this.#end));
-    }
+    if (!this.#hasEnded) this.#startTimer();
   }
 
-  /** Sends creates until each has an outcome, and answers them. Never rejects. */
-  async #send(creates: readonly Create<Caller>[]): Promise<void> {
-    let batch = creates;
-    for (let attempt = 0; batch.length > 0; attempt++) {
-      try {
-        const calling = this.#callCreateMany(batch);
-        const outcomes = isThenable(calling) ? await calling : calling;
-        if (outcomes.length !== batch.length) {
-          throw new TypeError('createMany must answer one outcome per plant');
-        }
-        this.#end = 'answered';
-        return this.#settle(batch, outcomes);
-      } catch (error) {
-        const rolledBack = isNamed<RolledBack>(error, 'RolledBack') ? error : undefined;
-        this.#cause = rolledBack ? rolledBack.cause : error;
-        if (rolledBack?.resend === 'apart') this.#end = 'answered';
-        if (rolledBack?.resend === 'apart' && batch.length > 1) {
-          const half = batch.length >> 1;
-          await this.#send(this.#unanswered(batch.slice(0, half)));
-          return this.#send(this.#unanswered(batch.slice(half)));
-        }
-        if (rolledBack?.resend !== 'together') return this.#settle(batch);
+  /** Sends creates until each is answered. Never rejects. */
+  async #send(creates: readonly Create<Caller>[], attempt = 0): Promise<void> {
+    if (creates.length === 0) return this.#endIfDone();
+    let resend: RolledBack['resend'] | undefined;
+    try {
+      this.#call = new Call();
+      for (const create of creates) create.isInCall = true;
+      const plants = creates.map(({ plant }) => plant);
+      const contexts = creates.map(({ context }) => context);
+      const calling = this.queue.createMany(plants, contexts, this.#call);
+      const outcomes = isThenable(calling) ? await calling : calling;
+      if (outcomes.length !== creates.length) {
+        throw new TypeError('createMany must answer one outcome per plant');
       }
-      this.#call = undefined;
-      await pause(this.#queue.clock, attempt);
-      batch = this.#unanswered(batch);
+      this.#onAnswer(creates, outcomes);
+    } catch (error) {
+      resend = this.#onError(creates, error);
     }
-  }
-
-  #callCreateMany(batch: readonly Create<Caller>[]): MaybePromise<readonly CreateOutcome[]> {
-    this.#call = { creates: batch, sent: true, isGivenUp: false, onGiveUp: undefined };
-    return this.#queue.createMany(
-      batch.map(({ plant }) => plant),
-      batch.map(({ context }) => context),
-      this.#call,
-    );
-  }
-
-  /** The creates that still wait for an answer; the others leave. */
-  #unanswered(creates: readonly Create<Caller>[]): readonly Create<Caller>[] {
-    return creates.filter((create) => {
-      create.failIfGone();
-      if (create.isAnswered) this.#queue.leave(create);
-      return !create.isAnswered;
-    });
-  }
-
-  /** Answers the creates of a call that has ended, without outcomes with its error. */
-  #settle(batch: readonly Create<Caller>[], outcomes?: readonly CreateOutcome[]): void {
     this.#call = undefined;
-    batch.forEach((create, i) => {
-      const outcome = outcomes?.[i];
-      if (outcome === 'created' || outcome === 'taken') {
-        create.done(outcome);
-        for (const duplicate of create.duplicates ?? []) {
-          duplicate.done('taken');
-          this.#queue.leave(duplicate);
-        }
-      } else create.fail(outcomes ? errorOf(outcome) : this.#cause);
-      this.#queue.leave(create);
-    });
-    this.isOnItsWay = this.#creates.some(({ isAnswered }) => !isAnswered);
-  }
-
-  #finish(end: BatchEnd): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
-    this.isOnItsWay = false;
-    this.#queue.clock.clearTimer(this.#timer);
-    // What is open now are duplicates of creates that failed.
-    this.#queue.onEnd(end, this.#open().sort(byDeadline), this.#cause);
-  }
-
-  /** The creates without an answer, duplicates too. */
-  #open(): Create<Caller>[] {
-    const open: Create<Caller>[] = [];
-    for (const create of this.#creates) {
-      if (!create.isAnswered) open.push(create);
-      for (const duplicate of create.duplicates ?? []) if (!duplicate.isAnswered) open.push(duplicate);
+    for (const create of creates) create.leaveCall();
+    if (resend === 'together') {
+      // 5 ms, doubling to 500 ms, with jitter.
+      const pauseMs = Math.min(500, 5 * 2 ** attempt) * (0.5 + Math.random() / 2);
+      await new Promise<void>((resolve) => this.queue.clock.setTimer(resolve, pauseMs));
+      await this.#send(stillOpen(creates), attempt + 1);
+    } else if (resend === 'apart') {
+      const half = creates.length >> 1;
+      await this.#send(stillOpen(creates.slice(0, half)));
+      await this.#send(stillOpen(creates.slice(half)));
     }
-    return open;
+    this.#endIfDone();
+  }
+
+  #onAnswer(creates: readonly Create<Caller>[], outcomes: readonly CreateOutcome[]): void {
+    this.end = 'answered';
+    creates.forEach((create, i) => {
+      const outcome = outcomes[i];
+      if (outcome === 'created' || outcome === 'taken') create.done(outcome);
+      else create.fail(outcome && typeof outcome === 'object' ? outcome : new TypeError(wrongOutcome));
+    });
+  }
+
+  /** Says how to send the creates again, or answers them with the error. */
+  #onError(creates: readonly Create<Caller>[], error: unknown): RolledBack['resend'] | undefined {
+    const rolledBack = isNamed<RolledBack>(error, 'RolledBack') ? error : undefined;
+    this.cause = rolledBack ? rolledBack.cause : error;
+    if (rolledBack?.resend === 'together') return 'together';
+    if (rolledBack) this.end = 'answered';
+    if (rolledBack && creates.length > 1) return 'apart';
+    for (const create of creates) create.fail(this.cause);
+    return undefined;
+  }
+
+  #endIfDone(): void {
+    if (this.#hasEnded || this.#call || this.#firsts.some(({ isAnswered }) => !isAnswered)) return;
+    this.#hasEnded = true;
+    this.queue.clock.clearTimer(this.#timer);
+    this.queue.onEnd(this);
   }
 
   #startTimer(): void {
-    const { clock } = this.#queue;
-    let first = Number.POSITIVE_INFINITY;
-    for (const { deadline } of this.#open()) first = Math.min(first, deadline!);
-    this.#timer = clock.setTimer(() => this.#onTime(), Math.max(0, first - clock.now()));
+    const { clock } = this.queue;
+    const deadline = this.open[0]!.calledAt + this.timeMs;
+    this.#timer = clock.setTimer(() => this.#onTime(), Math.max(0, deadline - clock.now()));
   }
 
   /** Answers the creates whose time is over. Creates whose time ends soon go with them, so that most batches end whole. */
   #onTime(): void {
-    const { clock, timeoutMs } = this.#queue;
-    const call = this.#call;
-    const open = this.#open();
-    const soon = clock.now() + timeoutMs / 10;
-    const due = open.filter(({ deadline }) => deadline! <= soon);
+    const { open } = this;
+    const dueSince = this.queue.clock.now() - 0.9 * this.timeMs;
+    const due = open.filter(({ calledAt }) => calledAt <= dueSince);
     const isOver = due.length === open.length;
-    const inCall = new Set(call?.creates);
     // A call that others still wait for may yet send them all.
-    const mayBeStored = call !== undefined && (call.sent || !isOver);
-    const options = { cause: this.#cause };
-    for (const create of due) {
-      if (inCall.has(create) && mayBeStored) {
-        create.fail(new Error(`the storage did not answer within ${timeoutMs} ms`, options));
-      } else {
-        create.fail(new StorageBusy('the storage is out of reach', options));
-        if (!inCall.has(create)) this.#queue.leave(create);
-      }
-    }
-    if (isOver) {
-      if (call) giveUp(call);
-      this.#finish(call?.sent ? 'unanswered' : 'unsent');
-    } else this.#startTimer();
+    const mayBeStored = this.#call?.sent || !isOver;
+    const { cause } = this;
+    const unanswered = new Error(`the storage did not answer within ${this.timeMs} ms`, { cause });
+    const unsent = outOfReach(cause);
+    for (const create of due) create.fail(create.isInCall && mayBeStored ? unanswered : unsent);
+    if (isOver) this.#giveUp();
+    else this.#startTimer();
+  }
+
+  #giveUp(): void {
+    this.end = this.#call?.sent ? 'unanswered' : 'unsent';
+    this.#call?.giveUp();
+    this.#call = undefined;
+    this.#endIfDone();
   }
 }
 
-function errorOf(outcome: unknown): unknown {
-  if (typeof outcome === 'object' && outcome !== null) return outcome;
-  return new TypeError("createMany must answer 'created', 'taken' or an Error for each plant");
+/** The creates that still wait for an answer. Those whose client has gone are answered. */
+function stillOpen<Caller>(creates: readonly Create<Caller>[]): readonly Create<Caller>[] {
+  for (const create of creates) create.failIfGone();
+  return creates.filter(({ isAnswered }) => !isAnswered);
 }
 
-function byDeadline<Caller>({ deadline: a }: Create<Caller>, { deadline: b }: Create<Caller>): number {
-  return a! - b!;
-}
-
-function giveUp<Caller>(call: Call<Caller>): void {
-  call.isGivenUp = true;
-  try {
-    call.onGiveUp?.();
-  } catch {
-    // Somebody's clean-up failed; the queue goes on.
-  }
-}
-
-/** Waits before a retry: 5 ms, doubling to 500 ms, with jitter. */
-function pause(clock: Clock, attempt: number): Promise<void> {
-  const longest = Math.min(500, 5 * 2 ** attempt);
-  return new Promise((resolve) => {
-    clock.setTimer(resolve, longest * (0.5 + Math.random() / 2));
-  });
-}
+const wrongOutcome = "createMany must answer 'created', 'taken' or an Error for each plant";

@@ -10,7 +10,7 @@ const transient = /^(40001|40P01|25006|55P03|53|57P03)/;
 const unknown = /^(08|40003|57|58|XX)/;
 
 export function meaningOf(error: unknown, isConnecting: boolean): Meaning {
-  const { code, syscall, message } = (error ?? {}) as {
+  const { code, syscall, message } = error as {
     code?: unknown;
     syscall?: unknown;
     message?: unknown;

@@ -1,27 +1,25 @@
 import { systemClock } from '../../src/clock.js';
-import { groupCommitDefaults } from '../../src/group-commit.js';
+import { Call, outOfReach } from '../../src/create-many.js';
+import { defaultTimeoutMs } from '../../src/group-commit.js';
 import {
   type BatchCall,
+  type CreateMany,
   type CreateOutcome,
   type GroupCommitOptions,
+  groupCommit,
+  type MaybePromise,
   type NewPlant,
   type PlantStorage,
   RolledBack,
-  StorageBusy,
 } from '../../src/index.js';
 
 /** The options of the SQL storages. Their tables are one namespace. */
 export interface SqlOptions extends Omit<GroupCommitOptions, 'namespace'> {
-  /** The table's name; it is quoted. Default: `plants`. */
+  /**
+   * The table's name; it is quoted. In PostgreSQL its schema, in MySQL its database may stand in front, with a dot
+   * between: `garden.plants`. Default: `plants`.
+   */
   readonly table?: string | undefined;
-}
-
-/** The name of the table, the time of a statement, and what is for `groupCommit`. */
-export function splitOptions({ table = 'plants', ...groupOptions }: SqlOptions) {
-  if ('namespace' in groupOptions) {
-    throw new TypeError('namespace is no option here, because the table has one id column for all callers');
-  }
-  return { table, timeoutMs: groupOptions.timeoutMs ?? groupCommitDefaults.timeoutMs, groupOptions };
 }
 
 /** A storage that can read its plants and make its table. */
@@ -29,6 +27,13 @@ export interface SqlStorage extends PlantStorage {
   /** Makes the table unless there is one. Safe while other instances do the same, and can be called again. */
   readonly createTable: () => Promise<void>;
   readonly find: NonNullable<PlantStorage['find']>;
+}
+
+/** A row of the table. Ids travel as text, because drivers round numbers beyond 2^53. */
+export type Row = { readonly id: string; readonly name: string; readonly tag: string | null };
+
+export function plantOf(row: Row | undefined): NewPlant | undefined {
+  return row && { id: BigInt(row.id), name: row.name, tag: row.tag ?? undefined };
 }
 
 /**
@@ -39,93 +44,95 @@ export interface SqlStorage extends PlantStorage {
 export type Meaning = 'transient' | 'permanent' | 'plantAtFault' | 'unknown';
 
 /** The error to throw at `groupCommit`, which sends again what was surely rolled back. */
-export function classified(error: unknown, meaning: Meaning): unknown {
+function classified(error: unknown, meaning: Meaning): unknown {
   if (meaning === 'transient') return new RolledBack('together', error);
   if (meaning === 'plantAtFault') return new RolledBack('apart', error);
-  if (meaning === 'permanent') return new StorageBusy('the storage is out of reach', { cause: error });
+  if (meaning === 'permanent') return outOfReach(error);
   return error;
 }
 
-/** A pool as both drivers' storages use it. */
-export interface Connections<Connection> {
-  connect(): Promise<Connection> | Connection;
+/** A table of a database server, and the server's pool. */
+export interface ServerTable<Connection> {
+  connect(): MaybePromise<Connection>;
   /** Gives a connection back, or throws it away if after `error` it may hold half an answer. */
   release(connection: Connection, error?: unknown): void;
   /** What an error of `connect`, after which nothing was sent, or of a statement means. */
   meaningOf(error: unknown, isConnecting: boolean): Meaning;
+  insert(connection: Connection, plants: readonly NewPlant[]): Promise<CreateOutcome[]>;
+  select(connection: Connection, id: string): Promise<Row | undefined>;
+  make(connection: Connection): Promise<unknown>;
+}
+
+/** Keeps plants in a table of a server. A statement may take `timeoutMs`, as a create may. */
+export function serverStorage<Connection>(table: ServerTable<Connection>, options: SqlOptions): SqlStorage {
+  const { timeoutMs = defaultTimeoutMs } = options;
+  type Work<T> = (connection: Connection) => Promise<T>;
+
+  /** Runs `work` until the call is given up, because a frozen server would keep the connection for ever. */
+  async function onConnection<T>(call: BatchCall, work: Work<T>): Promise<T> {
+    const givenUp = new Promise<never>((_resolve, reject) => {
+      call.onGiveUp = () => reject(new Error(`the database did not answer within ${timeoutMs} ms`));
+    });
+    call.sent = false;
+    const connecting = Promise.resolve(table.connect());
+    let failure: unknown;
+    try {
+      const connection = await Promise.race([connecting, givenUp]);
+      call.sent = true;
+      return await Promise.race([work(connection), givenUp]);
+    } catch (error) {
+      const cause = error ?? new Error('the driver failed without an error');
+      if (call.sent) failure = cause;
+      throw cause;
+    } finally {
+      // A connection that comes too late is given back too.
+      connecting.then((connection) => table.release(connection, failure)).catch(() => {});
+    }
+  }
+
+  async function inTime<T>(work: Work<T>): Promise<T> {
+    const call = new Call();
+    const timer = systemClock.setTimer(() => call.giveUp(), timeoutMs);
+    return onConnection(call, work).finally(() => systemClock.clearTimer(timer));
+  }
+
+  return {
+    ...commitTogether((plants, _contexts, call) => {
+      const inserting = onConnection(call, (connection) => table.insert(connection, plants));
+      return inserting.catch((error) => {
+        throw classified(error, table.meaningOf(error, !call.sent));
+      });
+    }, options),
+    find: async (id) => plantOf(await inTime((connection) => table.select(connection, String(id)))),
+    async createTable() {
+      const make = () => inTime((connection) => table.make(connection));
+      // IF NOT EXISTS can race: the loser gets an error of the catalogue; its second try finds the table.
+      await make().catch(make);
+    },
+  };
+}
+
+/** `groupCommit` with the options of an SQL storage. */
+export function commitTogether(createMany: CreateMany<unknown>, options: SqlOptions): PlantStorage {
+  const { table: _, ...groupOptions } = options;
+  if ('namespace' in groupOptions) {
+    throw new TypeError('namespace is no option here, because the table has one id column for all callers');
+  }
+  return groupCommit(createMany, groupOptions);
 }
 
 /**
- * Runs `work` on a connection for as long as somebody waits for the call: a frozen server would keep the connection for
- * ever. Rejects with what `classified` makes of an error.
- */
-export async function onConnection<Connection, T>(
-  { connect, release, meaningOf }: Connections<Connection>,
-  call: BatchCall,
-  work: (connection: Connection) => Promise<T>,
-): Promise<T> {
-  call.sent = false;
-  let connection: Connection;
-  try {
-    connection = await connect();
-  } catch (error) {
-    throw classified(error, meaningOf(error, true));
-  }
-  if (call.isGivenUp) {
-    release(connection);
-    throw new Error('there was no connection in time');
-  }
-  call.sent = true;
-  return new Promise((resolve, reject) => {
-    const end = (error?: unknown) => {
-      call.onGiveUp = undefined;
-      release(connection, error);
-      if (error) reject(classified(error, meaningOf(error, false)));
-    };
-    call.onGiveUp = () => end(new Error('the database did not answer in time'));
-    work(connection).then(
-      (result) => {
-        if (call.isGivenUp) return;
-        end();
-        resolve(result);
-      },
-      (error) => call.isGivenUp || end(error ?? new Error('the driver failed without an error')),
-    );
-  });
-}
-
-/** Runs `work`, which ends with `onConnection`, within `timeoutMs`. Rejects with the database's own error. */
-export function within<T>(timeoutMs: number, work: (call: BatchCall) => Promise<T>): Promise<T> {
-  const call: { -readonly [Name in keyof BatchCall]: BatchCall[Name] } = { sent: true, isGivenUp: false };
-  return new Promise((resolve, reject) => {
-    const timer = systemClock.setTimer(() => {
-      call.isGivenUp = true;
-      call.onGiveUp?.();
-      reject(new Error(`the database did not answer within ${timeoutMs} ms`));
-    }, timeoutMs);
-    work(call).then(
-      (result) => {
-        systemClock.clearTimer(timer);
-        resolve(result);
-      },
-      (error) => {
-        systemClock.clearTimer(timer);
-        reject(error instanceof RolledBack || error instanceof StorageBusy ? error.cause : error);
-      },
-    );
-  });
-}
-
-/**
- * What became of each plant, if INSERT returned the ids of the created ones. A plant that is neither created nor stored
- * gets an Error: a trigger may drop rows silently, and `taken` would be untrue.
+ * What became of each plant, by the rows that INSERT returned and those of its ids that are stored. A plant that is in
+ * neither gets an Error, because a trigger may drop rows silently, and `taken` would be untrue.
  */
 export function outcomesOf(
   plants: readonly NewPlant[],
-  created: ReadonlySet<unknown>,
-  stored: ReadonlySet<unknown>,
+  createdRows: readonly { readonly id: string }[],
+  storedRows: readonly { readonly id: string }[],
 ): CreateOutcome[] {
-  if (created.size === plants.length) return plants.map(() => 'created');
+  if (createdRows.length === plants.length) return plants.map(() => 'created');
+  const created = new Set(createdRows.map(({ id }) => id));
+  const stored = new Set(storedRows.map(({ id }) => id));
   return plants.map(({ id }) => {
     if (created.has(String(id))) return 'created';
     if (stored.has(String(id))) return 'taken';
@@ -138,26 +145,20 @@ export function outcomesOf(
 /**
  * Quotes the name of a table.
  *
+ * @param name `plants` unless given
  * @param mark the quotation mark of the database
  * @param container what may stand before the name, with a dot between; without it a dot is part of the name
- * @param maxBytes the longest name, in bytes of UTF-8
+ * @param maxBytes the longest name, in bytes of UTF-8: the database cuts longer ones
  * @throws {TypeError} if it is no such name
  */
-export function quote(
-  name: unknown,
-  mark: string,
-  container?: string,
-  maxBytes = Number.POSITIVE_INFINITY,
-): string {
+export function quote(name: unknown = 'plants', mark: string, container?: string, maxBytes?: number): string {
   const parts = typeof name !== 'string' ? [] : container ? name.split('.') : [name];
-  if (parts.length < 1 || parts.length > 2 || parts.some((part) => part === '' || part.includes('\0'))) {
+  const isName = (part: string) =>
+    /^[^\0]+$/.test(part) && !(new TextEncoder().encode(part).length > (maxBytes ?? Infinity));
+  if (parts.length < 1 || parts.length > 2 || !parts.every(isName)) {
+    const limit = maxBytes ? ` of at most ${maxBytes} bytes` : '';
     const orBoth = container ? `, or a ${container} and a name with a dot between` : '';
-    throw new TypeError(`table must be a name${orBoth}`);
-  }
-  if (parts.some((part) => new TextEncoder().encode(part).length > maxBytes)) {
-    throw new TypeError(
-      `table must be a name of at most ${maxBytes} bytes, because the database cuts longer ones`,
-    );
+    throw new TypeError(`table must be a name${limit}${orBoth}`);
   }
   return parts.map((part) => mark + part.replaceAll(mark, mark + mark) + mark).join('.');
 }

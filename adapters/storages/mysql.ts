@@ -1,13 +1,12 @@
-import { type CreateOutcome, groupCommit, type NewPlant } from '../../src/index.js';
-import { type MysqlError, meaningOf, numbers } from './_mysql-errors.js';
+import type { CreateOutcome, NewPlant } from '../../src/index.js';
+import { duplicateKey, type MysqlError, meaningOf, packetTooLarge } from './_mysql-errors.js';
 import {
-  type Connections,
-  onConnection,
   quote,
+  type Row,
+  type ServerTable,
   type SqlOptions,
   type SqlStorage,
-  splitOptions,
-  within,
+  serverStorage,
 } from './_sql.js';
 
 /** A statement as `mysql2` takes it. */
@@ -33,10 +32,7 @@ export interface MysqlPool {
 }
 
 /** The options of `mysqlStorage`. */
-export interface MysqlOptions extends SqlOptions {
-  /** The table, with its database in front or not: `plants`, `garden.plants`. Each part is quoted. Default: `plants`. */
-  readonly table?: string | undefined;
-}
+export type MysqlOptions = SqlOptions;
 
 /** What `mysqlStorage` returns. */
 export type MysqlStorage = SqlStorage;
@@ -69,120 +65,100 @@ export function mysqlStorage(pool: MysqlPool, options: MysqlOptions = {}): Mysql
   if (typeof pool?.getConnection !== 'function' || pool.getConnection.length > 0) {
     throw new TypeError('mysqlStorage needs a mysql2/promise pool: pass pool.promise()');
   }
-  const { table: name, timeoutMs, groupOptions } = splitOptions(options);
-  const table = quote(name, '`', 'database');
-  const connections: Connections<MysqlConnection> = {
-    connect: () => pool.getConnection(),
-    release,
-    meaningOf,
-  };
-  const read = (statement: MysqlStatement) =>
-    within(timeoutMs, (call) =>
-      onConnection(connections, call, (connection) => execute(connection, statement)),
-    );
-
-  return {
-    ...groupCommit((plants: readonly NewPlant[], _contexts, call) => {
-      const insertAll = plants.some(({ id }) => id === 0n) ? insertWithZero : insertFree;
-      return onConnection(connections, call, (connection) => insertAll(connection, table, plants));
-    }, groupOptions),
-    async find(id) {
-      const [row] = await read(select(table, 'name, tag', [id]));
-      if (!row) return undefined;
-      const [name, tag] = row as [string, string | null];
-      return { id, name, tag: tag ?? undefined };
-    },
-    async createTable() {
-      await read(statement(schemaOf(table), []));
-    },
-  };
+  return serverStorage(new MysqlTable(pool, quote(options.table, '`', 'database')), options);
 }
 
-/**
- * Plain INSERTs, all or nothing. IGNORE truncates, and on Galera lets two instances win one id. ON DUPLICATE KEY does not
- * say which row was new.
- */
-async function insertFree(
-  connection: MysqlConnection,
-  table: string,
-  plants: readonly NewPlant[],
-): Promise<CreateOutcome[]> {
-  const taken = new Set<bigint>();
-  for (;;) {
-    const free = plants.filter(({ id }) => !taken.has(id));
-    if (free.length === 0) break;
+class MysqlTable implements ServerTable<MysqlConnection> {
+  readonly meaningOf = meaningOf;
+
+  constructor(
+    readonly pool: MysqlPool,
+    readonly name: string,
+  ) {}
+
+  connect(): Promise<MysqlConnection> {
+    return this.pool.getConnection();
+  }
+
+  /** After a server error the connection can be reused, except for 1153, after which the server hangs up. */
+  release(connection: MysqlConnection, error?: unknown): void {
+    const { errno, sqlState } = (error ?? {}) as MysqlError;
+    if (error && (!sqlState || errno === packetTooLarge)) connection.destroy();
+    else connection.release();
+  }
+
+  /** On an AUTO_INCREMENT column MySQL takes 0 for "the next number", unless the SQL mode says otherwise. */
+  async insert(connection: MysqlConnection, plants: readonly NewPlant[]): Promise<CreateOutcome[]> {
+    if (!plants.some(({ id }) => id === 0n)) return this.#insertFree(connection, plants);
+    const [row] = await execute(connection, 'SELECT @@SESSION.sql_mode');
+    const [mode] = row as [string];
+    const setMode = (value: string) => execute(connection, 'SET SESSION sql_mode = ?', [value]);
+    await setMode(`${mode},NO_AUTO_VALUE_ON_ZERO`);
     try {
-      await execute(connection, insert(table, free));
-      break;
-    } catch (error) {
-      if ((error as MysqlError).errno !== numbers.duplicateKey) throw error;
-      const ids = free.map(({ id }) => id);
-      // A column with ZEROFILL has leading zeros.
-      for (const [id] of await execute(connection, select(table, 'CAST(id AS CHAR)', ids)))
-        taken.add(BigInt(id!));
-      // Another unique index was violated.
-      if (!ids.some((id) => taken.has(id))) throw error;
+      return await this.#insertFree(connection, plants);
+    } finally {
+      await setMode(mode);
     }
   }
-  return plants.map(({ id }) => (taken.has(id) ? 'taken' : 'created'));
-}
 
-/** On an AUTO_INCREMENT column MySQL takes 0 for "the next number", unless the SQL mode says otherwise. */
-async function insertWithZero(
-  connection: MysqlConnection,
-  table: string,
-  plants: readonly NewPlant[],
-): Promise<CreateOutcome[]> {
-  const [row] = await execute(connection, statement('SELECT @@SESSION.sql_mode', []));
-  const mode = row![0]!;
-  const setMode = (value: string) => execute(connection, statement('SET SESSION sql_mode = ?', [value]));
-  await setMode(`${mode},NO_AUTO_VALUE_ON_ZERO`);
-  try {
-    return await insertFree(connection, table, plants);
-  } finally {
-    await setMode(mode);
+  /**
+   * Plain INSERTs, all or nothing. IGNORE truncates, and on Galera lets two instances win one id. ON DUPLICATE KEY does
+   * not say which row was new.
+   */
+  async #insertFree(connection: MysqlConnection, plants: readonly NewPlant[]): Promise<CreateOutcome[]> {
+    let free = plants;
+    while (free.length > 0) {
+      const insert = `INSERT INTO ${this.name} (id, name, tag) VALUES ${free.map(() => '(?, ?, ?)').join()}`;
+      const values = free.flatMap(({ id, name, tag }) => [String(id), name, tag ?? null]);
+      try {
+        await execute(connection, insert, values);
+        break;
+      } catch (error) {
+        if ((error as MysqlError).errno !== duplicateKey) throw error;
+        const ids = free.map(({ id }) => String(id));
+        const rows = await this.#select(connection, 'CAST(id AS CHAR)', ids);
+        // Another unique index was violated.
+        if (rows.length === 0) throw error;
+        // A column with ZEROFILL has leading zeros.
+        const stored = new Set(rows.map(([id]) => BigInt(id!)));
+        free = free.filter(({ id }) => !stored.has(id));
+      }
+    }
+    const created = new Set(free);
+    return plants.map((plant) => (created.has(plant) ? 'created' : 'taken'));
   }
-}
 
-function insert(table: string, plants: readonly NewPlant[]): MysqlStatement {
-  return statement(
-    `INSERT INTO ${table} (id, name, tag) VALUES ${list('(?, ?, ?)', plants.length)}`,
-    plants.flatMap(({ id, name, tag }) => [String(id), name, tag ?? null]),
-  );
-}
+  async select(connection: MysqlConnection, id: string): Promise<Row | undefined> {
+    const [row] = await this.#select(connection, 'name, tag', [id]);
+    return row && { id, name: row[0]!, tag: row[1]! };
+  }
 
-/** MySQL compares BIGINT with text as doubles, so that 2^53 equals 2^53+1: cast both ways. */
-function select(table: string, columns: string, ids: readonly bigint[]): MysqlStatement {
-  return statement(
-    `SELECT ${columns} FROM ${table} WHERE id IN (${list('CAST(? AS SIGNED)', ids.length)})`,
-    ids.map(String),
-  );
-}
+  /** MySQL compares BIGINT with text as doubles, so that 2^53 equals 2^53+1: cast both ways. */
+  #select(connection: MysqlConnection, columns: string, ids: string[]): ReturnType<typeof execute> {
+    const list = ids.map(() => 'CAST(? AS SIGNED)').join();
+    return execute(connection, `SELECT ${columns} FROM ${this.name} WHERE id IN (${list})`, ids);
+  }
 
-/** After a server error the connection can be reused, except for 1153, after which the server hangs up. */
-function release(connection: MysqlConnection, error?: unknown): void {
-  const { errno, sqlState } = (error ?? {}) as MysqlError;
-  if (error && (!sqlState || errno === numbers.packetTooLarge)) connection.destroy();
-  else connection.release();
-}
-
-/** Every setting of the pool that changes rows is set again here, because what a statement says wins. */
-function statement(sql: string, values: (string | null)[]): MysqlStatement {
-  return { sql, values, rowsAsArray: true, nestTables: false, typeCast: (_field, next) => next() };
-}
-
-function list(item: string, length: number): string {
-  return Array.from({ length }, () => item).join(', ');
+  make(connection: MysqlConnection): Promise<unknown> {
+    return execute(connection, schemaOf(this.name));
+  }
 }
 
 /** Runs a statement, prepared always: mysql2's own escaping is an injection under NO_BACKSLASH_ESCAPES. */
-async function execute(connection: MysqlConnection, statement: MysqlStatement): Promise<(string | null)[][]> {
+async function execute(
+  connection: MysqlConnection,
+  sql: string,
+  values: (string | null)[] = [],
+): Promise<(string | null)[][]> {
+  // Every setting of the pool that changes rows is set again here, because what a statement says wins.
+  const typeCast: MysqlStatement['typeCast'] = (_field, next) => next();
+  const statement = { sql, values, rowsAsArray: true, nestTables: false, typeCast };
   const answer = await connection.execute(statement).catch((error: MysqlError) => {
     if (error.sqlState) return error;
     throw error;
   });
   // Servers limit prepared statements (max_prepared_stmt_count), and each batch size is one: drop it.
-  if (statement.values.length > 3) connection.unprepare(statement);
+  if (values.length > 3) connection.unprepare(statement);
   if (!Array.isArray(answer)) throw answer;
   const [result] = answer;
   if (Array.isArray(result)) return result;

@@ -1,15 +1,7 @@
-import { type BatchCall, type CreateOutcome, groupCommit, type NewPlant } from '../../src/index.js';
+import type { CreateOutcome, NewPlant } from '../../src/index.js';
 import { meaningOf } from './_postgres-errors.js';
-import {
-  type Connections,
-  onConnection,
-  outcomesOf,
-  quote,
-  type SqlOptions,
-  type SqlStorage,
-  splitOptions,
-  within,
-} from './_sql.js';
+import type { Row, ServerTable, SqlOptions, SqlStorage } from './_sql.js';
+import { outcomesOf, quote, serverStorage } from './_sql.js';
 
 /** What is used of a `pg` Pool or Client, of PGlite, or of anything that queries as they do. */
 export interface PostgresPool {
@@ -35,10 +27,7 @@ interface Message {
 }
 
 /** The options of `postgresStorage`. */
-export interface PostgresOptions extends SqlOptions {
-  /** The table, with its schema in front or not: `plants`, `garden.plants`. Each part is quoted. Default: `plants`. */
-  readonly table?: string | undefined;
-}
+export type PostgresOptions = SqlOptions;
 
 /** What `postgresStorage` returns. */
 export type PostgresStorage = SqlStorage;
@@ -68,102 +57,79 @@ function schemaOf(table: string): string {
  * ```
  */
 export function postgresStorage(pool: PostgresPool, options: PostgresOptions = {}): PostgresStorage {
-  checkPool(pool);
-  const { table: name, timeoutMs, groupOptions } = splitOptions(options);
-  const table = quote(name, '"', 'schema', maxNameBytes);
-  const connections: Connections<PgClient> = { connect: () => connect(pool), release, meaningOf };
-  const statements = statementsOn(table);
+  const { _connected, _connecting } = (pool ?? {}) as { _connected?: unknown; _connecting?: unknown };
+  if (typeof pool?.query !== 'function' || (_connected === false && _connecting === false)) {
+    throw new TypeError(`postgresStorage needs a pg Pool, a connected pg Client or a PGlite:
+pass new pg.Pool(), or call client.connect() first`);
+  }
+  // PostgreSQL cuts longer names, so that two tables would be one.
+  const table = new PostgresTable(pool, quote(options.table, '"', 'schema', 63));
+  return serverStorage(table, options);
+}
 
-  return {
-    ...groupCommit(
-      (plants: readonly NewPlant[], _contexts, call: BatchCall) =>
-        onConnection(connections, call, (client) => insertFree(client, statements, plants)),
-      groupOptions,
-    ),
-    async find(id) {
-      const { rows } = await within(timeoutMs, (call) =>
-        onConnection(connections, call, async (client) => client.query(statements.selectPlant, [String(id)])),
-      );
-      const [row] = rows;
-      return row && { id: BigInt(row.id), name: row.name, tag: row.tag ?? undefined };
-    },
-    async createTable() {
-      // IF NOT EXISTS can race: the loser gets an error of the catalogue; its second try finds the table.
-      await pool.query(schemaOf(table)).catch((error) => {
-        if (!/^(23505|42P07|42710)$/.test(error?.code)) throw error;
-        return pool.query(schemaOf(table));
+class PostgresTable implements ServerTable<PgClient> {
+  readonly meaningOf = meaningOf;
+
+  constructor(
+    readonly pool: PostgresPool & Partial<PgPool>,
+    readonly name: string,
+  ) {}
+
+  /** On a `pg` Pool, checks out a client, to hear its notices. */
+  connect(): PgClient | Promise<PgClient> {
+    const { pool } = this;
+    if (pool.totalCount === undefined || !pool.connect) return pool;
+    return new Promise((resolve, reject) => {
+      pool.connect?.((error, client) => {
+        // Listen at once: the server may close the connection right away, and an unheard `error` event ends the process.
+        client?.on?.('error', ignore);
+        if (error) reject(error);
+        else resolve(client);
       });
-    },
-  };
-}
-
-/** PostgreSQL cuts longer names, so that two tables would be one. */
-const maxNameBytes = 63;
-
-function checkPool(pool: PostgresPool & { _connected?: unknown; _connecting?: unknown }): void {
-  if (typeof pool?.query !== 'function') {
-    throw new TypeError(
-      'postgresStorage needs a pg Pool, a connected pg Client or a PGlite: pass new pg.Pool()',
-    );
+    });
   }
-  if (pool._connected === false && pool._connecting === false) {
-    throw new TypeError(
-      'postgresStorage needs a connected pg Client: call client.connect() first, or pass a pg.Pool',
-    );
-  }
-}
 
-function statementsOn(table: string) {
-  return {
+  /** With an error the pool discards the connection; for a bad plant the connection is kept. */
+  release(client: PgClient, error?: unknown): void {
+    client.off?.('error', ignore);
+    client.release?.(error && meaningOf(error, false) !== 'plantAtFault' ? error : undefined);
+  }
+
+  async insert(client: PgClient, plants: readonly NewPlant[]): Promise<CreateOutcome[]> {
+    const ids = plants.map(({ id }) => String(id));
+    const names = plants.map(({ name }) => name);
+    const tags = plants.map(({ tag }) => tag ?? null);
     // Ids travel as text, because an app may have set its own int8 parser. Sorted, so that two instances cannot
-    // deadlock. ON CONFLICT waits for a rival transaction to commit. The warning of `unreplicated` must not be filtered.
-    insert: `INSERT INTO ${table} (id, name, tag)
+    // deadlock. ON CONFLICT waits for a rival transaction to commit. The warning of `isUnreplicated` must not be filtered.
+    const insert = `INSERT INTO ${this.name} (id, name, tag)
 SELECT id, name, tag FROM unnest($1::bigint[], $2::text[], $3::text[]) AS new (id, name, tag),
 set_config('client_min_messages', 'warning', true) ORDER BY id
-ON CONFLICT (id) DO NOTHING RETURNING id::text AS id`,
-    selectIds: `SELECT id::text AS id FROM ${table} WHERE id = ANY($1::bigint[])`,
-    selectPlant: `SELECT id::text AS id, name, tag FROM ${table} WHERE id = $1::bigint`,
-  };
-}
+ON CONFLICT (id) DO NOTHING RETURNING id::text AS id`;
+    const notices: Message[] = [];
+    const onNotice = (notice: Message) => notices.push(notice);
+    client.on?.('notice', onNotice);
+    const inserting = client.query(insert, [ids, names, tags]);
+    const { rows: created } = await inserting.finally(() => client.off?.('notice', onNotice));
+    const unreplicated = notices.find(isUnreplicated);
+    if (unreplicated) throw new Error(`not replicated: ${unreplicated.message}`);
+    if (created.length === ids.length) return outcomesOf(plants, created, []);
 
-async function insertFree(
-  client: PgClient,
-  { insert, selectIds }: ReturnType<typeof statementsOn>,
-  plants: readonly NewPlant[],
-): Promise<CreateOutcome[]> {
-  const ids = plants.map(({ id }) => String(id));
-  const names = plants.map((plant) => plant.name);
-  const tags = plants.map(({ tag }) => tag ?? null);
-  const created = idsOf(await queryReplicated(client, insert, [ids, names, tags]));
-  if (created.size === ids.length) return ids.map(() => 'created');
-  try {
-    return outcomesOf(plants, created, idsOf((await client.query(selectIds, [ids])).rows));
-  } catch (error) {
-    return ids.map((id) => (created.has(id) ? 'created' : (error as Error)));
+    const selectIds = `SELECT id::text AS id FROM ${this.name} WHERE id = ANY($1::bigint[])`;
+    try {
+      return outcomesOf(plants, created, (await client.query(selectIds, [ids])).rows);
+    } catch (error) {
+      const outcomes = outcomesOf(plants, created, []);
+      return outcomes.map((outcome) => (outcome === 'created' ? outcome : (error as Error)));
+    }
   }
-}
 
-function idsOf(rows: readonly { id: unknown }[]): Set<unknown> {
-  return new Set(rows.map(({ id }) => id));
-}
+  async select(client: PgClient, id: string): Promise<Row | undefined> {
+    const select = `SELECT id::text AS id, name, tag FROM ${this.name} WHERE id = $1::bigint`;
+    return (await client.query(select, [id])).rows[0];
+  }
 
-/** Rejects also if the rows were committed but not replicated. */
-async function queryReplicated(
-  client: PgClient,
-  text: string,
-  values: unknown[],
-): Promise<readonly { id: unknown }[]> {
-  let failure: Error | undefined;
-  const onNotice = (notice: Message) => {
-    failure ??= unreplicated(notice);
-  };
-  client.on?.('notice', onNotice);
-  try {
-    const { rows } = await client.query(text, values);
-    if (failure) throw failure;
-    return rows;
-  } finally {
-    client.off?.('notice', onNotice);
+  make(client: PgClient): Promise<unknown> {
+    return client.query(schemaOf(this.name));
   }
 }
 
@@ -171,28 +137,8 @@ async function queryReplicated(
  * If the wait for a standby is cut short, PostgreSQL still commits and only warns. Saying `created` could lose the
  * plant at the next failover.
  */
-function unreplicated({ message, routine }: Message): Error | undefined {
-  const cutShort = routine === 'SyncRepWaitForLSN' || message?.includes('synchronous replication');
-  return cutShort ? new Error(`not replicated: ${message}`) : undefined;
-}
-
-/** On a `pg` Pool, checks out a client, to hear its notices. */
-function connect(pool: PostgresPool & Partial<PgPool>): PgClient | Promise<PgClient> {
-  if (pool.totalCount === undefined || !pool.connect) return pool;
-  return new Promise((resolve, reject) => {
-    pool.connect?.((error, client) => {
-      if (error) return reject(error);
-      // Listen at once: the server may close the connection right away, and an unheard `error` event ends the process.
-      client.on?.('error', ignore);
-      resolve(client);
-    });
-  });
-}
-
-/** With an error the pool discards the connection; for a bad plant the connection is kept. */
-function release(client: PgClient, error?: unknown): void {
-  client.off?.('error', ignore);
-  client.release?.(error && meaningOf(error, false) !== 'plantAtFault' ? error : undefined);
+function isUnreplicated({ message, routine }: Message): boolean {
+  return routine === 'SyncRepWaitForLSN' || message?.includes('synchronous replication') === true;
 }
 
 function ignore(): void {}

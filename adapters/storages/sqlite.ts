@@ -1,18 +1,20 @@
 import { systemClock } from '../../src/clock.js';
-import { type CreateOutcome, groupCommit, type NewPlant, RolledBack } from '../../src/index.js';
-import { outcomesOf, quote, type SqlOptions, type SqlStorage, splitOptions } from './_sql.js';
+import { type CreateOutcome, type NewPlant, RolledBack } from '../../src/index.js';
+import {
+  commitTogether,
+  outcomesOf,
+  plantOf,
+  quote,
+  type Row,
+  type SqlOptions,
+  type SqlStorage,
+} from './_sql.js';
 
 /** What is used of a handle of `libsql`, `better-sqlite3`, `node:sqlite` or `bun:sqlite`. */
 export interface SqliteDatabase {
   exec(sql: string): unknown;
   // biome-ignore lint/suspicious/noExplicitAny: the drivers' own types ask for this or that; a string is sent
   prepare(sql: string): { all(...values: any[]): unknown[] };
-}
-
-interface Row {
-  readonly id: string;
-  readonly name: string;
-  readonly tag: string | null;
 }
 
 /** The options of `sqliteStorage`. */
@@ -51,94 +53,95 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteOptions =
   if (typeof database?.exec !== 'function' || typeof database.prepare !== 'function') {
     throw new TypeError("sqliteStorage needs an open database: pass new Database('plants.db')");
   }
-  const { table: name, groupOptions } = splitOptions(options);
-  const table = quote(name, '"');
-  const rows = new Table(database, table);
+  const table = new SqliteTable(database, quote(options.table, '"'));
   return {
-    ...groupCommit((plants: readonly NewPlant[]) => rows.insert(plants), groupOptions),
-    async find(id) {
-      const [row] = rows.all(rows.selectPlant, String(id));
-      return row && { id: BigInt(row.id), name: row.name, tag: row.tag ?? undefined };
-    },
-    async createTable() {
-      for (let attempt = 1; ; attempt++) {
-        try {
-          database.exec(schemaOf(table));
-          return;
-        } catch (error) {
-          if (!isBusy(error) || attempt === 100) throw error;
-          await new Promise<void>((resolve) => systemClock.setTimer(resolve, 100 * Math.random()));
-        }
-      }
-    },
+    ...commitTogether((plants) => table.insert(plants), options),
+    find: async (id) => plantOf(table.select(', name, tag', [id])[0]),
+    createTable: () => table.make(),
   };
 }
 
-/** The table of a database that may have other handles, in this process and in others. */
-class Table {
-  readonly selectPlant: string;
-  readonly #database: SqliteDatabase;
-  readonly #insert: string;
-  readonly #selectIds: string;
+/** A table of a database that may have other handles, in this process and in others. */
+class SqliteTable {
   /** Statements that have worked. libsql cannot reuse a statement that failed, so it comes back only after success. */
   readonly #prepared = new Map<string, ReturnType<SqliteDatabase['prepare']>>();
 
-  constructor(database: SqliteDatabase, table: string) {
-    this.#database = database;
-    // One statement and one JSON text per batch, because a call into SQLite costs more than an insert. Ids travel as
-    // text: drivers round beyond 2^53, and node:sqlite's `run()` throws on such an id after inserting it.
-    this.#insert = `INSERT INTO ${table} (id, name, tag)
-SELECT CAST(json_extract(value, '$[0]') AS INTEGER), json_extract(value, '$[1]'), json_extract(value, '$[2]')
-FROM json_each(?) WHERE true ON CONFLICT (id) DO NOTHING RETURNING CAST(id AS TEXT) AS id`;
-    this.#selectIds = `SELECT CAST(id AS TEXT) AS id FROM ${table}
-WHERE id IN (SELECT CAST(value AS INTEGER) FROM json_each(?))`;
-    this.selectPlant = `SELECT CAST(id AS TEXT) AS id, name, tag FROM ${table} WHERE id = CAST(? AS INTEGER)`;
+  constructor(
+    readonly database: SqliteDatabase,
+    readonly name: string,
+  ) {}
+
+  /** BEGIN around a single statement detects that the app has a transaction open. */
+  insert(plants: readonly NewPlant[]): CreateOutcome[] {
+    let step: 'begin' | 'insert' | 'commit' = 'begin';
+    try {
+      this.database.exec('BEGIN IMMEDIATE');
+      step = 'insert';
+      const created = this.#insertFree(plants);
+      const stored =
+        created.length < plants.length
+          ? this.select(
+              '',
+              plants.map(({ id }) => id),
+            )
+          : [];
+      step = 'commit';
+      this.database.exec('COMMIT');
+      return outcomesOf(plants, created, stored);
+    } catch (error) {
+      if (step !== 'begin') this.#rollBack();
+      if (isBusy(error)) throw new RolledBack('together', error);
+      if (step === 'insert') throw new RolledBack('apart', error);
+      if (step === 'begin' && /within a transaction/.test(String(error))) {
+        const why = 'the SQLite handle is in a transaction of the app: give plant-store a handle of its own';
+        throw new Error(why, { cause: error });
+      }
+      // After a failed COMMIT the plants may or may not be stored.
+      throw error;
+    }
   }
 
-  all(sql: string, value: string): Row[] {
-    const statement = this.#prepared.get(sql) ?? this.#database.prepare(sql);
+  /**
+   * One statement and one JSON text per batch, because a call into SQLite costs more than an insert. Ids travel as text:
+   * drivers round beyond 2^53, and node:sqlite's `run()` throws on such an id after inserting it.
+   */
+  #insertFree(plants: readonly NewPlant[]): Row[] {
+    const insert = `INSERT INTO ${this.name} (id, name, tag)
+SELECT CAST(json_extract(value, '$[0]') AS INTEGER), json_extract(value, '$[1]'), json_extract(value, '$[2]')
+FROM json_each(?) WHERE true ON CONFLICT (id) DO NOTHING RETURNING CAST(id AS TEXT) AS id`;
+    return this.#all(
+      insert,
+      plants.map(({ id, name, tag }) => [String(id), name, tag]),
+    );
+  }
+
+  select(columns: '' | ', name, tag', ids: readonly bigint[]): Row[] {
+    const select = `SELECT CAST(id AS TEXT) AS id${columns} FROM ${this.name}
+WHERE id IN (SELECT CAST(value AS INTEGER) FROM json_each(?))`;
+    return this.#all(select, ids.map(String));
+  }
+
+  async make(attempt = 1): Promise<void> {
+    try {
+      this.database.exec(schemaOf(this.name));
+    } catch (error) {
+      if (!isBusy(error) || attempt === 100) throw error;
+      await new Promise<void>((resolve) => systemClock.setTimer(resolve, 100 * Math.random()));
+      await this.make(attempt + 1);
+    }
+  }
+
+  #all(sql: string, list: readonly unknown[]): Row[] {
+    const statement = this.#prepared.get(sql) ?? this.database.prepare(sql);
     this.#prepared.delete(sql);
-    const rows = statement.all(value) as Row[];
+    const rows = statement.all(JSON.stringify(list)) as Row[];
     this.#prepared.set(sql, statement);
     return rows;
   }
 
-  /** BEGIN around a single statement detects that the app has a transaction open. */
-  insert(plants: readonly NewPlant[]): CreateOutcome[] {
-    this.#begin();
-    let inserted = false;
-    try {
-      const text = JSON.stringify(plants.map(({ id, name, tag }) => [String(id), name, tag]));
-      const created = new Set(this.all(this.#insert, text).map(({ id }) => id));
-      const isAll = created.size === plants.length;
-      const found = isAll
-        ? []
-        : this.all(this.#selectIds, JSON.stringify(plants.map(({ id }) => String(id))));
-      inserted = true;
-      this.#database.exec('COMMIT');
-      return outcomesOf(plants, created, new Set(found.map(({ id }) => id)));
-    } catch (error) {
-      this.#rollBack();
-      if (isBusy(error)) throw new RolledBack('together', error);
-      // After a failed COMMIT the plants may or may not be stored.
-      throw inserted ? error : new RolledBack('apart', error);
-    }
-  }
-
-  #begin(): void {
-    try {
-      this.#database.exec('BEGIN IMMEDIATE');
-    } catch (error) {
-      if (isBusy(error)) throw new RolledBack('together', error);
-      if (!/within a transaction/.test(String(error))) throw error;
-      const why = 'the SQLite handle is in a transaction of the app: give plant-store a handle of its own';
-      throw new Error(why, { cause: error });
-    }
-  }
-
   #rollBack(): void {
     try {
-      this.#database.exec('ROLLBACK');
+      this.database.exec('ROLLBACK');
     } catch {
       // SQLite has rolled back by itself, as it does when the disk is full.
     }

@@ -136,6 +136,24 @@ describe('the storage', () => {
     expect(answers.filter(({ body }) => body.includes('40003'))).toHaveLength(99);
   });
 
+  test.each(['stored', undefined, true])(
+    'that answers neither created nor taken but %s has failed, also if the plant is stored and replays count',
+    async (outcome) => {
+      const onError = vi.fn();
+      const storage = {
+        create: async () => outcome as 'created',
+        find: async () => ({ id: 1n, name: 'Rosa canina' }),
+      };
+      for (const acceptReplays of [false, true]) {
+        const handle = createPlantStore(storage, () => true, { acceptReplays, onError });
+        expect(JSON.parse((await handle(request('x'))).body).error).toBe(50001);
+        expect(onError.mock.lastCall?.[0]).toEqual(
+          new TypeError("storage.create must return 'created' or 'taken'"),
+        );
+      }
+    },
+  );
+
   test('its refusals are recognised by name, because the CommonJS copy of the package has classes of its own', async () => {
     for (const [error, expected] of [
       [
@@ -183,6 +201,11 @@ describe('acceptReplays', () => {
     [
       'a tag of null, as databases have it',
       async () => ({ id: 1n, name: 'Rosa canina', tag: null as never }),
+      200,
+    ],
+    [
+      'a find that returns a plain value, because JavaScript users do',
+      (() => ({ id: 1n, name: 'Rosa canina' })) as never,
       200,
     ],
     ['a find that fails', async () => Promise.reject(new Error('gone')), 50001],

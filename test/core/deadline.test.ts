@@ -19,6 +19,8 @@ beforeEach(() => {
   process.on('unhandledRejection', onRejection);
 });
 afterEach(async () => {
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
   vi.useRealTimers();
   // Node reports an unhandled rejection after the microtasks.
   await new Promise((resolve) => setImmediate(resolve));
@@ -275,9 +277,18 @@ describe('the signal', () => {
   });
 
   test('work that is done at once starts no timer', async () => {
+    const started = vi.spyOn(globalThis, 'setTimeout');
     const { handle } = open({ verifyToken: async () => true });
     expect((await handle({ ...good, body: async () => good.body as string })).status).toBe(200);
-    expect(vi.getTimerCount()).toBe(0);
+    expect(started).not.toHaveBeenCalled();
+  });
+
+  test('work that fails at once starts no timer', async () => {
+    const started = vi.spyOn(globalThis, 'setTimeout');
+    const { handle } = open({ create: () => Promise.reject(new Error('boom')) });
+    expect((await handle(good)).status).toBe(500);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(started).not.toHaveBeenCalled();
   });
 });
 
@@ -393,6 +404,28 @@ describe('a timer that all requests share, as on Deno', () => {
     await vi.advanceTimersByTimeAsync(1000);
     expect(vi.getTimerCount()).toBe(0);
     started.mockRestore();
+  });
+
+  test('starts anew for each request that comes alone if timers are numbers, as in older Denos', async () => {
+    const timers: NodeJS.Timeout[] = [];
+    const { setTimeout: start, clearTimeout: stop } = globalThis;
+    vi.stubGlobal('setTimeout', (task: () => void, ms: number) => timers.push(start(task, ms)));
+    vi.stubGlobal('clearTimeout', (timer: number) => stop(timers[timer - 1]));
+    try {
+      const deadlines = new Deadlines(1000, true);
+      const first = startedOn(deadlines);
+      await vi.advanceTimersByTimeAsync(600);
+      first.close();
+      expect(vi.getTimerCount()).toBe(0);
+      const second = startedOn(deadlines);
+      await vi.advanceTimersByTimeAsync(999);
+      expect(second.expired).toBe(undefined);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(second.expired).toMatchObject({ name: 'TimeoutError' });
+      expect([timers.length, vi.getTimerCount()]).toEqual([2, 0]);
+    } finally {
+      vi.unstubAllGlobals();
+    }
   });
 
   test('starts anew after it has ended', async () => {

@@ -170,6 +170,7 @@ describe('headers in every form', () => {
       'a header that is called __proto__',
       JSON.parse(`{"__proto__":"x","authorization":"Bearer good","content-type":"${json}"}`),
     ],
+    ['another header as long as Authorization', { ...good.headers, 'x-api-version': 'Bearer bad' }],
     ['undefined values', { ...good.headers, Authorization: undefined, 'content-length': undefined }],
     ['an empty Content-Encoding', { ...good.headers, 'content-encoding': '' }],
     ['a length that the body has', { ...good.headers, 'content-length': String(rose.length) }],
@@ -215,8 +216,10 @@ describe('headers in every form', () => {
 
 describe('bodies in every form', () => {
   const bytes = new TextEncoder().encode(rose);
-  async function* stream(...chunks: (string | Uint8Array)[]) {
-    for (const chunk of chunks) yield typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk;
+  async function* stream(...chunks: (string | ArrayBufferView)[]) {
+    for (const chunk of chunks) {
+      yield typeof chunk === 'string' ? new TextEncoder().encode(chunk) : (chunk as Uint8Array);
+    }
   }
   test.each<[string, () => PlantRequest['body']]>([
     ['text', () => rose],
@@ -226,6 +229,12 @@ describe('bodies in every form', () => {
     ['a stream of bytes', () => stream(rose.slice(0, 9), rose.slice(9))],
     ['a stream with empty chunks', () => stream('', rose, '')],
     ['a stream of single bytes', () => stream(...[...bytes].map((byte) => Uint8Array.of(byte)))],
+    // Joined element by element, they would lose every byte but one of each element.
+    [
+      'a stream of 16-bit units',
+      () => stream(new Uint16Array(new TextEncoder().encode(rose.padEnd(30)).buffer)),
+    ],
+    ['a stream of DataViews', () => stream(new DataView(bytes.buffer, 0, 9), new DataView(bytes.buffer, 9))],
     ['a ReadableStream', () => new Blob([rose]).stream()],
     ['a parsed value', () => ({ parsed: JSON.parse(rose) })],
     ['a parsed value whose id is a bigint', () => ({ parsed: { id: 1n, name: 'Rosa canina' } })],
@@ -281,6 +290,19 @@ describe('bodies in every form', () => {
     expect((await handle({ ...good, body: body(101) })).status).toBe(200);
     expect(await errorOf(handle({ ...good, body: body(103) }))).toBe(40006);
     expect(errors).toEqual([]);
+  });
+
+  test.each([
+    [100, undefined, 200],
+    [101, undefined, 400],
+    [60, 40, 200],
+    [60, 41, 400],
+  ])('the limit holds for a parsed plant of %i and %i characters: %i', async (name, tag, status) => {
+    const { handle } = open({ bodyLimit: 100 });
+    const parsed = { id: 1, name: 'x'.repeat(name), ...(tag && { tag: 'x'.repeat(tag) }) };
+    const answer = await handle({ ...good, body: { parsed } });
+    expect(answer.status).toBe(status);
+    if (status === 400) expect(JSON.parse(answer.body).error).toBe(40006);
   });
 
   test('a stream over the limit is told to stop, and is not read further', async () => {
@@ -435,6 +457,12 @@ describe("what an app adds to Object.prototype is not the client's", () => {
   });
 });
 
+test('a list of requests can be mapped to their answers', async () => {
+  const bodies = [rose, '{"id":2,"name":"Ilex"}', rose];
+  const answers = await Promise.all(bodies.map((body) => ({ ...good, body })).map(open().handle));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 400]);
+});
+
 describe('the target', () => {
   test.each<[string, string, number]>([
     ['', '/plants', 200],
@@ -450,6 +478,8 @@ describe('the target', () => {
     ['/api', '/plants', 404],
     ['/api/v1', '/api/v1/plants', 200],
     ['/api/v1', '/api/v2/plants', 404],
+    // An absolute URL begins with its scheme: within a path it is a part of that path.
+    ['/1', '/1a://b/plants', 404],
     ['/plants', '/plants/plants', 200],
     ['/plants', '/plants', 404],
   ])('with basePath "%s", %s is %i', async (basePath, url, status) => {

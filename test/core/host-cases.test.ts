@@ -3,7 +3,7 @@ import { acceptTokens, createPlantStore, type NewPlant, type PlantHandler } from
 import { toFetch } from 'plant-store/fetch';
 import { memoryStorage } from 'plant-store/memory';
 import { type FetchLike, hostCases } from 'plant-store/testing';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { contractCases } from '../published/host-cases.js';
 
 /** A host with a fault, which changes a request on its way in or an answer on its way out. */
@@ -39,6 +39,86 @@ test('behind a mount, other paths and methods are left to the app', () => {
   expect(ids).not.toContain('path-other');
   expect(ids).not.toContain('method-get');
   expect(ids).toContain('create-with-tag');
+});
+
+describe('a case', () => {
+  const runOne = (id: string, host: object, answer: ConstructorParameters<typeof Response>) => {
+    const sent: [url: string, init: RequestInit][] = [];
+    const fetch = async (url: string, init: RequestInit) => {
+      sent.push([url, init]);
+      return new Response(...answer);
+    };
+    const open = () => ({ url: 'http://localhost/api', token: 'rose', fetch, ...host });
+    const found = hostCases(open, { alone: true }).find((one) => one.id === id)!;
+    return { sent, running: found.run() };
+  };
+
+  test('says each fault with what was received and what must be', async () => {
+    const headers = { 'content-type': 'text/plain', allow: 'GET', 'retry-after': '1' };
+    const { running } = runOne('token-unknown', {}, ['{"error":"40102","more":1}', { status: 400, headers }]);
+    await expect(running).rejects.toThrow(
+      [
+        'token-unknown: status is 400, and must be 401',
+        'www-authenticate is null, and must be "Bearer realm=\\"plants\\", error=\\"invalid_token\\""',
+        'retry-after is "1", and must be null',
+        'allow is "GET", and must be null',
+        'content-type is "text/plain", and must be "application/json"',
+        'error is "40102", and must be 40102',
+        'the type of message is "undefined", and must be "string"',
+        'further members of the Error is "more", and must be ""',
+      ].join('; '),
+    );
+  });
+
+  test('says so of an answer that is not JSON, or has another body', async () => {
+    const json = { 'content-type': 'application/json' };
+    await expect(runOne('json-empty', {}, ['<h1>', { status: 400, headers: json }]).running).rejects.toThrow(
+      'json-empty: error is undefined, and must be 40001; the type of message is "undefined"',
+    );
+    await expect(runOne('create-with-tag', {}, ['{}', { headers: json }]).running).rejects.toThrow(
+      /^create-with-tag: the body is "\{\}", and must be "\{\\"name/,
+    );
+    await expect(
+      runOne('method-head', {}, ['x', { status: 405, headers: { ...json, allow: 'POST' } }]).running,
+    ).rejects.toThrow('method-head: the body is "x", and must be ""');
+  });
+
+  test('says so if the request before it fails, and sends no other', async () => {
+    const { sent, running } = runOne('id-taken', {}, ['busy', { status: 503 }]);
+    await expect(running).rejects.toThrow('id-taken: the request before it was answered 503 busy');
+    expect(sent).toHaveLength(1);
+  });
+
+  test("sends with the host's token, by the platform's fetch if there is no other, and a body only if it has one", async () => {
+    const stub = vi.fn(async () => new Response('', { status: 405 }));
+    vi.stubGlobal('fetch', stub);
+    await runOne('method-get', { fetch: undefined }, []).running.catch(() => {});
+    vi.unstubAllGlobals();
+    expect(stub.mock.calls).toEqual([
+      ['http://localhost/api/plants', expect.not.objectContaining({ body: expect.anything() })],
+    ]);
+    const { sent, running } = runOne('create-with-tag', {}, ['']);
+    await running.catch(() => {});
+    expect(sent).toEqual([
+      [
+        'http://localhost/api/plants',
+        {
+          method: 'POST',
+          headers: { authorization: 'Bearer rose', 'content-type': 'application/json' },
+          body: expect.any(Uint8Array),
+        },
+      ],
+    ]);
+  });
+
+  test('closes what it opened, whether it passes or fails', async () => {
+    const close = vi.fn();
+    const passing = { status: 405, headers: { 'content-type': 'application/json', allow: 'POST' } };
+    await runOne('method-get', { close }, ['{"error":40501,"message":"no"}', passing]).running;
+    expect(close).toHaveBeenCalledTimes(1);
+    await runOne('method-get', { close }, ['']).running.catch(() => {});
+    expect(close).toHaveBeenCalledTimes(2);
+  });
 });
 
 describe('a host that breaks a rule fails its case', () => {
@@ -95,5 +175,11 @@ describe('a host that breaks a rule fails its case', () => {
     ],
   ])('%s: %s', async (_rule, id, fault) => {
     expect(await failing(fault)).toContain(id);
+  });
+
+  test('a case of two requests says so if the first of them was refused', async () => {
+    const full: Fault = () => async () => ({ status: 503, headers: {}, body: 'full' });
+    const taken = casesOf(full).find(({ id }) => id === 'id-taken');
+    await expect(taken?.run()).rejects.toThrow('the request before it was answered 503 full');
   });
 });

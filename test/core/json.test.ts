@@ -56,6 +56,14 @@ describe('members given twice, however they are spelt', () => {
     );
   });
 
+  test.each([
+    ['id', '{"id":1,"id":1,"name":"a"}'],
+    ['name', '{"id":1,"name":"a","name":"a"}'],
+    ['tag', '{"id":1,"tag":"b","tag":"b"}'],
+  ])('are found in the shortest text: %s', async (name, text) => {
+    expect(await read(text)).toContain(`${name} must be given once.`);
+  });
+
   test('are not found if a member comes once', async () => {
     const spellings = fc.tuple(spellingOf('id'), spellingOf('name'), spellingOf('tag'));
     await fc.assert(

@@ -101,6 +101,17 @@ const expressRows = [
     start: onExpress(make, drain),
   },
   {
+    before: `${name}, a middleware that keeps the first chunk as rawBody and leaves the rest`,
+    outcomes: [50003, 50003, 50003, 40001],
+    start: onExpress(make, (request, _response, next) => {
+      const onData = (chunk: Uint8Array) => {
+        keepBytes(request.pause(), _response, chunk);
+        next();
+      };
+      request.once('data', onData).once('end', next);
+    }),
+  },
+  {
     before: `${name}, a {} in place of the drained stream`,
     outcomes: [40002, 40002, 40002, 40001],
     start: onExpress(make, drain, (request, _response, next) => {

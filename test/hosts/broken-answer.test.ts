@@ -114,10 +114,15 @@ const fetchHosts: readonly { name: string; start: Start }[] = [
   },
 ];
 
-async function statusOf(running: Running): Promise<number> {
+async function wireTo(running: Running): Promise<Wire> {
   onTestFinished(running.close);
   const wire = await Wire.open(running.port);
   onTestFinished(() => wire.destroy());
+  return wire;
+}
+
+async function statusOf(running: Running): Promise<number> {
+  const wire = await wireTo(running);
   await wire.write(raw([token, json], rose));
   return (await wire.answer()).status;
 }
@@ -129,6 +134,46 @@ describe.each(onNodeHosts)('on $name', ({ start }) => {
     expect(await statusOf(running)).toBe(500);
     expect(told).toMatchObject([{ code: 'ERR_HTTP_TRAILER_INVALID' }]);
   });
+
+  test.each([200, 404])(
+    'what the app has answered meanwhile, as a timeout does, stays: ours was %i',
+    async (status) => {
+      let response: ServerResponse | undefined;
+      const handle: PlantHandler = async () => {
+        response?.writeHead(503, { 'Content-Length': 8 }).end('too slow');
+        return { status, headers: { 'content-type': 'application/json' }, body: '{}' };
+      };
+      const wire = await wireTo(
+        await start(handle, (given) => {
+          response = given;
+        }),
+      );
+      for (let i = 0; i < 2; i++) {
+        await wire.write(raw([token, json], rose));
+        expect(await wire.answer()).toMatchObject({ status: 503, text: 'too slow' });
+      }
+      expect([wire.rest, told]).toEqual(['', []]);
+    },
+  );
+});
+
+test('node:http: a wrapper of handle that fails in the midst of an answer: the connection is cut', async () => {
+  const { start } = onNodeHosts[0]!;
+  const error = new Error('of the wrapper');
+  let response: ServerResponse | undefined;
+  const handle: PlantHandler = async () => {
+    await new Promise((written) => response?.writeHead(200, { 'Content-Length': 8 }).write('half', written));
+    throw error;
+  };
+  const wire = await wireTo(
+    await start(handle, (given) => {
+      response = given;
+    }),
+  );
+  await wire.write(raw([token, json], rose));
+  await wire.closed;
+  expect(wire.rest).toMatch(/^HTTP\/1\.1 200 OK.*\r\n\r\nhalf$/s);
+  expect(told).toEqual([error]);
 });
 
 describe.each([...onNodeHosts, ...fetchHosts])('on $name', ({ start }) => {

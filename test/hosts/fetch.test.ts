@@ -147,6 +147,19 @@ test('the handler gets the request itself as raw', async () => {
     return { status: 200, headers: {}, body: '' };
   };
   const request = requestOf(plant);
-  const response = (await toFetch(handle)(request)) as Response;
-  expect([seen, response.body]).toEqual([[request], null]);
+  await toFetch(handle)(request);
+  expect(seen).toEqual([request]);
 });
+
+test.each([200, 404, 429])(
+  'an answer of %i without a body has none, and so no Content-Type',
+  async (status) => {
+    const handle: PlantHandler = async () => ({ status, headers: {}, body: '' });
+    const response = (await toFetch(handle)(requestOf(plant))) as Response;
+    expect([response.status, response.body, response.headers.get('content-type')]).toEqual([
+      status,
+      null,
+      null,
+    ]);
+  },
+);

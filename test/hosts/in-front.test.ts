@@ -78,6 +78,9 @@ const apps: readonly { name: string; start: (handle: PlantHandler) => Promise<Ru
       app.removeAllContentTypeParsers();
       app.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) => done(null, text));
       app.post('/others', async ({ body }) => `the app got ${body}`);
+      app.setNotFoundHandler(
+        async ({ raw }) => `the app got ${(await raw.setEncoding('utf8').toArray()).join('')}`,
+      );
       await app.ready();
       return listen(app.server);
     },
@@ -147,14 +150,16 @@ describe.each(apps)('on $name', ({ start }) => {
   beforeEach(() => plants.clear());
   afterAll(() => running.close());
 
-  /** Two packets, the second after the server has seen the first. */
-  async function send(bytes: Buffer, path: string, authorization: string, seen: Promise<void>) {
+  /** In two packets, the second after the server has seen the first; or, if nothing is awaited, in one. */
+  async function send(bytes: Buffer, path: string, authorization: string, seen?: Promise<void>) {
     const wire = await Wire.open(running.port);
     const headers = [authorization, json, `Content-Length: ${bytes.length}`];
-    await wire.write(raw(headers, '', { line: `POST ${path} HTTP/1.1` }));
-    await wire.write(bytes.subarray(0, 7));
-    await seen;
-    await wire.write(bytes.subarray(7));
+    const head = Buffer.from(raw(headers, '', { line: `POST ${path} HTTP/1.1` }));
+    if (seen) {
+      await wire.write(Buffer.concat([head, bytes.subarray(0, 7)]));
+      await seen;
+      await wire.write(bytes.subarray(7));
+    } else await wire.write(Buffer.concat([head, bytes]));
     const answer = await wire.answer();
     wire.destroy();
     return answer;
@@ -175,19 +180,33 @@ describe.each(apps)('on $name', ({ start }) => {
     expect([...plants.values()]).toEqual(typeof becomes === 'string' ? [{ id: 1n, name: becomes }] : []);
   });
 
+  test.each(rows)(
+    'behind $what, a create that comes in one packet becomes $becomes',
+    async ({ meddle: how, body = é, becomes }) => {
+      meddle = how;
+      const answer = await send(Buffer.from(body), '/plants', token);
+      if (typeof becomes === 'number') expect(errorOf(answer)).toBe(becomes);
+      else expect(answer.text).toBe(`{"name":"${becomes}"}`);
+      expect([...plants.values()]).toEqual(typeof becomes === 'string' ? [{ id: 1n, name: becomes }] : []);
+    },
+  );
+
   test.each(rows)('behind $what, a refusal is a 401', async ({ meddle, body = é }) => {
     const answer = await send(Buffer.from(body), '/plants', 'Authorization: Bearer bad', meddled(meddle));
     expect(errorOf(answer)).toBe(40102);
   });
 
-  test('behind a data listener, a body that is handed on is whole, and flows', async () => {
+  test.each([
+    ['/others', "the app's own path"],
+    ['/%70lants', 'a path that routers take for ours'],
+  ])('behind a data listener, a body that is handed on is whole, and flows: %s, %s', async (path) => {
     let counted = 0;
     const seen = meddled((request) => {
       request.on('data', (chunk) => {
         counted += chunk.length;
       });
     });
-    const answer = await send(Buffer.from('{"x":12345}'), '/others', token, seen);
+    const answer = await send(Buffer.from('{"x":12345}'), path, token, seen);
     expect([answer.text, counted]).toEqual(['the app got {"x":12345}', 11]);
   });
 });

@@ -250,6 +250,13 @@ describe('a POST that ends in /plants and is lost', () => {
       '/api',
     ],
     [
+      'Express, at the path, the wrong basePath',
+      (handle) => around(express().use('/plants', toExpress(handle))),
+      '/plants',
+      "mount it at '/'",
+      '/api',
+    ],
+    [
       'Express, a wrapped handler',
       (handle) => {
         const inner = toExpress(handle);

@@ -100,6 +100,15 @@ describe('Expect: 100-continue', () => {
     expect((await wire.answer()).status).toBe(status);
   });
 
+  test('its letter case does not count', async () => {
+    const { open } = await start({ serve });
+    const wire = await open();
+    await wire.write(raw([token, json, 'Expect: 100-Continue', `Content-Length: ${rose.length}`]));
+    expect((await wire.answer()).status).toBe(100);
+    await wire.write(rose);
+    expect(await wire.answer()).toMatchObject(roseCreated);
+  });
+
   test('a client that does not wait for the 100 is answered too', async () => {
     const { open } = await start({ serve });
     const wire = await open();

@@ -174,4 +174,14 @@ describe('HTTP/2', () => {
     expect(await dataOf(frames, 3)).toBe(roseCreated.text);
     expect(headers(3)).toBe(2);
   });
+
+  test('Expect: 100-continue if Node answers it: one 100', async () => {
+    const { frames } = await startHttp2();
+    frames.headers(1, { ...fields, expect: '100-continue' });
+    await frames.next(frameTypes.headers, 1);
+    frames.data(1, rose, endStream);
+    expect(await dataOf(frames, 1)).toBe(roseCreated.text);
+    const heads = frames.frames.filter(({ type, stream }) => type === frameTypes.headers && stream === 1);
+    expect(heads).toHaveLength(2);
+  });
 });

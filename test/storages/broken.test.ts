@@ -254,17 +254,55 @@ describe('storageCases', () => {
     ).toEqual(new Set(ids));
   });
 
-  it('says which promise was broken, what was expected and what came', async () => {
+  it.each<[string, (plant: NewPlant) => NewPlant]>([
+    ['{ id: 1n, name: "without", tag: "" }', (plant) => ({ ...plant, tag: plant.tag ?? '' })],
+    [
+      '{ id: number 1, name: "without", tag: absent }',
+      (plant) => ({ ...plant, id: Number(plant.id) as never }),
+    ],
+  ])('says which promise was broken, what was expected and what came: %s', async (came, kept) => {
     const plants: Plants = new Map();
-    const create = storing((plant) => ({ ...plant, tag: plant.tag ?? '' }))(plants);
+    const create = storing(kept)(plants);
     const cases = storageCases(() => ({
       storage: { create },
       caller: 'anyone',
       peek: (id) => plants.get(id),
     }));
     await expect(cases.find(({ id }) => id === 'tag-absent-or-empty')?.run()).rejects.toThrow(
-      'what landed under id 1: expected { id: 1n, name: "without", tag: absent }, got { id: 1n, name: "without", tag: "" }',
+      `what landed under id 1: expected { id: 1n, name: "without", tag: absent }, got ${came}`,
     );
+  });
+
+  it('says so if nothing landed, or a plant whose id is no bigint', async () => {
+    const landed: unknown[] = [undefined, { id: 1, name: 'Rosa 1', tag: 'shrub' }];
+    for (const [i, got] of ['no plant', '{ id: number 1, name: "Rosa 1", tag: "shrub" }'].entries()) {
+      const create = async () => 'created' as const;
+      const peek = () => landed[i] as NewPlant;
+      const cases = storageCases(() => ({ storage: { create }, caller: 'anyone', peek }));
+      await expect(cases.find(({ id }) => id === 'created-lands')?.run()).rejects.toThrow(
+        `what landed under id 1: expected { id: 1n, name: "Rosa 1", tag: "shrub" }, got ${got}`,
+      );
+    }
+  });
+
+  it('shortens a long text', async () => {
+    const plants: Plants = new Map();
+    const create = storing((plant) => ({ ...plant, name: plant.name.slice(0, 50_000) }))(plants);
+    const cases = storageCases(() => ({
+      storage: { create },
+      caller: 'anyone',
+      peek: (id) => plants.get(id),
+    }));
+    const failing = cases.find(({ id }) => id === 'long-text')?.run();
+    await expect(failing).rejects.toThrow(
+      /expected .{300}… \(1000\d{2} characters\), got .{300}… \(500\d{2} characters\)$/,
+    );
+  });
+
+  it('names its cases in words', () => {
+    for (const { name } of storageCases(() => Promise.reject(new Error('not opened')))) {
+      expect(name).toMatch(/^[\w ].{20,}/);
+    }
   });
 
   it('closes what it opened, whether the case passes or fails, and reports the fault', async () => {

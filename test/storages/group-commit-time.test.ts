@@ -117,18 +117,25 @@ describe('the time of a create', () => {
     expect(next?.outcome).toMatchObject(unanswered);
   });
 
-  it('that is over before it is sent is StorageBusy, and the create is not sent', async () => {
-    const { clock, database, create, sentIds } = open({ timeoutMs: 1_000, maxBatch: 1 });
-    // As a driver that blocks the event loop: no timer can fire while it works.
-    database.current = (plants) => {
-      clock.jump(600);
-      return plants.map(() => 'created');
-    };
-    const told = [1, 2, 3].map((id) => create(id));
-    await clock.advance(0);
-    expect(sentIds()).toEqual([[1], [2]]);
-    expect(told.map(({ outcome }) => outcome)).toEqual(['created', 'created', expect.objectContaining(busy)]);
-  });
+  it.each([500, 600])(
+    'that is over before it is sent is StorageBusy, and the create is not sent: after two batches of %i ms',
+    async (ms) => {
+      const { clock, database, create, sentIds } = open({ timeoutMs: 1_000, maxBatch: 1 });
+      // As a driver that blocks the event loop: no timer can fire while it works.
+      database.current = (plants) => {
+        clock.jump(ms);
+        return plants.map(() => 'created');
+      };
+      const told = [1, 2, 3].map((id) => create(id));
+      await clock.advance(0);
+      expect(sentIds()).toEqual([[1], [2]]);
+      expect(told.map(({ outcome }) => outcome)).toEqual([
+        'created',
+        'created',
+        expect.objectContaining(busy),
+      ]);
+    },
+  );
 
   it('is not spent on others: what was refused with a neighbour is sent again while it lasts', async () => {
     const { clock, database, create } = open();
@@ -138,6 +145,39 @@ describe('the time of a create', () => {
     await clock.advance(900);
     expect(told.map(({ outcome }) => outcome)).toEqual(['created', 'created']);
   });
+});
+
+describe('a batch that was rolled back', () => {
+  it.each([
+    ['least', 0, [2.5, 5, 10, 20, 40, 80, 160, 250, 250]],
+    ['most', 1, [5, 10, 20, 40, 80, 160, 320, 500, 500]],
+  ])(
+    'is sent again after 5 ms, doubling to 500 ms, or up to half as long: at %s',
+    async (_, random, waits) => {
+      const { clock, database, create } = open({ timeoutMs: 10_000 });
+      const sentAt: number[] = [];
+      database.current = () => {
+        sentAt.push(clock.now());
+        return refuses();
+      };
+      const dice = vi.spyOn(Math, 'random').mockReturnValue(random);
+      create(1);
+      await clock.advance(2_000);
+      dice.mockRestore();
+      const gaps = sentAt.slice(1).map((at, i) => at - sentAt[i]!);
+      expect(gaps.slice(0, waits.length)).toEqual(waits);
+    },
+  );
+});
+
+it('sets no timer for a driver that has answered when it returns, because it blocks the event loop', async () => {
+  const { clock, database, create } = open();
+  const setTimer = vi.spyOn(clock, 'setTimer');
+  database.current = (plants) => plants.map(() => 'created');
+  const told = create(1);
+  await clock.endTurn();
+  expect(told.outcome).toBe('created');
+  expect(setTimer).not.toHaveBeenCalled();
 });
 
 describe('a call that waits for a connection', () => {
@@ -263,6 +303,25 @@ describe('a queue that is down', () => {
     expect(waits).toEqual([250, 500, 900]);
   });
 
+  it.each<[string, CreateMany<unknown>, object]>([
+    ['nothing was sent', refuses, outOfReach],
+    ['nothing was answered', hangs, unanswered],
+  ])('gives the first probe 250 ms, also if it went down because %s', async (_, behaviour, outcome) => {
+    const { clock, create } = await openDown(behaviour);
+    const probe = create(1);
+    await clock.advance(1_000);
+    expect(probe).toMatchObject({ outcome, after: 250 });
+  });
+
+  it('gives the next probe no more time if the last was not sent: the database is not slow but away', async () => {
+    const { clock, create } = await openDown();
+    for (let id = 1; id < 5; id++) {
+      const probe = create(id);
+      await clock.advance(1_000);
+      expect(probe).toMatchObject({ outcome: outOfReach, after: 250 });
+    }
+  });
+
   it('does not take a lost connection for an answer, but a refused plant for one', async () => {
     const { clock, database, create } = await openDown();
     const lost = new Error('connection lost');
@@ -302,17 +361,23 @@ describe('a queue that is down', () => {
 });
 
 describe('the bound', () => {
-  it('is a count: those that are held, given up too while createMany still has them', async () => {
+  it.each([
+    ['sent', true],
+    ['waiting for a connection', false],
+  ])('is a count: those that are held, given up too while createMany still has them, %s', async (_, sent) => {
     const { clock, database, create } = open({ timeoutMs: 1_000, maxQueued: 2 });
     let fail: (error: Error) => void = () => {};
-    database.current = () => new Promise((_, reject) => (fail = reject));
+    database.current = (_plants, _contexts, call) => {
+      call.sent = sent;
+      return new Promise((_, reject) => (fail = reject));
+    };
     const told = [create(1), create(2), create(3)];
     await clock.advance(0);
-    expect(told[2]?.outcome).toMatchObject({ ...busy, message: /no room/ });
+    expect(told[2]?.outcome).toMatchObject({ ...busy, message: expect.stringMatching(/no room/) });
     await clock.advance(1_000);
     const full = create(4);
     await clock.endTurn();
-    expect(full.outcome).toMatchObject({ ...busy, message: /no room/ });
+    expect(full.outcome).toMatchObject({ ...busy, message: expect.stringMatching(/no room/) });
     fail(new Error('connection lost'));
     await clock.endTurn();
     database.current = answers;
@@ -321,13 +386,34 @@ describe('the bound', () => {
     expect(next.outcome).toBe('created');
   });
 
+  it('is the same after an outage as before', async () => {
+    const { clock, database, create } = open({ timeoutMs: 1_000, maxQueued: 2, maxQueuedText: 20 });
+    const twiceFull = async () => {
+      const tooMany = [create(1, 'x'), create(2, 'x'), create(3, 'x')];
+      await clock.advance(2_000);
+      const tooLong = [create(4, 'x'.repeat(10)), create(5, 'x'.repeat(11))];
+      await clock.advance(2_000);
+      return [tooMany[2]?.outcome, tooLong[1]?.outcome];
+    };
+    const full = [expect.objectContaining(busy), expect.objectContaining(busy)];
+    expect(await twiceFull()).toEqual(full);
+    database.current = refuses;
+    create(6);
+    create(6);
+    await clock.advance(2_000);
+    database.current = answers;
+    create(7);
+    await clock.advance(2_000);
+    expect(await twiceFull()).toEqual(full);
+  });
+
   it('is an amount of text; a plant that is larger by itself is taken alone', async () => {
     const { clock, database, create } = open({ timeoutMs: 1_000, maxQueuedText: 1_000 });
     database.current = async (plants) => {
       await clock.sleep(10);
       return plants.map(() => 'created');
     };
-    const told = [400, 400, 400, 100].map((length, id) => create(id, 'x'.repeat(length)));
+    const told = [400, 400, 400, 200].map((length, id) => create(id, 'x'.repeat(length)));
     await clock.advance(100);
     expect(told.map(({ outcome }) => (outcome as Error).name ?? outcome)).toEqual([
       'created',

@@ -88,18 +88,21 @@ describe('a batch', () => {
     );
   });
 
-  it('also starts on platforms without setImmediate, and not in a microtask', async () => {
-    const { calls, createMany } = byHand();
-    vi.stubGlobal('setImmediate', undefined);
-    vi.resetModules();
-    const { create } = (await import('../../src/group-commit.js')).groupCommit(createMany);
-    vi.unstubAllGlobals();
-    create(plant(1), context);
-    for (let i = 0; i < 100; i++) await null;
-    create(plant(2), context);
-    expect(calls).toEqual([]);
-    await vi.waitFor(() => expect(calls.map((call) => call.ids)).toEqual([[1, 2]]));
-  });
+  it.each([{ missing: ['setImmediate'] }, { missing: ['setImmediate', 'MessageChannel'] }])(
+    'also starts on platforms without $missing, and not in a microtask',
+    async ({ missing }) => {
+      const { calls, createMany } = byHand();
+      for (const name of missing) vi.stubGlobal(name, undefined);
+      vi.resetModules();
+      const { create } = (await import('../../src/group-commit.js')).groupCommit(createMany);
+      vi.unstubAllGlobals();
+      create(plant(1), context);
+      for (let i = 0; i < 100; i++) await null;
+      create(plant(2), context);
+      expect(calls).toEqual([]);
+      await vi.waitFor(() => expect(calls.map((call) => call.ids)).toEqual([[1, 2]]));
+    },
+  );
 
   it('holds the creates that arrive while another batch is on its way, and waits for that batch', async () => {
     const { calls, createMany } = byHand();
@@ -135,9 +138,9 @@ describe('a batch', () => {
       batches.push(ids(plants));
       return plants.map(() => 'created' as const);
     });
-    const lengths = [100_000, 100_000, 100_000, 2 ** 21, 5, 5];
+    const lengths = [2 ** 17, 2 ** 17, 2 ** 17, 2 ** 17 + 1, 2 ** 21, 5, 5];
     await Promise.all(lengths.map((length, id) => create(plant(id, 'x'.repeat(length)), context)));
-    expect(batches).toEqual([[0, 1], [2], [3], [4, 5]]);
+    expect(batches).toEqual([[0, 1], [2], [3], [4], [5, 6]]);
   });
 });
 
@@ -155,6 +158,8 @@ describe('each plant', () => {
       { status: 'fulfilled', value: 'created' },
     ]);
   });
+
+  const saidBy = (error: Error | string) => String((error as Error).message ?? error);
 
   it.each<[string, CreateMany<unknown>, RegExp]>([
     ['a rejection', () => Promise.reject(new Error('lost')), /^lost$/],
@@ -174,6 +179,7 @@ describe('each plant', () => {
       (plants) => plants.map(() => 'stored' as never),
       /'created', 'taken' or an Error/,
     ],
+    ['an outcome of null', (plants) => plants.map(() => null as never), /'created', 'taken' or an Error/],
     [
       'an outcome that is missing',
       (plants) => plants.map(() => undefined as never),
@@ -183,9 +189,9 @@ describe('each plant', () => {
     const calls = vi.fn(createMany);
     const { create } = groupCommit(calls);
     const outcomes = [create(plant(1), context), create(plant(2), context)];
-    for (const creating of outcomes) await expect(creating).rejects.toThrow(message);
+    for (const creating of outcomes) await expect(creating.catch(saidBy)).resolves.toMatch(message);
     expect(calls).toHaveBeenCalledTimes(1);
-    await expect(create(plant(1), context)).rejects.toThrow(message);
+    await expect(create(plant(1), context).catch(saidBy)).resolves.toMatch(message);
   });
 });
 
@@ -296,13 +302,29 @@ describe('a create that is wrong itself', () => {
 
   it.each([
     ['no context', undefined],
+    ['no signal', { ...context, signal: undefined }],
     ['a signal without addEventListener', { ...context, signal: { aborted: false } }],
   ])('or has %s, as in a script, is stored', async (_, scripts) => {
-    const { create } = groupCommit(async (plants) => plants.map(() => 'created'));
-    const first = create(plant(0), context);
+    const { calls, createMany } = byHand();
+    const { create } = groupCommit(createMany);
+    create(plant(0), context);
     await turn();
-    const waited = create(plant(1), scripts as never);
-    expect(await Promise.all([first, waited])).toEqual(['created', 'created']);
+    const waited = outcome(create(plant(1), scripts as never));
+    await calls[0]?.answer('created');
+    await calls[1]?.answer('created');
+    expect(waited.current).toBe('created');
+  });
+
+  it.each([
+    { id: 1n },
+    { id: 1, name: 'Rosa' },
+    { id: 1n, name: ['Rosa'] },
+    { id: 1n, name: 'Rosa', tag: 1 },
+  ])('is told what a plant is: %o', async (wrong) => {
+    const { create } = groupCommit(async (plants) => plants.map(() => 'created'));
+    await expect(create(wrong as never, context)).rejects.toThrow(
+      new TypeError('create needs a plant: a bigint id, a string name and, if there is one, a string tag'),
+    );
   });
 });
 
@@ -360,6 +382,10 @@ describe('a create whose client has gone', () => {
 
 describe('what the database rolled back', () => {
   const conflict = new Error('deadlock detected');
+
+  it("says so in a log, with the database's own words", () => {
+    expect(String(new RolledBack('together', conflict))).toMatch(/rolled back: .*deadlock detected/);
+  });
 
   it('together is sent again until it is stored', async () => {
     let attempts = 0;

@@ -2,6 +2,7 @@ import { createPoolCluster as createCallbackCluster, createPool as createCallbac
 import { createPool, createPoolCluster } from 'mysql2/promise';
 import { type MysqlConnection, type MysqlStatement, mysqlStorage, schema } from 'plant-store/mysql';
 import { describe, expect, it, vi } from 'vitest';
+import { deferred } from '../support/deferred.js';
 
 // What needs no server. test/cluster runs the storage on real servers, alone and in a cluster.
 
@@ -12,13 +13,16 @@ const context = {
 };
 const inserted = { serverStatus: 2 };
 
-/** A pool with prepared answers to the statements, in order: an error to throw, rows, or a result. */
+/** A pool with prepared answers to the statements, in order: an error to throw, rows, a result, or a promise of these. */
 function answering(...answers: unknown[]) {
   const log: string[] = [];
+  const statements: MysqlStatement[] = [];
   const connection: MysqlConnection = {
-    async execute({ sql, values }: MysqlStatement) {
+    async execute(statement: MysqlStatement) {
+      const { sql, values } = statement;
+      statements.push(statement);
       log.push(`${sql.split(' ', 1)[0]} ${values.join()}`);
-      const answer = answers.shift() ?? inserted;
+      const answer = await (answers.shift() ?? inserted);
       if (answer instanceof Error) throw answer;
       return [answer, undefined];
     },
@@ -26,7 +30,7 @@ function answering(...answers: unknown[]) {
     release: () => log.push('release'),
     destroy: () => log.push('destroy'),
   };
-  return { log, pool: { getConnection: async () => connection } };
+  return { log, statements, pool: { getConnection: async () => connection } };
 }
 
 function mysqlError(properties: {
@@ -54,18 +58,32 @@ describe('mysqlStorage', () => {
     expect(log).toEqual(['INSERT 1,Rosa,', 'release', 'INSERT 1,Rosa,', 'release']);
   });
 
+  // A connection that the server still answers on is kept, without the statement, of which servers keep only so many.
+  const kept = ['unprepare', 'release'];
   it.each([
-    ['the commit itself failed', mysqlError({ errno: 1180, sqlState: 'HY000' }), 'release'],
-    ['the statement was interrupted', mysqlError({ errno: 1317, sqlState: '70100' }), 'release'],
-    ['the server shuts down', mysqlError({ errno: 1053, sqlState: '08S01' }), 'release'],
-    ['the connection was lost', mysqlError({ code: 'PROTOCOL_CONNECTION_LOST', fatal: true }), 'destroy'],
-    ['the connection was refused in mid-use', mysqlError({ code: 'ECONNREFUSED', fatal: true }), 'destroy'],
-    ['the driver gave up', mysqlError({ code: 'PROTOCOL_SEQUENCE_TIMEOUT' }), 'destroy'],
+    ['the commit itself failed', mysqlError({ errno: 1180, sqlState: 'HY000' }), kept],
+    ['the statement was interrupted', mysqlError({ errno: 1317, sqlState: '70100' }), kept],
+    ['the server shuts down', mysqlError({ errno: 1053, sqlState: '08S01' }), kept],
+    ['the connection was killed', mysqlError({ errno: 1927, sqlState: '70100' }), kept],
+    ['the server took too long', mysqlError({ errno: 1969, sqlState: '70100' }), kept],
+    [
+      'the server says no more than that something failed',
+      mysqlError({ errno: 1105, sqlState: 'HY000' }),
+      kept,
+    ],
+    ['a proxy has a number of its own, below', mysqlError({ errno: 999, sqlState: 'HY000' }), kept],
+    ['a proxy has a number of its own, above', mysqlError({ errno: 8000, sqlState: 'HY000' }), kept],
+    ['the connection was lost', mysqlError({ code: 'PROTOCOL_CONNECTION_LOST', fatal: true }), ['destroy']],
+    ['the connection was refused in mid-use', mysqlError({ code: 'ECONNREFUSED', fatal: true }), ['destroy']],
+    ['the driver gave up', mysqlError({ code: 'PROTOCOL_SEQUENCE_TIMEOUT' }), ['destroy']],
   ])('leaves an unknown outcome unknown and sends nothing again: %s', async (_, error, then) => {
     const { pool, log } = answering(error);
     const { create } = mysqlStorage(pool);
-    await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toBe(error);
-    expect(log).toEqual(['INSERT 1,Rosa,', then]);
+    const creating = [1n, 2n].map((id) => create({ id, name: 'Rosa' }, context));
+    for (const outcome of await Promise.allSettled(creating)) {
+      expect(outcome).toEqual({ status: 'rejected', reason: error });
+    }
+    expect(log).toEqual(['INSERT 1,Rosa,,2,Rosa,', ...then]);
   });
 
   it.each([
@@ -75,6 +93,8 @@ describe('mysqlStorage', () => {
     ['a full table', 1114, 'HY000'],
     ['a column without a value', 1364, 'HY000'],
     ['a text that the character set lacks', 1366, '22007'],
+    ['the first number of a server', 1000, 'HY000'],
+    ['a SIGNAL whose state only looks like a lost connection', 1644, '45708'],
   ])(
     'sends plants one by one if the server refused them, because one may be at fault: %s',
     async (_, errno, sqlState) => {
@@ -97,23 +117,74 @@ describe('mysqlStorage', () => {
     },
   );
 
-  it('does not use a connection again on which a packet was too large, because the server hangs up', async () => {
-    const { pool, log } = answering(mysqlError({ errno: 1153, sqlState: '08S01' }));
-    await expect(mysqlStorage(pool).create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow();
-    expect(log).toEqual(['INSERT 1,Rosa,', 'destroy']);
+  it('sends plants one by one if a packet was too large, on other connections, because the server hangs up', async () => {
+    const tooLarge = mysqlError({ errno: 1153, sqlState: '08S01' });
+    const { pool, log } = answering(tooLarge, tooLarge);
+    const { create } = mysqlStorage(pool);
+    const outcomes = [1n, 2n].map((id) => create({ id, name: 'Rosa' }, context));
+    expect(await Promise.allSettled(outcomes)).toMatchObject([{ reason: tooLarge }, { value: 'created' }]);
+    expect(log.filter((entry) => entry !== 'unprepare')).toEqual([
+      'INSERT 1,Rosa,,2,Rosa,',
+      'destroy',
+      'INSERT 1,Rosa,',
+      'destroy',
+      'INSERT 2,Rosa,',
+      'release',
+    ]);
   });
 
   it('gives id 0 the SQL mode in which it is no request for the next number, and the old mode back', async () => {
     const duplicate = mysqlError({ errno: 1062, sqlState: '23000' });
-    const { pool, log } = answering([['ANSI']], inserted, duplicate, [['0']], inserted);
-    expect(await mysqlStorage(pool).create({ id: 0n, name: 'Rosa' }, context)).toBe('taken');
-    expect(log).toEqual([
+    const { pool, log } = answering([['ANSI']], inserted, duplicate, [['0']], inserted, inserted);
+    const { create } = mysqlStorage(pool);
+    const outcomes = [0n, 1n].map((id) => create({ id, name: 'Rosa' }, context));
+    expect(await Promise.all(outcomes)).toEqual(['taken', 'created']);
+    expect(log.filter((entry) => entry !== 'unprepare')).toEqual([
       'SELECT ',
       'SET ANSI,NO_AUTO_VALUE_ON_ZERO',
-      'INSERT 0,Rosa,',
-      'SELECT 0',
+      'INSERT 0,Rosa,,1,Rosa,',
+      'SELECT 0,1',
+      'INSERT 1,Rosa,',
       'SET ANSI',
       'release',
+    ]);
+  });
+
+  it('sends ids as text that is cast, because MySQL compares BIGINT with text as doubles', async () => {
+    const duplicate = mysqlError({ errno: 1062, sqlState: '23000' });
+    const { pool, statements } = answering(duplicate, [['2']], inserted, [['Rosa', null]]);
+    const { create, find, createTable } = mysqlStorage(pool, { table: 'garden.a `table`' });
+    await Promise.all([
+      create({ id: 1n, name: 'Rosa', tag: 'red' }, context),
+      create({ id: 2n, name: 'Viola' }, context),
+    ]);
+    await find(1n, context);
+    await createTable();
+    const table = '`garden`.`a ``table```';
+    const text = 'LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin';
+    expect(statements.map(({ sql, values }) => [sql, values])).toEqual([
+      [
+        `INSERT INTO ${table} (id, name, tag) VALUES (?, ?, ?),(?, ?, ?)`,
+        ['1', 'Rosa', 'red', '2', 'Viola', null],
+      ],
+      [`SELECT CAST(id AS CHAR) FROM ${table} WHERE id IN (CAST(? AS SIGNED),CAST(? AS SIGNED))`, ['1', '2']],
+      [`INSERT INTO ${table} (id, name, tag) VALUES (?, ?, ?)`, ['1', 'Rosa', 'red']],
+      [`SELECT name, tag FROM ${table} WHERE id IN (CAST(? AS SIGNED))`, ['1']],
+      [
+        `CREATE TABLE IF NOT EXISTS ${table} (id BIGINT PRIMARY KEY, name ${text} NOT NULL, tag ${text}) ENGINE = InnoDB`,
+        [],
+      ],
+    ]);
+  });
+
+  it('reads rows as it needs them, whatever the pool says of rows, tables and types', async () => {
+    const { pool, statements } = answering([['Rosa', null]]);
+    await mysqlStorage(pool).find(1n, context);
+    const [{ rowsAsArray, nestTables, typeCast }] = statements as [MysqlStatement];
+    expect([rowsAsArray, nestTables, typeCast({}, () => "the driver's own value")]).toEqual([
+      true,
+      false,
+      "the driver's own value",
     ]);
   });
 
@@ -130,6 +201,45 @@ describe('mysqlStorage', () => {
     await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({ name: 'StorageBusy' });
     connect();
     await vi.waitFor(() => expect(log).toEqual(['release']));
+  });
+
+  it.each([
+    ['a result', inserted],
+    ['an error', mysqlError({ errno: 1213, sqlState: '40001' })],
+  ])('gives up a connection that does not answer, and only once, also if %s comes late', async (_, came) => {
+    const late = deferred<unknown>();
+    const { pool, log } = answering(late.promise);
+    const { create } = mysqlStorage(pool, { timeoutMs: 50 });
+    await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow('did not answer within 50 ms');
+    late.resolve(came);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(log).toEqual(['INSERT 1,Rosa,', 'destroy']);
+  });
+
+  it('fails loudly if the connections do not commit by themselves, and throws the connection away', async () => {
+    const { pool, log } = answering({ serverStatus: 1 });
+    await expect(mysqlStorage(pool).create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(
+      'autocommit is off',
+    );
+    expect(log).toEqual(['INSERT 1,Rosa,', 'destroy']);
+  });
+
+  it.each([
+    ['with a tag', [['Rosa', 'red']], { id: 1n, name: 'Rosa', tag: 'red' }],
+    ['without a tag', [['Rosa', null]], { id: 1n, name: 'Rosa', tag: undefined }],
+    ['that is not there', [], undefined],
+  ])('finds a plant %s', async (_, rows, found) => {
+    const { pool, log } = answering(rows);
+    expect(await mysqlStorage(pool).find(1n, context)).toEqual(found);
+    expect(log).toEqual(['SELECT 1', 'release']);
+  });
+
+  it('makes its table only when createTable is called', async () => {
+    const { pool, log } = answering();
+    const { createTable } = mysqlStorage(pool);
+    expect(log).toEqual([]);
+    await createTable();
+    expect(log).toEqual(['CREATE ', 'release']);
   });
 
   it.each([

@@ -23,6 +23,7 @@ const ready = message('Z', Buffer.from('I'));
 const farewell = message('E', Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0'));
 
 const refusal = message('E', Buffer.from('SFATAL\0VFATAL\0C28P01\0Mpassword authentication failed\0\0'));
+const starting = message('E', Buffer.from('SFATAL\0VFATAL\0C57P03\0Mthe database system is starting up\0\0'));
 
 /** A storage on a server that answers the first packet of each connection with these bytes, then closes it. */
 async function storageOn(answer: Buffer) {
@@ -42,7 +43,7 @@ async function storageOn(answer: Buffer) {
     password: 'x',
   });
   pool.on('error', () => {});
-  return { pool, storage: postgresStorage(pool, { timeoutMs: 1_000 }), connections: () => connections };
+  return { pool, storage: postgresStorage(pool, { timeoutMs: 500 }), connections: () => connections };
 }
 
 it('survives a server that accepts and closes in one packet, as a server does that is shutting down', async () => {
@@ -59,5 +60,15 @@ it('fails at once if the password is wrong', async () => {
   });
   await expect(storage.find(1n, context)).rejects.toMatchObject({ code: '28P01' });
   expect(connections()).toBe(2);
+  await pool.end();
+});
+
+it('connects again while the create has time if the server is starting up; then nothing was stored', async () => {
+  const { pool, storage, connections } = await storageOn(starting);
+  await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({
+    name: 'StorageBusy',
+    cause: { code: '57P03' },
+  });
+  expect(connections()).toBeGreaterThan(1);
   await pool.end();
 });

@@ -167,6 +167,28 @@ it('a broken pipe is no code of the server: the plant may be stored', async () =
   expect(query).toHaveBeenCalledTimes(1);
 });
 
+it('a driver that fails without an error leaves no create without an answer: the plant may be stored', async () => {
+  const { handle, query } = failingOnce(undefined);
+  const release = vi.fn();
+  const creating = postgresStorage({ ...handle, release } as PostgresPool).create(plant(1), context);
+  await expect(creating).rejects.toThrow('the driver failed without an error');
+  expect(query).toHaveBeenCalledTimes(1);
+  // With an error, because the connection may hold half an answer.
+  expect(release.mock.calls).toEqual([[expect.any(Error)]]);
+});
+
+it('a new plant is created, also if the server cannot say any more whether the others are stored', async () => {
+  const lost = failure('ECONNRESET');
+  const losing: PostgresPool = {
+    query: (text, values) => (text.startsWith('SELECT') ? Promise.reject(lost) : pool.query(text, values)),
+  };
+  await storage.create(plant(1, 'theirs'), context);
+  const { create } = postgresStorage(losing, { table });
+  const outcomes = await Promise.allSettled([create(plant(1), context), create(plant(2), context)]);
+  expect(outcomes).toMatchObject([{ reason: lost }, { value: 'created' }]);
+  expect(await rows()).toMatchObject([{ name: 'theirs' }, { name: 'plant 2' }]);
+});
+
 describe('a rival that has not committed yet', () => {
   it.each([
     ['COMMIT', 'taken', 'theirs'],

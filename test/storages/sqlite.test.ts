@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import type { StorageContext } from 'plant-store';
 import { type SqliteDatabase, schema, sqliteStorage } from 'plant-store/sqlite';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { deferred } from '../support/deferred.js';
 
 const request = { method: 'POST', url: '/plants', headers: {} };
@@ -73,7 +73,10 @@ describe('a handle that is in a transaction of the app', () => {
       for (const outcome of outcomes) {
         expect(outcome).toMatchObject({
           status: 'rejected',
-          reason: { message: /in a transaction of the app/ },
+          reason: {
+            message: expect.stringMatching(/in a transaction of the app/),
+            cause: { message: 'cannot start a transaction within a transaction' },
+          },
         });
       }
       expect(database.inTransaction).toBe(true);
@@ -109,6 +112,23 @@ describe('another connection that writes', () => {
     expect(rows(reader)).toEqual([]);
     reader.exec('COMMIT');
     expect(await creating).toBe('created');
+    expect(rows()).toHaveLength(1);
+  });
+
+  it.each([
+    ['libsql and better-sqlite3', { code: 'SQLITE_BUSY' }],
+    ['libsql and better-sqlite3, as an extended code', { code: 'SQLITE_BUSY_SNAPSHOT' }],
+    ['node:sqlite', { code: 'ERR_SQLITE_ERROR', errcode: 5 }],
+    ['node:sqlite, as an extended code', { code: 'ERR_SQLITE_ERROR', errcode: 517 }],
+  ])('makes the create wait, as %s reports it', async (_, properties) => {
+    const database = open();
+    const { create, createTable } = sqliteStorage(database);
+    await createTable();
+    const locked = Object.assign(new Error('database is locked'), properties);
+    vi.spyOn(database, 'exec').mockImplementationOnce(() => {
+      throw locked;
+    });
+    expect(await create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
     expect(rows()).toHaveLength(1);
   });
 
@@ -164,7 +184,33 @@ describe("a table of the app's own", () => {
   });
 });
 
+describe('a COMMIT that fails', () => {
+  it('leaves the outcome open, and no transaction behind', async () => {
+    const database = open();
+    database.exec(`PRAGMA foreign_keys=ON;
+      CREATE TABLE tags (name TEXT PRIMARY KEY);
+      CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL,
+        tag TEXT REFERENCES tags (name) DEFERRABLE INITIALLY DEFERRED)`);
+    const { create } = sqliteStorage(database);
+    const outcomes = await Promise.allSettled([
+      create({ id: 1n, name: 'Rosa', tag: 'unknown' }, context),
+      create({ id: 2n, name: 'Viola' }, context),
+    ]);
+    const unknown = { status: 'rejected', reason: { code: 'SQLITE_CONSTRAINT_FOREIGNKEY' } };
+    expect(outcomes).toMatchObject([unknown, unknown]);
+    expect([database.inTransaction, rows()]).toEqual([false, []]);
+    expect(await create({ id: 2n, name: 'Viola' }, context)).toBe('created');
+  });
+});
+
 describe('sqliteStorage', () => {
+  it("fails with the driver's own error on a handle that was closed", async () => {
+    const database = new Database(':memory:');
+    database.close();
+    const { create } = sqliteStorage(database);
+    await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(/not open/);
+  });
+
   it.each(['plants.db', undefined, {}])('refuses %j at once, and says what to pass', (database) => {
     expect(() => sqliteStorage(database as never)).toThrow(
       new TypeError("sqliteStorage needs an open database: pass new Database('plants.db')"),
@@ -224,6 +270,18 @@ describe('createTable', () => {
     other.exec('COMMIT');
     await making;
     expect(rows()).toEqual([]);
+  });
+
+  it('gives up after a hundred attempts if the other connection never ends', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.01);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const other = open();
+    other.exec('BEGIN EXCLUSIVE');
+    const database = open();
+    database.exec('PRAGMA busy_timeout=0');
+    const exec = vi.spyOn(database, 'exec');
+    await expect(sqliteStorage(database).createTable()).rejects.toEqual(busy);
+    expect(exec).toHaveBeenCalledTimes(100);
   });
 
   it('makes nothing if it is not called', () => {

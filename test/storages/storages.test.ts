@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import Database from 'libsql';
 import pg from 'pg';
-import { groupCommit, type NewPlant } from 'plant-store';
+import { groupCommit, type NewPlant, PlantRefused, type PlantStorage } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { type PostgresPool, postgresStorage } from 'plant-store/postgres';
 import { sqliteStorage } from 'plant-store/sqlite';
@@ -43,6 +43,32 @@ const storages: Record<string, () => OpenedStorage<unknown> | Promise<OpenedStor
       Promise.all(batch.map((plant, i) => create(plant, contexts[i]!))),
     );
     return { storage, caller: 'anyone', peek: (id) => plants.get(id) };
+  },
+  'memory that refuses long names'() {
+    const plants = new Map<bigint, NewPlant>();
+    const storage: PlantStorage = {
+      async create(plant, context) {
+        if (plant.name.length > 200) throw new PlantRefused('name is longer than 200 characters');
+        return memoryStorage(plants).create(plant, context);
+      },
+    };
+    return { storage, caller: 'anyone', peek: (id) => plants.get(id) };
+  },
+  // Batches of one: a create that waits is given up if its client leaves.
+  'groupCommit, ids by caller, one plant a batch'() {
+    const plants = new Map<unknown, Map<bigint, NewPlant>>([
+      ['garden', new Map()],
+      ['park', new Map()],
+    ]);
+    const storage = groupCommit(
+      (batch, contexts) =>
+        Promise.all(
+          batch.map((plant, i) => memoryStorage(plants.get(contexts[i]!.caller)).create(plant, contexts[i]!)),
+        ),
+      { maxBatch: 1, namespace: ({ caller }) => caller },
+    );
+    const peekAs = (caller: string) => ({ caller, peek: (id: bigint) => plants.get(caller)?.get(id) });
+    return { storage, ...peekAs('garden'), other: peekAs('park') };
   },
   async 'SQLite in a file'() {
     const folder = mkdtempSync(join(tmpdir(), 'plants-'));

@@ -1,0 +1,61 @@
+/**
+ * The tests that the mutants of a file have to pass, the fastest first. A file belongs to the first group that begins
+ * its path. A test that needs a foreign server, or that only reads files, would cost minutes and kill nothing.
+ */
+export const groups: readonly { readonly files: readonly string[]; readonly tests: readonly string[] }[] = [
+  {
+    files: ['src/group-commit.ts', 'src/send-batch.ts', 'src/create-many.ts', 'src/create.ts'],
+    tests: [
+      'test/storages/group-commit-time.test.ts',
+      'test/storages/group-commit.test.ts',
+      'test/storages/broken.test.ts',
+      'test/storages/group-commit-model.test.ts',
+    ],
+  },
+  {
+    files: ['src/openapi.ts'],
+    tests: ['test/openapi/client.test.ts', 'test/openapi/document.test.ts', 'test/openapi/answers.test.ts'],
+  },
+  {
+    files: ['test/published/'],
+    tests: ['test/core/contract.test.ts', 'test/storages/broken.test.ts', 'test/core/host-cases.test.ts'],
+  },
+  {
+    files: ['src/json.ts', 'src/plain-plant.ts', 'src/plant.ts'],
+    tests: [
+      'test/core/plain-plant.test.ts',
+      'test/core/handle.test.ts',
+      'test/core/contract.test.ts',
+      'test/core/ids.test.ts',
+      'test/core/json.test.ts',
+    ],
+  },
+  {
+    files: ['src/'],
+    tests: [
+      'test/core/handle.test.ts',
+      'test/core/contract.test.ts',
+      'test/core/callers.test.ts',
+      'test/core/options.test.ts',
+      'test/core/deadline.test.ts',
+      'test/core/upload.test.ts',
+      'test/hosts/fetch.test.ts',
+      'test/hosts/mistakes.test.ts',
+      'test/core/faults.test.ts',
+    ],
+  },
+  {
+    files: ['adapters/hosts/'],
+    tests: ['test/hosts/*.test.ts'],
+  },
+  {
+    files: ['adapters/storages/'],
+    tests: [
+      'test/storages/sqlite.test.ts',
+      'test/storages/mysql.test.ts',
+      'test/storages/postgres-connection.test.ts',
+      'test/storages/postgres.test.ts',
+      'test/storages/storages.test.ts',
+    ],
+  },
+];
