@@ -1,7 +1,7 @@
 import type { Deadline } from './deadline.js';
-import { header, isBytes, type MaybePromise, type PlantHeaders, type PlantRequest } from './http.js';
+import { header, type MaybePromise, type PlantHeaders, type PlantRequest } from './http.js';
 import { problems, Refusal } from './problems.js';
-import { BodyError, Upload } from './upload.js';
+import { bytesOf, Upload } from './upload.js';
 
 /** A body as it arrived, before it is text. */
 export type Content = string | Uint8Array | { readonly parsed: unknown };
@@ -61,11 +61,9 @@ export function textOf(content: string | Uint8Array, limit: number): string {
     if (isNear && new TextEncoder().encode(content).length > limit) throw tooLarge(limit);
     return content.charCodeAt(0) === 0xfeff ? content.slice(1) : content;
   }
-  // An unknown kind of body is the host's fault, not the client's.
-  if (!isBytes(content)) throw new BodyError('body_unreadable', 'the body is no PlantBody');
-  if (content.byteLength > limit) throw tooLarge(limit);
+  const bytes = bytesOf(content, limit);
   try {
-    return utf8.decode(content);
+    return utf8.decode(bytes);
   } catch {
     throw new Refusal('body_not_json');
   }

@@ -1,13 +1,13 @@
-import { library } from './faults.js';
+import { library, type Party } from './faults.js';
 import type { PlantRequest, Signal } from './http.js';
 
 const settled = Promise.resolve();
 
 /**
  * A timer that outlives its request can serve all requests, which saves a sixth of `toFetch`'s cost on Deno. On Workers
- * a timer ends with the request that started it; on Node and Bun timers are cheap enough.
+ * a timer ends with the request that started it; on Node and Bun timers are cheap enough; older Denos cannot unref it.
  */
-const timersAreShared = 'Deno' in globalThis;
+const timersAreShared = 'Deno' in globalThis && typeof setTimeout(() => {}) === 'object';
 
 /** The deadlines of one store. All take equally long, so they pass in the order in which they were started. */
 export class Deadlines {
@@ -29,19 +29,12 @@ export class Deadlines {
     deadline.passesAt = performance.now() + this.timeoutMs;
     this.#waiting.add(deadline);
     if (this.#timer === undefined) this.#wait(this.timeoutMs);
-    else this.#timer.ref?.();
+    else this.#timer.ref();
     return () => {
       this.#waiting.delete(deadline);
-      if (this.#waiting.size === 0) this.#rest();
+      // The timer is left for the next request, but keeps no process alive that has nothing else to do.
+      if (this.#waiting.size === 0) this.#timer?.unref();
     };
-  }
-
-  /** Leaves the timer for the next request, but keeps no process alive that has nothing else to do. */
-  #rest(): void {
-    if (typeof this.#timer === 'object') return void this.#timer.unref();
-    // In older Denos a timer is a number.
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
   }
 
   #wait(ms: number): void {
@@ -95,9 +88,10 @@ export class Deadline {
     });
   }
 
-  /** To be called after each wait, so that nothing is done for a request that is answered. */
-  throwIfPassed(): void {
+  /** Says whom the request waits for now. Throws after the deadline, because nothing is done for an answered request. */
+  waitFor(party: Party): void {
     if (this.expired) throw this.expired;
+    this.party = party;
   }
 
   /** Fires at the deadline and when the client goes away; never after the request is answered. */

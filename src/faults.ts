@@ -36,8 +36,8 @@ export const bodyOwner: Party = {
   },
 };
 
-export const storageCreate: Party = {
-  name: 'storage.create',
+export const storageParty: Party = {
+  name: 'the storage',
   onThrow(thrown, isLate, { acceptReplays }) {
     const headers = { 'retry-after': '1' };
     // Retrying an unknown outcome is safe only if an equal plant counts as success.
@@ -50,5 +50,3 @@ export const storageCreate: Party = {
     return isNamed(thrown, 'StorageBusy') ? new Refusal('busy', { headers }) : new Refusal('storage_failed');
   },
 };
-
-export const storageFind: Party = { ...storageCreate, name: 'storage.find' };

@@ -115,11 +115,9 @@ function integerOf(number: RegExpExecArray | null, double: number): bigint | und
   return sign ? -magnitude : magnitude;
 }
 
-const zeros = /0*/y;
-
 /** The index of the first digit at or after `from` that is not 0. */
 function skipZeros(digits: string, from: number): number {
-  zeros.lastIndex = from;
-  zeros.test(digits);
-  return zeros.lastIndex;
+  let i = from;
+  while (digits[i] === '0') i++;
+  return i;
 }

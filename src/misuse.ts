@@ -2,7 +2,7 @@ import type { PlantResponse } from './http.js';
 import { Refusal } from './problems.js';
 
 const whatToWrite =
-  'plant-store: make handle = createPlantStore(storage, verifyToken), then mount toNode(handle), toExpress(handle), toKoa(handle), toFastify(handle) or toFetch(handle).';
+  'plant-store: mount it with an adapter, such as toExpress(createPlantStore(storage, verifyToken)).';
 
 /**
  * Answers a host that called a wrong function with its request: the handler without an adapter, an adapter without a

@@ -32,7 +32,7 @@ export const plantStoreRules: Rules<PlantStoreOptions> = {
   basePath: [
     '',
     (value) => typeof value === 'string' && sentPath.test(value),
-    'a path as clients send it, such as "/api" or "/%C3%BC"',
+    'a path as clients send it, such as "/api"',
   ],
   bodyLimit: wholeNumber(1_048_576, 1, Number.MAX_SAFE_INTEGER),
   timeoutMs: wholeNumber(30_000, 0),

@@ -2,7 +2,7 @@ import { bearerToken, tokenInvalid, type VerifyToken } from './bearer.js';
 import { type Content, checkBodyHeaders, readBody, textOf, tooLarge } from './body.js';
 import { Context } from './context.js';
 import { Deadline, Deadlines } from './deadline.js';
-import { bodyOwner, library, storageCreate, storageFind, verifier } from './faults.js';
+import { bodyOwner, library, storageParty, verifier } from './faults.js';
 import { isThenable, type PlantHandler, type PlantRequest, type PlantResponse, pathOf } from './http.js';
 import { answerMistake } from './misuse.js';
 import { type Complete, checkOptions, type PlantStoreOptions, plantStoreRules } from './options.js';
@@ -77,29 +77,26 @@ function operationOf<Caller>(
       const context = new Context<Caller>(request, deadline);
 
       // Only thenables are awaited, here and below: every `await` costs a microtask.
-      deadline.party = verifier;
+      deadline.waitFor(verifier);
       const verifying = verifyToken(token, context);
       const verified = isThenable(verifying) ? await verifying : verifying;
-      deadline.throwIfPassed();
       if (verified === null || verified === undefined || verified === false) throw tokenInvalid();
       context.caller = verified;
 
-      deadline.party = library;
+      deadline.waitFor(library);
       checkBodyHeaders(request.headers, bodyLimit);
 
-      deadline.party = bodyOwner;
+      deadline.waitFor(bodyOwner);
       const reading = readBody(request.body, bodyLimit, deadline);
       const plant = plantOf(isThenable(reading) ? await reading : reading, bodyLimit);
-      deadline.throwIfPassed();
       // Copied first: a storage may change the plant object that it is given.
       const { id, name, tag } = plant;
 
-      deadline.party = storageCreate;
+      deadline.waitFor(storageParty);
       const outcome = await storage.create(plant, context);
-      deadline.throwIfPassed();
       if (outcome !== 'created') {
         if (outcome !== 'taken') throw new TypeError("storage.create must return 'created' or 'taken'");
-        deadline.party = storageFind;
+        deadline.waitFor(storageParty);
         const stored = acceptReplays ? await storage.find?.(id, context) : undefined;
         if (stored?.name !== name || (stored.tag ?? undefined) !== tag) throw idTaken(id);
       }

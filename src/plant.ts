@@ -25,7 +25,7 @@ const text = 'a string without U+0000 and lone surrogates';
 export const newPlantMembers = {
   id: v.custom<bigint>(
     (id) => typeof id === 'bigint' && BigInt.asIntN(64, id) === id,
-    'an integer from -9223372036854775808 to 9223372036854775807',
+    'an integer from -2^63 to 2^63-1',
   ),
   name: v.custom<string>(isText, text),
   tag: v.custom<string | undefined>((tag) => tag === undefined || isText(tag), `${text}, or absent`),
@@ -50,7 +50,7 @@ export function plantFromParsed(value: unknown): NewPlant {
   if (typeof id === 'number' && Math.abs(id) > Number.MAX_SAFE_INTEGER) {
     throw new BodyError(
       'body_unreadable',
-      'a body parser rounded the id: mount plant-store above it, or keep rawBody',
+      'a body parser rounded the id: mount plant-store before it, or keep rawBody',
     );
   }
   return validated({ id: Number.isInteger(id) ? BigInt(id as number) : id, name, tag, repeated: [] });

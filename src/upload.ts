@@ -119,6 +119,13 @@ export class BodyError extends Error {
   }
 }
 
+/** Bytes, at most `limit` of them. Anything else is the host's fault, not the client's. */
+export function bytesOf(value: unknown, limit: number): Uint8Array {
+  if (!isBytes(value)) throw new BodyError('body_unreadable', 'the body is neither text nor bytes');
+  if (value.byteLength > limit) throw new BodyError('body_too_large');
+  return value;
+}
+
 /** The one gatherer of a body's chunks, at most `limit` bytes of them. */
 export class Gathered {
   readonly #chunks: Uint8Array[] = [];
@@ -131,12 +138,10 @@ export class Gathered {
 
   /** @throws {BodyError} if the chunk is over the limit, or is no bytes: only bytes can be counted against the limit. */
   add(chunk: unknown): void {
-    if (!isBytes(chunk))
-      throw new BodyError('body_unreadable', 'the body stream gave a chunk that is no bytes');
-    this.#length += chunk.byteLength;
-    if (this.#length > this.#limit) throw new BodyError('body_too_large');
+    const { buffer, byteOffset, byteLength } = bytesOf(chunk, this.#limit - this.#length);
+    this.#length += byteLength;
     // A view, because a DataView or a Uint16Array would be joined element by element, not byte by byte.
-    this.#chunks.push(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+    this.#chunks.push(new Uint8Array(buffer, byteOffset, byteLength));
   }
 
   join(): Uint8Array {

@@ -99,13 +99,13 @@ class FetchPlantRequest extends WithSignal implements PlantRequest {
     this.body = (limit) => this.#read(server, limit);
   }
 
-  async #read(server: unknown, limit: number): Promise<Uint8Array> {
+  async #read(server: unknown, limit: number): Promise<Uint8Array | ''> {
     const { raw } = this;
     if (raw.bodyUsed) throw new BodyError('body_unreadable', lostBody);
     try {
       if (canReadWhole(raw, server)) return new Uint8Array(await raw.arrayBuffer());
       this.#upload = uploadOf(raw);
-      return (await this.#upload?.read(limit)) ?? new Uint8Array();
+      return (await this.#upload?.read(limit)) ?? '';
     } catch (error) {
       if (error instanceof BodyError) throw error;
       // The client broke off while we read; or somebody else holds the stream's lock, and we never began.

@@ -164,11 +164,14 @@ class Request {
       const share = random() < 0.8 ? 0.6 * random() : 2 * random();
       const takesTime = way !== 'at once' && random() < 0.7;
       const isEndless = takesTime && random() < 0.1;
+      const begunAt = elapsed;
       const ms = isEndless ? never : takesTime ? this.#outsideOfTheWindow(share, elapsed) : 0;
       elapsed += ms;
       const end = ends[step][random() < 0.7 ? 0 : Math.floor(random() * ends[step].length)] as End;
       const stops = step !== 'body' && way !== 'at once' && random() < 0.3;
-      const readsAfter = stops ? 0 : random() < 0.2 ? 1.5 * random() * random() * 1000 : undefined;
+      const reads = random() < 0.2 && begunAt < never;
+      const later = reads ? this.#outsideOfTheWindow(1.5 * random() * random(), begunAt) : undefined;
+      const readsAfter = stops ? 0 : later;
       return [step, { way, ms, end, stops, readsAfter }];
     });
     return Object.fromEntries(plan) as Record<Step, Work>;
@@ -362,7 +365,6 @@ class Store {
   constructor(readonly random: Random) {
     this.clock = timers.reset();
     this.isShared = random() < 0.5;
-    timers.areNumbers = random() < 0.2;
     timers.earliness = this.isShared && random() < 0.5 ? random : () => 0;
     this.timeoutMs = random() < 0.1 ? 0 : 1 + Math.floor(random() * 1000);
     this.acceptReplays = random() < 0.5;

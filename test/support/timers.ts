@@ -16,10 +16,7 @@ export class SimulatedTimers {
   clock = new SimulatedClock();
   /** How much earlier than asked a timer fires, in milliseconds; real ones may be a fraction early. */
   earliness: () => number = () => 0;
-  /** In older Denos a timer is a number. */
-  areNumbers = false;
   readonly #timers = new Map<unknown, Timer>();
-  #lastNumber = 0;
 
   install(): void {
     vi.stubGlobal('setTimeout', this.#set);
@@ -47,7 +44,7 @@ export class SimulatedTimers {
   }
 
   readonly #set = (task: (...args: unknown[]) => void, ms = 0, ...args: unknown[]): unknown => {
-    const id = this.areNumbers ? ++this.#lastNumber : { ref: () => wakes(true), unref: () => wakes(false) };
+    const id = { ref: () => wakes(true), unref: () => wakes(false) };
     const onClock = this.clock.setTimer(() => {
       this.#timers.delete(id);
       task(...args);
