@@ -38,6 +38,7 @@ export const groups: readonly { readonly files: readonly string[]; readonly test
       'test/core/callers.test.ts',
       'test/core/options.test.ts',
       'test/core/deadline.test.ts',
+      'test/core/deadline-model.test.ts',
       'test/core/upload.test.ts',
       'test/hosts/fetch.test.ts',
       'test/hosts/mistakes.test.ts',
