@@ -214,6 +214,46 @@ describe('headers in every form', () => {
   });
 });
 
+describe('a media type or a coding', () => {
+  const expected = 'Send the body as application/json, without a Content-Encoding.';
+  test.each<[name: string, value: string | undefined, shown: string | undefined]>([
+    ['Content-Type', 'text/plain', 'text/plain'],
+    ['Content-Type', ' text/plain ;charset="utf-8"\n;x', 'text/plain'],
+    ['Content-Type', 'application/json, text/plain', 'application/json, text/plain'],
+    ['Content-Type', 'application/vnd.api+json', 'application/vnd.api+json'],
+    ['Content-Type', 'application/jsonx', 'application/jsonx'],
+    ['Content-Type', 'x-application/json', 'x-application/json'],
+    ['Content-Type', 'x'.repeat(100), 'x'.repeat(100)],
+    ['Content-Type', 'x'.repeat(101), undefined],
+    ['Content-Type', undefined, undefined],
+    ['Content-Type', '', undefined],
+    ['Content-Type', '<b>text/plain', undefined],
+    ['Content-Type', 'text/plain<b>', undefined],
+    ['Content-Type', 'text//plain', undefined],
+    ['Content-Type', 'text/plain,  text/plain', undefined],
+    ['Content-Encoding', 'gzip', 'gzip'],
+    ['Content-Encoding', 'gzip,br, zstd', 'gzip,br, zstd'],
+    ['Content-Encoding', 'identityx', 'identityx'],
+    ['Content-Encoding', 'xidentity', 'xidentity'],
+    ['Content-Encoding', '"gzip"', undefined],
+  ])('is refused, and shown in the message if it is one: %s: %s', async (name, value, shown) => {
+    const headers = { ...good.headers, [name.toLowerCase()]: value };
+    const { status, body } = await open().handle({ ...good, headers });
+    const received = shown ? `The ${name} is ${shown}.` : `The request has no usable ${name}.`;
+    expect([status, JSON.parse(body)]).toEqual([400, { error: 40005, message: `${expected} ${received}` }]);
+  });
+
+  test.each([
+    ['content-type', ' application/json'],
+    ['content-type', 'Application/JSON \t;charset=latin1'],
+    ['content-type', 'application/json '],
+    ['content-encoding', '  Identity  '],
+  ])('is taken however it is spelt: %s: "%s"', async (name, value) => {
+    const headers = { ...good.headers, [name]: value };
+    expect((await open().handle({ ...good, headers })).status).toBe(200);
+  });
+});
+
 describe('bodies in every form', () => {
   const bytes = new TextEncoder().encode(rose);
   async function* stream(...chunks: (string | ArrayBufferView)[]) {
