@@ -117,6 +117,15 @@ describe('the number says which step stalled', () => {
     expect(await timed(handle({ ...good, body }))).toMatchObject({ after: 1000, error: 50302 });
   });
 
+  test('30 seconds is the deadline if it is not set', async () => {
+    const { handle, onError } = open({ create: never, timeoutMs: undefined });
+    const answering = handle(good);
+    await vi.advanceTimersByTimeAsync(29_999);
+    expect(onError).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(JSON.parse((await answering).body).error).toBe(50302);
+  });
+
   test('0 means no deadline', async () => {
     const { promise, resolve } = deferred<'created'>();
     const { handle } = open({ create: () => promise, timeoutMs: 0 });

@@ -436,6 +436,32 @@ describe('bodies in every form', () => {
     expect(plants.size).toBe(0);
   });
 
+  test.each<[string, unknown, string]>([
+    [
+      'a parsed id that was rounded',
+      { parsed: { id: 2 ** 53, name: 'x' } },
+      'a body parser rounded the id: mount plant-store above it, or keep rawBody',
+    ],
+    ['a number', 7, 'the body is no PlantBody'],
+    ['a stream of strings', [rose], 'the body stream gave a chunk that is no bytes'],
+    [
+      'a function that says no more',
+      () => {
+        throw new BodyError('body_unreadable');
+      },
+      'body_unreadable',
+    ],
+  ])('onError hears what is wrong with %s', async (_what, body, message) => {
+    const { handle, errors } = open();
+    const given = Array.isArray(body)
+      ? (async function* () {
+          yield* body;
+        })()
+      : body;
+    expect(await errorOf(handle({ ...good, body: given as PlantRequest['body'] }))).toBe(50003);
+    expect(errors).toEqual([new BodyError('body_unreadable', message)]);
+  });
+
   test('onError hears which line to move; the client does not', async () => {
     const { handle, errors } = open();
     const body = () => {
@@ -495,6 +521,21 @@ describe("what an app adds to Object.prototype is not the client's", () => {
     });
     expect([error, plants.size]).toEqual([40002, 0]);
   });
+});
+
+const text = 'a string without U+0000 and lone surrogates';
+const integer = 'an integer from -9223372036854775808 to 9223372036854775807';
+test.each([
+  ['[]', 'the body must be a JSON object.'],
+  ['{}', `id must be ${integer}; name must be ${text}.`],
+  [
+    '{"id":"1","name":1,"tag":null}',
+    `id must be ${integer}, sent as a number and not as a string; name must be ${text}; tag must be ${text}, or absent.`,
+  ],
+  ['{"id":1,"name":"x","name":"x","id":1}', 'name must be given once; id must be given once.'],
+])('a body that is no NewPlant is told all that is wrong: %s', async (body, wrong) => {
+  const answer = await open().handle({ ...good, body });
+  expect(JSON.parse(answer.body)).toEqual({ error: 40002, message: `Not a NewPlant: ${wrong}` });
 });
 
 test('a list of requests can be mapped to their answers', async () => {

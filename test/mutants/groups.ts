@@ -17,6 +17,10 @@ export const groups: readonly { readonly files: readonly string[]; readonly test
     tests: ['test/openapi/client.test.ts', 'test/openapi/document.test.ts', 'test/openapi/answers.test.ts'],
   },
   {
+    files: ['src/problems.ts'],
+    tests: ['test/core/handle.test.ts', 'test/core/contract.test.ts', 'test/openapi/client.test.ts'],
+  },
+  {
     files: ['test/published/'],
     tests: ['test/core/contract.test.ts', 'test/storages/broken.test.ts', 'test/core/host-cases.test.ts'],
   },
