@@ -4,7 +4,13 @@
  */
 export const groups: readonly { readonly files: readonly string[]; readonly tests: readonly string[] }[] = [
   {
-    files: ['src/group-commit.ts', 'src/send-batch.ts', 'src/create-many.ts', 'src/create.ts'],
+    files: [
+      'src/group-commit.ts',
+      'src/send-batch.ts',
+      'src/create-many.ts',
+      'src/create.ts',
+      'src/clock.ts',
+    ],
     tests: [
       'test/storages/group-commit-time.test.ts',
       'test/storages/group-commit.test.ts',
