@@ -550,6 +550,12 @@ describe('the queue', () => {
   });
 });
 
+it('the text that is held is that of names and tags', async () => {
+  const { create } = groupCommit(byHand().createMany, { maxQueuedText: 10 });
+  create({ id: 1n, name: 'a'.repeat(5), tag: 'b'.repeat(5) }, context);
+  await expect(create(plant(2, 'c'), context)).rejects.toMatchObject({ name: 'StorageBusy' });
+});
+
 describe('groupCommit', () => {
   it.each([
     [{ maxBatch: 0 }, 'maxBatch'],
