@@ -13,4 +13,7 @@ class AsListed extends BaseSequencer {
   }
 }
 
-export default { ...base, test: { ...base.test, include, sequence: { sequencer: AsListed } } };
+export default {
+  ...base,
+  test: { ...base.test, include, setupFiles: ['test/mutants/setup.ts'], sequence: { sequencer: AsListed } },
+};
