@@ -297,6 +297,15 @@ describe('bodies in every form', () => {
     expect([...plants.values()]).toEqual([{ id: 1n, name: 'Rosa canina' }]);
   });
 
+  test.each([Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])(
+    'a parsed value whose id is %i, the last that no parser rounds',
+    async (id) => {
+      const { handle, plants } = open();
+      expect((await handle({ ...good, body: { parsed: { id, name: 'Rosa canina' } } })).status).toBe(200);
+      expect([...plants.keys()]).toEqual([BigInt(id)]);
+    },
+  );
+
   test('a function is called once, with the limit, after the token is accepted', async () => {
     const limits: number[] = [];
     const body = (limit: number) => {
