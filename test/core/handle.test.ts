@@ -185,6 +185,7 @@ describe('headers in every form', () => {
   test.each<[string, number, PlantRequest['headers']]>([
     ['no headers at all', 40101, {}],
     ['an empty list', 40101, { ...good.headers, authorization: [] }],
+    ['a list of two schemes', 40102, { ...good.headers, authorization: ['Basic eDp5', 'Bearer good'] }],
     ['a list of two', 40102, { ...good.headers, authorization: ['Bearer good', 'Bearer good'] }],
     [
       'two, joined by Headers',
