@@ -154,6 +154,15 @@ describe('the storage', () => {
     },
   );
 
+  test('that is busy says so in a log, with what put it out of reach if that is known', () => {
+    expect(String(new StorageBusy())).toBe('StorageBusy: the storage has no room to queue more');
+    const cause = new Error('connection refused');
+    expect(new StorageBusy('the storage is out of reach', { cause })).toMatchObject({
+      message: 'the storage is out of reach',
+      cause,
+    });
+  });
+
   test('its refusals are recognised by name, because the CommonJS copy of the package has classes of its own', async () => {
     for (const [error, expected] of [
       [

@@ -117,6 +117,15 @@ describe('the number says which step stalled', () => {
     expect(await timed(handle({ ...good, body }))).toMatchObject({ after: 1000, error: 50302 });
   });
 
+  test('30 seconds is the deadline if it is not set', async () => {
+    const { handle, onError } = open({ create: never, timeoutMs: undefined });
+    const answering = handle(good);
+    await vi.advanceTimersByTimeAsync(29_999);
+    expect(onError).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(JSON.parse((await answering).body).error).toBe(50302);
+  });
+
   test('0 means no deadline', async () => {
     const { promise, resolve } = deferred<'created'>();
     const { handle } = open({ create: () => promise, timeoutMs: 0 });
@@ -283,10 +292,12 @@ describe('the signal', () => {
     expect(started).not.toHaveBeenCalled();
   });
 
-  test('work that fails at once starts no timer', async () => {
+  test.each([
+    ['verifier', { verifyToken: () => Promise.reject(new Error('boom')) }, 50002],
+    ['storage', { create: () => Promise.reject(new Error('boom')) }, 50001],
+  ])('a %s that fails at once starts no timer', async (_who, parts, error) => {
     const started = vi.spyOn(globalThis, 'setTimeout');
-    const { handle } = open({ create: () => Promise.reject(new Error('boom')) });
-    expect((await handle(good)).status).toBe(500);
+    expect(JSON.parse((await open(parts).handle(good)).body).error).toBe(error);
     await vi.advanceTimersByTimeAsync(0);
     expect(started).not.toHaveBeenCalled();
   });

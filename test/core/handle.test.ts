@@ -185,6 +185,7 @@ describe('headers in every form', () => {
   test.each<[string, number, PlantRequest['headers']]>([
     ['no headers at all', 40101, {}],
     ['an empty list', 40101, { ...good.headers, authorization: [] }],
+    ['a list of two schemes', 40102, { ...good.headers, authorization: ['Basic eDp5', 'Bearer good'] }],
     ['a list of two', 40102, { ...good.headers, authorization: ['Bearer good', 'Bearer good'] }],
     [
       'two, joined by Headers',
@@ -211,6 +212,46 @@ describe('headers in every form', () => {
     ['a declared length beyond any number', 40006, { ...good.headers, 'content-length': '9'.repeat(400) }],
   ])('%s: %i', async (_what, error, headers) => {
     expect(await errorOf(open().handle({ ...good, headers }))).toBe(error);
+  });
+});
+
+describe('a media type or a coding', () => {
+  const expected = 'Send the body as application/json, without a Content-Encoding.';
+  test.each<[name: string, value: string | undefined, shown: string | undefined]>([
+    ['Content-Type', 'text/plain', 'text/plain'],
+    ['Content-Type', ' text/plain ;charset="utf-8"\n;x', 'text/plain'],
+    ['Content-Type', 'application/json, text/plain', 'application/json, text/plain'],
+    ['Content-Type', 'application/vnd.api+json', 'application/vnd.api+json'],
+    ['Content-Type', 'application/jsonx', 'application/jsonx'],
+    ['Content-Type', 'x-application/json', 'x-application/json'],
+    ['Content-Type', 'x'.repeat(100), 'x'.repeat(100)],
+    ['Content-Type', 'x'.repeat(101), undefined],
+    ['Content-Type', undefined, undefined],
+    ['Content-Type', '', undefined],
+    ['Content-Type', '<b>text/plain', undefined],
+    ['Content-Type', 'text/plain<b>', undefined],
+    ['Content-Type', 'text//plain', undefined],
+    ['Content-Type', 'text/plain,  text/plain', undefined],
+    ['Content-Encoding', 'gzip', 'gzip'],
+    ['Content-Encoding', 'gzip,br, zstd', 'gzip,br, zstd'],
+    ['Content-Encoding', 'identityx', 'identityx'],
+    ['Content-Encoding', 'xidentity', 'xidentity'],
+    ['Content-Encoding', '"gzip"', undefined],
+  ])('is refused, and shown in the message if it is one: %s: %s', async (name, value, shown) => {
+    const headers = { ...good.headers, [name.toLowerCase()]: value };
+    const { status, body } = await open().handle({ ...good, headers });
+    const received = shown ? `The ${name} is ${shown}.` : `The request has no usable ${name}.`;
+    expect([status, JSON.parse(body)]).toEqual([400, { error: 40005, message: `${expected} ${received}` }]);
+  });
+
+  test.each([
+    ['content-type', ' application/json'],
+    ['content-type', 'Application/JSON \t;charset=latin1'],
+    ['content-type', 'application/json '],
+    ['content-encoding', '  Identity  '],
+  ])('is taken however it is spelt: %s: "%s"', async (name, value) => {
+    const headers = { ...good.headers, [name]: value };
+    expect((await open().handle({ ...good, headers })).status).toBe(200);
   });
 });
 
@@ -256,6 +297,15 @@ describe('bodies in every form', () => {
     });
     expect([...plants.values()]).toEqual([{ id: 1n, name: 'Rosa canina' }]);
   });
+
+  test.each([Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])(
+    'a parsed value whose id is %i, the last that no parser rounds',
+    async (id) => {
+      const { handle, plants } = open();
+      expect((await handle({ ...good, body: { parsed: { id, name: 'Rosa canina' } } })).status).toBe(200);
+      expect([...plants.keys()]).toEqual([BigInt(id)]);
+    },
+  );
 
   test('a function is called once, with the limit, after the token is accepted', async () => {
     const limits: number[] = [];
@@ -396,6 +446,32 @@ describe('bodies in every form', () => {
     expect(plants.size).toBe(0);
   });
 
+  test.each<[string, unknown, string]>([
+    [
+      'a parsed id that was rounded',
+      { parsed: { id: 2 ** 53, name: 'x' } },
+      'a body parser rounded the id: mount plant-store above it, or keep rawBody',
+    ],
+    ['a number', 7, 'the body is no PlantBody'],
+    ['a stream of strings', [rose], 'the body stream gave a chunk that is no bytes'],
+    [
+      'a function that says no more',
+      () => {
+        throw new BodyError('body_unreadable');
+      },
+      'body_unreadable',
+    ],
+  ])('onError hears what is wrong with %s', async (_what, body, message) => {
+    const { handle, errors } = open();
+    const given = Array.isArray(body)
+      ? (async function* () {
+          yield* body;
+        })()
+      : body;
+    expect(await errorOf(handle({ ...good, body: given as PlantRequest['body'] }))).toBe(50003);
+    expect(errors).toEqual([new BodyError('body_unreadable', message)]);
+  });
+
   test('onError hears which line to move; the client does not', async () => {
     const { handle, errors } = open();
     const body = () => {
@@ -455,6 +531,21 @@ describe("what an app adds to Object.prototype is not the client's", () => {
     });
     expect([error, plants.size]).toEqual([40002, 0]);
   });
+});
+
+const text = 'a string without U+0000 and lone surrogates';
+const integer = 'an integer from -9223372036854775808 to 9223372036854775807';
+test.each([
+  ['[]', 'the body must be a JSON object.'],
+  ['{}', `id must be ${integer}; name must be ${text}.`],
+  [
+    '{"id":"1","name":1,"tag":null}',
+    `id must be ${integer}, sent as a number and not as a string; name must be ${text}; tag must be ${text}, or absent.`,
+  ],
+  ['{"id":1,"name":"x","name":"x","id":1}', 'name must be given once; id must be given once.'],
+])('a body that is no NewPlant is told all that is wrong: %s', async (body, wrong) => {
+  const answer = await open().handle({ ...good, body });
+  expect(JSON.parse(answer.body)).toEqual({ error: 40002, message: `Not a NewPlant: ${wrong}` });
 });
 
 test('a list of requests can be mapped to their answers', async () => {

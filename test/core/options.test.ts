@@ -50,6 +50,16 @@ describe('a bad option is a TypeError at once, which names the option', () => {
     },
   );
 
+  test.each([
+    ['basePath', 'a path as clients send it, such as "/api" or "/%C3%BC"'],
+    ['bodyLimit', 'a whole number from 1 to 9007199254740991'],
+    ['timeoutMs', 'a whole number from 0 to 2147483647'],
+    ['acceptReplays', 'true or false'],
+    ['onError', 'a function'],
+  ])('%s must be %s', (name, expected) => {
+    expect(create({ [name]: null })).toThrow(new TypeError(`${name} must be ${expected}`));
+  });
+
   test.each(['bodylimit', 'timeout', 'toString', '__proto__x', 'storage'])(
     'an option that does not exist: %s',
     (name) => {
@@ -161,7 +171,13 @@ describe('acceptTokens and InsufficientScope check their arguments', () => {
   test.each(['', ' ', 'a  b', ' a', 'a ', 'a"b', 'a\\b', 'é', 'a\r\nb'])(
     'InsufficientScope: "%s"',
     (scope) => {
-      expect(() => new InsufficientScope(scope)).toThrow(TypeError);
+      expect(() => new InsufficientScope(scope)).toThrow(
+        new TypeError('InsufficientScope needs a scope as in RFC 6749 §3.3, such as "plants:write"'),
+      );
     },
   );
+
+  test('InsufficientScope says in a log which scope is lacking', () => {
+    expect(new InsufficientScope('plants:write').message).toBe('the token lacks the scope plants:write');
+  });
 });

@@ -102,6 +102,17 @@ describe('a refused upload', () => {
     expect([asked(), closed.mock.calls.length]).toEqual([1, 1]);
   });
 
+  test('that is late and no connection is not read further, also if it has no return', async () => {
+    let give: (value: unknown) => void = () => {};
+    const next = vi.fn(() => new Promise((resolve) => (give = resolve)));
+    const late = createPlantStore(memoryStorage(), () => true, { timeoutMs: 5 });
+    const body = { [Symbol.asyncIterator]: () => ({ next }) } as never;
+    expect((await late({ method: 'POST', url: '/plants', headers, body })).status).toBe(400);
+    give({ done: false, value: new Uint8Array(1) });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(next).toHaveBeenCalledTimes(1);
+  });
+
   test('need not have a return', async () => {
     const next = async () => ({ done: false, value: chunk });
     expect(await errorOf({ [Symbol.asyncIterator]: () => ({ next }) } as never)).toBe(40006);

@@ -4,7 +4,13 @@
  */
 export const groups: readonly { readonly files: readonly string[]; readonly tests: readonly string[] }[] = [
   {
-    files: ['src/group-commit.ts', 'src/send-batch.ts', 'src/create-many.ts', 'src/create.ts'],
+    files: [
+      'src/group-commit.ts',
+      'src/send-batch.ts',
+      'src/create-many.ts',
+      'src/create.ts',
+      'src/clock.ts',
+    ],
     tests: [
       'test/storages/group-commit-time.test.ts',
       'test/storages/group-commit.test.ts',
@@ -15,6 +21,10 @@ export const groups: readonly { readonly files: readonly string[]; readonly test
   {
     files: ['src/openapi.ts'],
     tests: ['test/openapi/client.test.ts', 'test/openapi/document.test.ts', 'test/openapi/answers.test.ts'],
+  },
+  {
+    files: ['src/problems.ts'],
+    tests: ['test/core/handle.test.ts', 'test/core/contract.test.ts', 'test/openapi/client.test.ts'],
   },
   {
     files: ['test/published/'],
@@ -38,6 +48,7 @@ export const groups: readonly { readonly files: readonly string[]; readonly test
       'test/core/callers.test.ts',
       'test/core/options.test.ts',
       'test/core/deadline.test.ts',
+      'test/core/deadline-model.test.ts',
       'test/core/upload.test.ts',
       'test/hosts/fetch.test.ts',
       'test/hosts/mistakes.test.ts',

@@ -10,8 +10,12 @@ import { join } from 'node:path';
 import { root } from '../support/root.js';
 import { groups } from './groups.js';
 
+interface Mutant {
+  readonly status: string;
+  readonly statusReason?: string;
+}
 interface Report {
-  readonly files: Record<string, { readonly mutants: readonly { readonly status: string }[] }>;
+  readonly files: Record<string, { readonly mutants: readonly Mutant[] }>;
 }
 
 const stryker = '9.6.1';
@@ -26,7 +30,7 @@ const packages = [
 const folders = ['src/', 'adapters/', 'test/published/'];
 const named = process.argv.slice(2);
 const temporary = mkdtempSync(join(tmpdir(), 'plant-store-mutants-'));
-const counts: [file: string, mutants: number, survivors: number][] = [];
+const counts: [file: string, mutants: number, survivors: number, late: number][] = [];
 
 groups.forEach((group, index) => {
   const files = folders
@@ -80,9 +84,12 @@ function mutate(files: readonly string[], group: number): Report {
 
 function count({ files }: Report): void {
   for (const [file, { mutants }] of Object.entries(files)) {
-    const valid = mutants.filter(({ status }) => status !== 'CompileError' && status !== 'Ignored');
-    const survivors = valid.filter(({ status }) => status === 'Survived' || status === 'NoCoverage');
-    if (valid.length) counts.push([file, valid.length, survivors.length]);
+    const survivors = mutants.filter(({ status }) => status === 'Survived' || status === 'NoCoverage');
+    // Most of them hang. On a busy machine a slow test may be among them.
+    const late = mutants.filter(
+      ({ status, statusReason = '' }) => status === 'Timeout' || /timed out in/.test(statusReason),
+    );
+    if (mutants.length) counts.push([file, mutants.length, survivors.length, late.length]);
   }
 }
 
@@ -90,11 +97,13 @@ function count({ files }: Report): void {
 function print(): void {
   for (const folder of folders) {
     const lines = counts.filter(([file]) => file.startsWith(folder)).sort(([a], [b]) => a.localeCompare(b));
-    const sum = (index: 1 | 2) => lines.reduce((total, line) => total + line[index], 0);
-    if (lines.length > 1) lines.push([folder, sum(1), sum(2)]);
-    for (const [file, mutants, survivors] of lines) {
+    const sum = (index: 1 | 2 | 3) => lines.reduce((total, line) => total + line[index], 0);
+    if (lines.length > 1) lines.push([folder, sum(1), sum(2), sum(3)]);
+    for (const [file, mutants, survivors, late] of lines) {
       const killed = ((100 * (mutants - survivors)) / mutants).toFixed(1);
-      console.log(`${file.padEnd(40)} ${mutants} mutants, ${survivors} survive, ${killed} % are killed`);
+      console.log(
+        `${file.padEnd(40)} ${mutants} mutants, ${killed} % are killed, ${late} of them by time; ${survivors} survive`,
+      );
     }
   }
 }

@@ -15,6 +15,5 @@ class AsListed extends BaseSequencer {
 
 export default {
   ...base,
-  // Many mutants hang. No test takes a third of this time.
-  test: { ...base.test, include, testTimeout: 10_000, sequence: { sequencer: AsListed } },
+  test: { ...base.test, include, setupFiles: ['test/mutants/setup.ts'], sequence: { sequencer: AsListed } },
 };

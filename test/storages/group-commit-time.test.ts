@@ -76,6 +76,16 @@ describe('the time of a create', () => {
     expect(told.outcome).toMatchObject(unanswered);
   });
 
+  it('ends in an open outcome with the last thing that the database said', async () => {
+    const { clock, database, create } = open();
+    database.current = refuses;
+    const told = create(1);
+    await clock.endTurn();
+    database.current = hangs;
+    await clock.advance(1_000);
+    expect(told.outcome).toMatchObject({ ...unanswered, cause: refused });
+  });
+
   it('does not start anew when its batch is slow: creates that waited are told in their own time', async () => {
     const { clock, database, create, sentIds } = open();
     database.current = async (plants) => {

@@ -16,6 +16,8 @@ const context: StorageContext<string> = { request, caller: 'anyone', signal: new
 const plant = (id: bigint | number, name = `plant ${id}`): NewPlant => ({ id: BigInt(id), name });
 const ids = (batch: readonly NewPlant[]) => batch.map(({ id }) => Number(id));
 const turn = () => new Promise((resolve) => setImmediate(resolve));
+/** How many resources of a kind keep the process alive. */
+const active = (kind: string) => process.getActiveResourcesInfo().filter((one) => one === kind).length;
 
 const unsettled: (() => void)[] = [];
 
@@ -92,17 +94,30 @@ describe('a batch', () => {
     'also starts on platforms without $missing, and not in a microtask',
     async ({ missing }) => {
       const { calls, createMany } = byHand();
-      for (const name of missing) vi.stubGlobal(name, undefined);
+      const ports = active('MessagePort');
+      const { setImmediate, MessageChannel } = globalThis;
+      for (const name of missing) Reflect.deleteProperty(globalThis, name);
       vi.resetModules();
       const { create } = (await import('../../src/group-commit.js')).groupCommit(createMany);
-      vi.unstubAllGlobals();
+      Object.assign(globalThis, { setImmediate, MessageChannel });
       create(plant(1), context);
       for (let i = 0; i < 100; i++) await null;
       create(plant(2), context);
       expect(calls).toEqual([]);
       await vi.waitFor(() => expect(calls.map((call) => call.ids)).toEqual([[1, 2]]));
+      await vi.waitFor(() => expect(active('MessagePort')).toBe(ports));
     },
   );
+
+  it('leaves no timer when it is answered', async () => {
+    const { calls, createMany } = byHand();
+    const timers = active('Timeout');
+    groupCommit(createMany).create(plant(1), context);
+    await turn();
+    expect(active('Timeout')).toBe(timers + 1);
+    await calls[0]?.answer('created');
+    expect(active('Timeout')).toBe(timers);
+  });
 
   it('holds the creates that arrive while another batch is on its way, and waits for that batch', async () => {
     const { calls, createMany } = byHand();
@@ -533,6 +548,12 @@ describe('the queue', () => {
       { numRuns: 20 },
     );
   });
+});
+
+it('the text that is held is that of names and tags', async () => {
+  const { create } = groupCommit(byHand().createMany, { maxQueuedText: 10 });
+  create({ id: 1n, name: 'a'.repeat(5), tag: 'b'.repeat(5) }, context);
+  await expect(create(plant(2, 'c'), context)).rejects.toMatchObject({ name: 'StorageBusy' });
 });
 
 describe('groupCommit', () => {
