@@ -89,7 +89,7 @@ export class Batch<Caller> {
     creates.forEach((create, i) => {
       const outcome = outcomes[i];
       if (outcome === 'created' || outcome === 'taken') create.done(outcome);
-      else create.fail(typeof outcome === 'object' ? outcome : new TypeError(wrongOutcome));
+      else create.fail(outcome && typeof outcome === 'object' ? outcome : new TypeError(wrongOutcome));
     });
   }
 

@@ -1,12 +1,10 @@
 import { pathOf } from '../../src/http.js';
-import type { PlantHandler } from '../../src/index.js';
+import type { PlantHandler, PlantResponse } from '../../src/index.js';
 import { checkHandler } from '../../src/misuse.js';
 import { openapi } from '../../src/openapi.js';
 import { checkOptions } from '../../src/options.js';
-import { drain } from './_node/drain.js';
-import { askAgain } from './_node/mount.js';
-import { afterParsing, isForTheApp, toPlantRequest } from './_node/request.js';
-import type { NodeRequest, NodeResponse, ParsedBody } from './_node/types.js';
+import { answerOf } from './_node/answer.js';
+import type { Exchange, NodeRequest, NodeResponse } from './_node/types.js';
 
 /** What is used of a Fastify request. */
 export interface FastifyRequest {
@@ -18,9 +16,9 @@ export interface FastifyRequest {
 export interface FastifyReply {
   readonly raw: NodeResponse;
   readonly sent: boolean;
-  code(status: number): unknown;
-  headers(headers: { [name: string]: string }): unknown;
-  serializer(serialize: (body: unknown) => string): unknown;
+  code(status: number): FastifyReply;
+  headers(headers: { [name: string]: string }): FastifyReply;
+  serializer(serialize: (body: unknown) => string): FastifyReply;
   send(answer: unknown): unknown;
   callNotFound(): unknown;
 }
@@ -28,16 +26,7 @@ export interface FastifyReply {
 /** What is used of a Fastify instance. */
 export interface FastifyInstance {
   readonly prefix: string;
-  route(options: {
-    method: 'POST';
-    url: string;
-    schema: object;
-    config: object;
-    validatorCompiler: () => () => true;
-    serializerCompiler: () => (body: unknown) => string;
-    onRequest: (request: FastifyRequest, reply: FastifyReply) => void;
-    handler: () => void;
-  }): unknown;
+  route(options: object): unknown;
 }
 
 /** What the route has beside the operation. */
@@ -81,7 +70,7 @@ export function toFastify(
   ...rest: undefined[]
 ): (instance: FastifyInstance, options: unknown, done: () => void) => void {
   if (!checkHandler(handle, [route, ...rest])) return () => {};
-  const described = descriptionOf(route);
+  const { schema, config } = checkOptions(route, { schema: anObject, config: anObject });
   return function plantStore(instance, _options, done) {
     const { prefix } = instance;
     const mount = prefix.replace(/\/plants$/, '');
@@ -89,12 +78,16 @@ export function toFastify(
       method: 'POST',
       // The prefix may be the operation's own path.
       url: mount === prefix ? '/plants' : '',
-      ...described,
+      config,
+      schema: { ...operationSchema(), ...schema },
+      // The schema is there to be read. Compiling it would cost time, and fail in an app whose compiler takes other schemas.
+      validatorCompiler: () => () => true,
+      serializerCompiler: () => asIs,
       // Its promise is not returned: Fastify would go on as soon as it resolves, before `reply` is sent.
-      onRequest(request, reply) {
-        afterParsing(request.raw, (wasFlowing) => {
-          answer(handle, request, reply, mount, wasFlowing).catch((error) => reply.send(error));
-        });
+      onRequest(request: FastifyRequest, reply: FastifyReply) {
+        answerOf(handle, exchangeOf(request, reply, mount))
+          .then((answer) => send(answer, reply))
+          .catch((error) => reply.send(error));
       },
       // Never called: `onRequest` has answered.
       handler() {},
@@ -103,82 +96,39 @@ export function toFastify(
   };
 }
 
-async function answer(
-  handle: PlantHandler,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  mount: string,
-  wasFlowing: boolean,
-): Promise<void> {
-  const { raw } = request;
-  const make = (url: string) => toPlantRequest(raw, reply.raw, raw as ParsedBody, request, url);
-  const url = routed(request.url);
-  let response = await handle(make(url));
-  if (response.status === 404) {
-    const place = { method: 'POST', url, originalUrl: request.url, mount };
-    response = (await askAgain(handle, place, reply.raw, make)) ?? response;
-  }
-  if (isForTheApp(response)) {
-    if (!reply.sent) reply.callNotFound();
-    if (wasFlowing) raw.resume();
-    return;
-  }
-  const unread = drain(raw, reply.raw);
-  if (unread) await unread;
-  if (reply.sent || reply.raw.headersSent) return;
-  reply.code(response.status);
-  reply.headers(response.headers);
-  // Without a serializer of its own, Fastify adds a charset, which this media type does not have (RFC 8259 §11).
-  reply.serializer(asIs);
-  reply.send(response.body);
-}
-
-const isObject = (value: unknown) => typeof value === 'object' && value !== null;
-const routeRules = {
-  schema: [{}, isObject, 'an object'],
-  config: [{}, isObject, 'an object'],
-} as const;
-
-function descriptionOf(route: FastifyRouteOptions) {
-  const { schema, config } = checkOptions(route, routeRules);
-  return {
-    schema: { ...operationSchema(), ...schema },
-    config,
-    // The schema is there to be read. Compiling it would cost time, and fail in an app whose compiler takes other schemas.
-    validatorCompiler: () => () => true as const,
-    serializerCompiler: () => asIs,
-  };
-}
+const anObject = [{}, (value: unknown) => Object(value) === value, 'an object'] as const;
 
 /** The operation of the OpenAPI document, as the schema of a route: every reference in its place. */
 function operationSchema(): object {
   const { components, paths } = openapi();
   const { requestBody, responses, ...operation } = paths['/plants'].post;
-  const inline = (value: unknown): unknown =>
-    JSON.parse(JSON.stringify(value), (key, member) => {
-      if (key === 'headers') return headersWithin(member);
-      return member?.$ref ? inline(schemas[member.$ref.split('/').pop()]) : member;
-    });
   const schemas: Record<string, unknown> = components.schemas;
+  const inline = (value: unknown): unknown =>
+    JSON.parse(JSON.stringify(value), (_key, member) => {
+      if (member?.$ref) return inline(schemas[member.$ref.split('/').pop()]);
+      // Of what has a schema, headers alone are described. @fastify/swagger takes a header's schema for the header.
+      const { schema, description } = member ?? {};
+      return schema && description ? { ...schema, description } : member;
+    });
   return { ...operation, body: inline(requestBody), response: inline(responses) };
 }
 
-/** @fastify/swagger takes a header's schema for the header. */
-function headersWithin(headers: Record<string, { schema: object; description: string }>): object {
-  const entries = Object.entries(headers).map(([name, { schema, description }]) => [
-    name,
-    { ...schema, description },
-  ]);
-  return Object.fromEntries(entries);
+function send(answer: PlantResponse | undefined, reply: FastifyReply): void {
+  // Another hook, such as a timeout, may have answered.
+  if (reply.sent || reply.raw.headersSent) return;
+  if (!answer) reply.callNotFound();
+  // Without a serializer of its own, Fastify adds a charset, which this media type does not have (RFC 8259 §11).
+  else reply.code(answer.status).headers(answer.headers).serializer(asIs).send(answer.body);
 }
 
 const asIs = (body: unknown) => body as string;
 
-/**
- * The path below the prefix. The router has found it, by the app's rules on letter case and slashes; but it also finds
- * an escaped spelling, `/%70lants`, which is not the operation.
- */
-function routed(url: string): string {
-  const path = pathOf(url);
-  return path.includes('%', path.lastIndexOf('/', path.length - 2)) ? path : '/plants';
+function exchangeOf(request: FastifyRequest, reply: FastifyReply, mount: string): Exchange {
+  const { raw, url: originalUrl } = request;
+  const path = pathOf(originalUrl);
+  // The router has found it, by the app's rules on letter case and slashes; but it also finds an escaped spelling,
+  // `/%70lants`, which is not the operation.
+  const isEscaped = path.includes('%', path.lastIndexOf('/', path.length - 2));
+  const url = isEscaped ? path : '/plants';
+  return { request: raw, response: reply.raw, raw: request, parsed: raw, url, originalUrl, mount };
 }

@@ -1,9 +1,7 @@
 import type { PlantHandler } from '../../src/index.js';
 import { answerMistake, checkHandler } from '../../src/misuse.js';
-import { drain } from './_node/drain.js';
-import { askAgain, type Place } from './_node/mount.js';
-import { afterParsing, isForTheApp, toPlantRequest } from './_node/request.js';
-import type { NodeRequest, NodeResponse, ParsedBody } from './_node/types.js';
+import { answerOf } from './_node/answer.js';
+import type { Exchange, NodeRequest, NodeResponse } from './_node/types.js';
 
 /** What is used of a Koa context. */
 export interface KoaContext {
@@ -13,7 +11,6 @@ export interface KoaContext {
   readonly request: object;
   readonly originalUrl: string;
   readonly headerSent: boolean;
-  readonly writable: boolean;
   status: number;
   body: unknown;
   set(headers: { [name: string]: string }): void;
@@ -40,40 +37,26 @@ export function toKoa(
   ...rest: undefined[]
 ): (context: KoaContext, next: () => Promise<unknown>) => Promise<unknown> {
   checkHandler(handle, rest);
-  const middleware: ReturnType<typeof toKoa> = async (context, next) => {
-    const { req, res } = context;
-    if (!req) return answerMistake(context, next);
-    const wasFlowing = await new Promise<boolean>((proceed) => afterParsing(req, proceed));
-    const make = (url?: string) => toPlantRequest(req, res, context.request as ParsedBody, context, url);
-    let answer = await handle(make());
-    if (answer.status === 404) {
-      const place = placeOf(context, middleware);
-      answer = (await askAgain(handle, place, res, make)) ?? answer;
-    }
-    if (isForTheApp(answer)) {
-      const handedOn = next();
-      if (wasFlowing) req.resume();
-      return handedOn;
-    }
-    const rest = drain(req, res);
-    if (rest) await rest;
-    // Another middleware, such as a timeout, may have answered; or the client has gone.
-    if (context.headerSent || !context.writable) return;
+  return async function plantStore(context, next) {
+    if (!context.req) return answerMistake(context, next);
+    const answer = await answerOf(handle, exchangeOf(context, plantStore));
+    if (!answer) return next();
+    // Another middleware, such as a timeout, may have answered.
+    if (context.headerSent) return;
     context.status = answer.status;
     context.set(answer.headers);
     context.body = answer.body;
   };
-  return middleware;
 }
 
 /** What koa-mount and @koa/router add to a context. */
-interface MountedContext {
+interface MountedContext extends KoaContext {
   readonly mountPath?: string;
   readonly matched?: readonly { readonly path: unknown; readonly stack?: readonly unknown[] }[];
 }
 
-function placeOf(context: KoaContext & MountedContext, middleware: unknown): Place {
-  const { req, originalUrl, mountPath: mount, matched } = context;
-  const route = matched?.find?.(({ stack }) => stack?.includes?.(middleware));
-  return { method: req.method, url: req.url!, originalUrl, mount, route: route?.path };
+function exchangeOf(context: MountedContext, middleware: unknown): Exchange {
+  const { req: request, res: response, request: parsed, originalUrl, mountPath: mount, matched } = context;
+  const route = matched?.find?.(({ stack }) => stack?.includes?.(middleware))?.path;
+  return { request, response, raw: context, parsed, url: request.url!, originalUrl, mount, route };
 }

@@ -1,12 +1,13 @@
 import type { PlantHandler, PlantResponse } from '../../src/index.js';
 import { answerMistake, checkHandler } from '../../src/misuse.js';
 import { Refusal } from '../../src/problems.js';
-import { drain } from './_node/drain.js';
-import { askAgain, type Place } from './_node/mount.js';
-import { afterParsing, isForTheApp, toPlantRequest } from './_node/request.js';
-import type { NodeRequest, NodeResponse, ParsedBody } from './_node/types.js';
+import { answerOf } from './_node/answer.js';
+import type { Exchange, NodeRequest, NodeResponse } from './_node/types.js';
 
 export type { NodeRequest, NodeResponse } from './_node/types.js';
+
+// What the app throws in `next` must be the app's error, not a rejection of our promise.
+const { nextTick } = process;
 
 /**
  * Mounts the handler where `(request, response, next?)` is spoken: `node:http`, `node:https`, `node:http2`, Connect,
@@ -28,50 +29,27 @@ export function toNode(
   ...rest: undefined[]
 ): (request: NodeRequest, response: NodeResponse, next?: (error?: unknown) => void) => void {
   checkHandler(handle, rest);
-  const middleware: ReturnType<typeof toNode> = (request, response, next) => {
+  return function plantStore(request, response, next) {
     if (!request.rawHeaders) return void answerMistake(request, response);
-    afterParsing(request, async (wasFlowing) => {
-      try {
-        const make = (url?: string) => toPlantRequest(request, response, request as ParsedBody, request, url);
-        let answer = await handle(make());
-        if (answer.status === 404) {
-          const place = placeOf(request, middleware);
-          answer = (await askAgain(handle, place, response, make)) ?? answer;
-        }
-        if (next && isForTheApp(answer)) return handOn(request, wasFlowing, next);
-        const unread = drain(request, response);
-        if (unread) await unread;
-        send(answer, response);
-      } catch (error) {
-        // nextTick, here and below: what the app throws in `next` must be the app's error, not a rejection of ours.
-        if (next) nextTick(next, error);
-        else fail(error, response);
-      }
-    });
+    answerOf(handle, exchangeOf(request, response, plantStore), Boolean(next))
+      .then((answer) => (answer ? send(answer, response) : nextTick(next!)))
+      .catch((error) => (next ? nextTick(next, error) : fail(error, response)));
   };
-  return middleware;
 }
 
 /** What Express adds to a request. */
-interface ExpressRequest {
+interface ExpressRequest extends NodeRequest {
   readonly originalUrl?: string;
   readonly baseUrl?: string;
   readonly route?: { readonly path: unknown; readonly stack?: readonly { readonly handle: unknown }[] };
 }
 
-function placeOf(request: NodeRequest & ExpressRequest, middleware: unknown): Place {
-  const { method, url = '', originalUrl = url, baseUrl: mount, route } = request;
+function exchangeOf(request: ExpressRequest, response: NodeResponse, middleware: unknown): Exchange {
+  const { url = '', originalUrl = url, baseUrl: mount } = request;
   // Express leaves a route that was passed on its requests; other hosts mean something else by `route`.
-  const isOurs = route?.stack?.some?.(({ handle }) => handle === middleware);
-  return { method, url, originalUrl, mount, route: isOurs ? route?.path : undefined };
-}
-
-const { nextTick } = process;
-
-function handOn(request: NodeRequest, wasFlowing: boolean, next: () => void): void {
-  nextTick(next);
-  // After `next`, so that the app can listen first.
-  if (wasFlowing) nextTick(() => request.resume());
+  const isOurs = request.route?.stack?.some?.(({ handle }) => handle === middleware);
+  const route = isOurs && request.route?.path;
+  return { request, response, raw: request, parsed: request, url, originalUrl, mount, route };
 }
 
 function send({ status, headers, body }: PlantResponse, response: NodeResponse): void {
@@ -88,10 +66,7 @@ function send({ status, headers, body }: PlantResponse, response: NodeResponse):
 /** `handle` never rejects, but a wrapper of it may; and `writeHead` throws if the headers do not go together. */
 function fail(error: unknown, response: NodeResponse): void {
   console.error(error);
-  if (response.headersSent) {
-    response.destroy();
-    return;
-  }
+  if (response.headersSent) return void response.destroy();
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   send(new Refusal('internal_error').toResponse(), response);
 }

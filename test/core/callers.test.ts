@@ -136,6 +136,24 @@ describe('the storage', () => {
     expect(answers.filter(({ body }) => body.includes('40003'))).toHaveLength(99);
   });
 
+  test.each(['stored', undefined, true])(
+    'that answers neither created nor taken but %s has failed, also if the plant is stored and replays count',
+    async (outcome) => {
+      const onError = vi.fn();
+      const storage = {
+        create: async () => outcome as 'created',
+        find: async () => ({ id: 1n, name: 'Rosa canina' }),
+      };
+      for (const acceptReplays of [false, true]) {
+        const handle = createPlantStore(storage, () => true, { acceptReplays, onError });
+        expect(JSON.parse((await handle(request('x'))).body).error).toBe(50001);
+        expect(onError.mock.lastCall?.[0]).toEqual(
+          new TypeError("storage.create must return 'created' or 'taken'"),
+        );
+      }
+    },
+  );
+
   test('its refusals are recognised by name, because the CommonJS copy of the package has classes of its own', async () => {
     for (const [error, expected] of [
       [

@@ -292,6 +292,19 @@ describe('bodies in every form', () => {
     expect(errors).toEqual([]);
   });
 
+  test.each([
+    [100, undefined, 200],
+    [101, undefined, 400],
+    [60, 40, 200],
+    [60, 41, 400],
+  ])('the limit holds for a parsed plant of %i and %i characters: %i', async (name, tag, status) => {
+    const { handle } = open({ bodyLimit: 100 });
+    const parsed = { id: 1, name: 'x'.repeat(name), ...(tag && { tag: 'x'.repeat(tag) }) };
+    const answer = await handle({ ...good, body: { parsed } });
+    expect(answer.status).toBe(status);
+    if (status === 400) expect(JSON.parse(answer.body).error).toBe(40006);
+  });
+
   test('a stream over the limit is told to stop, and is not read further', async () => {
     let given = 0;
     let returned = false;
@@ -442,6 +455,12 @@ describe("what an app adds to Object.prototype is not the client's", () => {
     });
     expect([error, plants.size]).toEqual([40002, 0]);
   });
+});
+
+test('a list of requests can be mapped to their answers', async () => {
+  const bodies = [rose, '{"id":2,"name":"Ilex"}', rose];
+  const answers = await Promise.all(bodies.map((body) => ({ ...good, body })).map(open().handle));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 400]);
 });
 
 describe('the target', () => {

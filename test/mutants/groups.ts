@@ -21,6 +21,16 @@ export const groups: readonly { readonly files: readonly string[]; readonly test
     tests: ['test/core/contract.test.ts', 'test/storages/broken.test.ts', 'test/core/host-cases.test.ts'],
   },
   {
+    files: ['src/json.ts', 'src/plain-plant.ts', 'src/plant.ts'],
+    tests: [
+      'test/core/plain-plant.test.ts',
+      'test/core/handle.test.ts',
+      'test/core/contract.test.ts',
+      'test/core/ids.test.ts',
+      'test/core/json.test.ts',
+    ],
+  },
+  {
     files: ['src/'],
     tests: [
       'test/core/handle.test.ts',
@@ -28,10 +38,10 @@ export const groups: readonly { readonly files: readonly string[]; readonly test
       'test/core/callers.test.ts',
       'test/core/options.test.ts',
       'test/core/deadline.test.ts',
-      'test/core/faults.test.ts',
+      'test/core/upload.test.ts',
       'test/hosts/fetch.test.ts',
-      'test/core/ids.test.ts',
-      'test/core/json.test.ts',
+      'test/hosts/mistakes.test.ts',
+      'test/core/faults.test.ts',
     ],
   },
   {

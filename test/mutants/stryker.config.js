@@ -10,7 +10,7 @@ export default {
   ignorePatterns: ['dist', 'tsconfig.json'],
   // A test compares files byte by byte: no comment may be added to them.
   disableTypeChecks: false,
-  reporters: ['clear-text', 'json'],
+  reporters: ['progress-append-only', 'clear-text', 'json'],
   clearTextReporter: { allowColor: false, logTests: false, reportTests: false, reportScoreTable: false },
   jsonReporter: { fileName: process.env.MUTANTS_REPORT },
   allowConsoleColors: false,

@@ -147,6 +147,39 @@ describe('the time of a create', () => {
   });
 });
 
+describe('a batch that was rolled back', () => {
+  it.each([
+    ['least', 0, [2.5, 5, 10, 20, 40, 80, 160, 250, 250]],
+    ['most', 1, [5, 10, 20, 40, 80, 160, 320, 500, 500]],
+  ])(
+    'is sent again after 5 ms, doubling to 500 ms, or up to half as long: at %s',
+    async (_, random, waits) => {
+      const { clock, database, create } = open({ timeoutMs: 10_000 });
+      const sentAt: number[] = [];
+      database.current = () => {
+        sentAt.push(clock.now());
+        return refuses();
+      };
+      const dice = vi.spyOn(Math, 'random').mockReturnValue(random);
+      create(1);
+      await clock.advance(2_000);
+      dice.mockRestore();
+      const gaps = sentAt.slice(1).map((at, i) => at - sentAt[i]!);
+      expect(gaps.slice(0, waits.length)).toEqual(waits);
+    },
+  );
+});
+
+it('sets no timer for a driver that has answered when it returns, because it blocks the event loop', async () => {
+  const { clock, database, create } = open();
+  const setTimer = vi.spyOn(clock, 'setTimer');
+  database.current = (plants) => plants.map(() => 'created');
+  const told = create(1);
+  await clock.endTurn();
+  expect(told.outcome).toBe('created');
+  expect(setTimer).not.toHaveBeenCalled();
+});
+
 describe('a call that waits for a connection', () => {
   it('is StorageBusy if its time ends before it has sent, and is told to let go', async () => {
     const { clock, database, create, createMany } = open();
@@ -328,10 +361,16 @@ describe('a queue that is down', () => {
 });
 
 describe('the bound', () => {
-  it('is a count: those that are held, given up too while createMany still has them', async () => {
+  it.each([
+    ['sent', true],
+    ['waiting for a connection', false],
+  ])('is a count: those that are held, given up too while createMany still has them, %s', async (_, sent) => {
     const { clock, database, create } = open({ timeoutMs: 1_000, maxQueued: 2 });
     let fail: (error: Error) => void = () => {};
-    database.current = () => new Promise((_, reject) => (fail = reject));
+    database.current = (_plants, _contexts, call) => {
+      call.sent = sent;
+      return new Promise((_, reject) => (fail = reject));
+    };
     const told = [create(1), create(2), create(3)];
     await clock.advance(0);
     expect(told[2]?.outcome).toMatchObject({ ...busy, message: expect.stringMatching(/no room/) });

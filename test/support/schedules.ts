@@ -16,7 +16,7 @@ export async function runSchedules(
   const start = process.cpuUsage();
   const { random: platformRandom } = Math;
   const { stackTraceLimit } = Error;
-  // A schedule makes dozens of errors, and nobody reads their stacks, which take a fifth of its time.
+  // A schedule makes dozens of errors. Their stacks would take a fifth of its time, and no test reads them.
   Error.stackTraceLimit = 0;
   const seeds = randomOf(seed);
   let scheduleSeed = seed;

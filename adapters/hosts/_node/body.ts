@@ -1,27 +1,22 @@
 import { isBytes } from '../../../src/http.js';
 import { BodyError, type ReadBody } from '../../../src/index.js';
 import { Gathered } from '../../../src/upload.js';
-import type { NodeRequest, NodeResponse, ParsedBody } from './types.js';
+import type { Exchange, NodeRequest, NodeResponse } from './types.js';
 
 /** Reads the body from the first place that still has it exactly. */
-export function readNodeBody(
-  request: NodeRequest,
-  response: NodeResponse,
-  parsed: ParsedBody,
-  limit: number,
-): ReturnType<ReadBody> {
+export function readNodeBody({ request, response, parsed }: Exchange, limit: number): ReturnType<ReadBody> {
   // On HTTP/2 an aborted request looks ended and complete: check `aborted` first.
   if (request.aborted) throw new BodyError('body_incomplete');
   if (!request.readableDidRead && !request.readableEnded) {
     return bufferedBody(request, response, limit) ?? readStream(request, response, limit);
   }
   // Until the stream has ended, a middleware may still be adding to it.
-  const rawBody = request.readableEnded ? parsed.rawBody : undefined;
+  const { rawBody } = (request.readableEnded ? parsed : {}) as { rawBody?: unknown };
   if (isBytes(rawBody)) return rawBody;
   if (typeof rawBody === 'string') return exact(rawBody);
   // A stream that was read never ends again: waiting for it would hang.
   if (!request.readableDidRead) return '';
-  const { body } = parsed;
+  const { body } = parsed as { body?: unknown };
   if (isBytes(body)) return body;
   if (typeof body === 'string' && isWhole(body, request)) return exact(body);
   if (body !== undefined) return { parsed: body };
@@ -48,11 +43,11 @@ const lostBytes =
   'the request body was decoded before plant-store, and may have lost bytes: mount plant-store above whatever calls setEncoding or keeps the body as text';
 
 /** The whole body if it is already buffered, and no listener, encoding or 100-continue stands in the way. */
-function bufferedBody(request: NodeRequest, response: NodeResponse, limit: number): Uint8Array | undefined {
+function bufferedBody(request: NodeRequest, response: NodeResponse, limit: number) {
   const isThere = request.complete && !response.stream && request.readableLength <= limit;
   const isPlain = request.readableFlowing === null && request.readableEncoding === null;
   if (!isThere || !isPlain || request.headers.expect !== undefined) return undefined;
-  return (request.read() ?? Buffer.alloc(0)) as Uint8Array;
+  return (request.read() ?? '') as Uint8Array | '';
 }
 
 function readStream(request: NodeRequest, response: NodeResponse, limit: number): Promise<Uint8Array> {
@@ -77,7 +72,7 @@ function readStream(request: NodeRequest, response: NodeResponse, limit: number)
     const readAll = () => {
       while (reading && request.read() !== null);
     };
-    // `reading` first: an error for each request that has ended would cost more than reading it.
+    // A vanished client emits `error` or only `close`; and `close` follows every `end`.
     const onCut = () => {
       if (reading) stop(new BodyError('body_incomplete'));
     };
@@ -87,12 +82,10 @@ function readStream(request: NodeRequest, response: NodeResponse, limit: number)
       reading = false;
       resolve(gathered.join());
     });
-    // A vanished client emits `error` or only `close`. `close` also follows every `end`; then `onCut` does nothing.
     request.on('error', onCut);
     request.on('close', onCut);
     if (awaitsContinue(request, response)) response.writeContinue();
-    // Somebody in front may have paused the stream. If they listen to `readable`, it does not flow at all.
-    if (request.listenerCount('readable') === 0) return void request.resume();
+    // Not `resume`: the stream does not flow if somebody in front listens to `readable`.
     request.on('readable', readAll);
     readAll();
   });

@@ -9,19 +9,12 @@ const { setImmediate, setTimeout } = globalThis;
  * sent. Returns a promise if the answer has to wait for it.
  */
 export function drain(request: NodeRequest, response: NodeResponse): Promise<unknown> | undefined {
-  if (request.readableEnded) return undefined;
+  // All of it has come, and what was not read of it is in the stream: there is nothing to wait for.
+  if (request.complete !== false) return void request.resume();
   if (response.stream) return resetAfterAnswer(request, response.stream);
-  // All of it has come, and waits in the stream: there is nothing to wait for.
-  if (request.complete !== false) {
-    request.resume();
-    return undefined;
-  }
   const chunks = request[Symbol.asyncIterator]();
-  const upload = new Upload({
-    next: () => chunks.next(),
-    return: () => cutOffAfterAnswer(request, response),
-  });
-  const discarding = upload.discard();
+  const cutOff = () => cutOffAfterAnswer(request, response);
+  const discarding = new Upload({ next: () => chunks.next(), return: cutOff }).discard();
   // Node destroys the socket after its last answer, which is lost if the client still writes: so read first.
   return isLastAnswer(response) && !awaitsContinue(request, response) ? discarding : undefined;
 }

@@ -1,48 +1,30 @@
 import { pathOf } from '../../../src/http.js';
-import type { PlantHandler, PlantRequest, PlantResponse } from '../../../src/index.js';
-import type { NodeResponse } from './types.js';
+import type { PlantHandler, PlantResponse } from '../../../src/index.js';
+import { NodePlantRequest } from './request.js';
+import type { Exchange } from './types.js';
 
 const operation = '/plants';
-
-/** What a host says about the place of a middleware. Koa's names and Express's differ; each adapter translates. */
-export interface Place {
-  readonly method?: string | undefined;
-  /** The request's target, as the middleware sees it. */
-  readonly url: string;
-  /** The request's target, as the client sent it. */
-  readonly originalUrl: string;
-  /** What the host has taken from the front of `url`. */
-  readonly mount?: unknown;
-  /** The pattern of the route whose handler the middleware is. */
-  readonly route?: unknown;
-}
 
 /**
  * Asks the handler, which answered 404, again with each other path that this place may mean. So `app.use('/api/plants', …)`
  * and `app.post('/api/plants', …)` work as `app.use('/api', …)` does, and so does a `basePath` beside a mount.
  *
- * @param make makes a request with this target
  * @returns the first answer that is no 404. If there is none, the app gets the request, and a warning if it has no use for it
  */
-export async function askAgain(
-  handle: PlantHandler,
-  place: Place,
-  response: NodeResponse,
-  make: (url: string) => PlantRequest,
-): Promise<PlantResponse | undefined> {
-  if (place.method !== 'POST' || !pathOf(place.originalUrl).endsWith(operation)) return undefined;
-  for (const url of otherTargets(place)) {
-    const answer = await handle(make(url));
+export async function askAgain(handle: PlantHandler, exchange: Exchange): Promise<PlantResponse | undefined> {
+  const path = pathOf(exchange.originalUrl);
+  const rest = pathOf(exchange.url);
+  if (exchange.request.method !== 'POST' || !path.endsWith(operation)) return undefined;
+  for (const url of otherTargets(path, rest, exchange)) {
+    const answer = await handle(new NodePlantRequest(exchange, url));
     if (answer.status !== 404) return answer;
   }
-  warnIfLost(handle, place, response);
+  warnIfLost(handle, path, rest, exchange);
   return undefined;
 }
 
 /** None is a path that the app has not handed to us: it is at the mount itself, or in the one route that we answer. */
-function otherTargets({ url, originalUrl, mount, route }: Place): string[] {
-  const path = pathOf(originalUrl);
-  const rest = pathOf(url);
+function otherTargets(path: string, rest: string, { mount, route }: Exchange): string[] {
   // Not if the app has rewritten the target: then it means another path than the client.
   const isMounted =
     typeof mount === 'string' && mount !== '' && path.endsWith(mount + (rest === '/' ? '' : rest));
@@ -54,13 +36,10 @@ function otherTargets({ url, originalUrl, mount, route }: Place): string[] {
 const warned = new WeakSet<PlantHandler>();
 
 /** Warns once for each handler if the app has nothing either where the request goes on to. */
-function warnIfLost(handle: PlantHandler, { url, originalUrl }: Place, response: NodeResponse): void {
-  if (warned.has(handle)) return;
+function warnIfLost(handle: PlantHandler, path: string, rest: string, { response }: Exchange): void {
   response.on('finish', () => {
     if (response.statusCode !== 404 || warned.has(handle)) return;
     warned.add(handle);
-    const rest = pathOf(url);
-    const path = pathOf(originalUrl);
     const advice = rest.endsWith(operation)
       ? `set basePath to '${rest.slice(0, -operation.length)}'`
       : `mount it at '${path.slice(0, -operation.length) || '/'}'`;

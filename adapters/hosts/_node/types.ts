@@ -1,3 +1,21 @@
+/** A request and its response, as a host tells of them. Their names differ from host to host; each adapter translates. */
+export interface Exchange {
+  readonly request: NodeRequest;
+  readonly response: NodeResponse;
+  /** The host's own request, which may be made of Node's. */
+  readonly raw: unknown;
+  /** Where body parsers in front leave `body` and `rawBody`. */
+  readonly parsed: object;
+  /** The request's target, as the middleware sees it. */
+  readonly url: string;
+  /** The request's target, as the client sent it. */
+  readonly originalUrl: string;
+  /** What the host has taken from the front of it. */
+  readonly mount?: unknown;
+  /** The pattern of the route whose handler the middleware is. */
+  readonly route?: unknown;
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: a listener's arguments are the event's own
 type Listener = (...args: any[]) => void;
 
@@ -9,7 +27,6 @@ export interface NodeRequest {
   readonly rawHeaders: readonly string[];
   readonly socket: { destroySoon?: () => void; end(): unknown };
   readonly aborted: boolean;
-  readonly destroyed: boolean;
   readonly complete?: boolean;
   readonly readableDidRead: boolean;
   readonly readableFlowing: boolean | null;
@@ -22,7 +39,6 @@ export interface NodeRequest {
   read(): unknown;
   resume(): unknown;
   destroy(): unknown;
-  listenerCount(event: string): number;
   [Symbol.asyncIterator](): AsyncIterator<unknown>;
 }
 
@@ -51,10 +67,4 @@ export interface NodeResponse {
   end(body: string): unknown;
   destroy(): void;
   on(event: string, listener: Listener): unknown;
-}
-
-/** What a body parser ahead of us left, wherever the host keeps it. */
-export interface ParsedBody {
-  readonly body?: unknown;
-  readonly rawBody?: unknown;
 }

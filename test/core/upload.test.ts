@@ -1,0 +1,118 @@
+// What becomes of the rest of a body that was refused, in the background after the answer.
+import { createPlantStore, type PlantRequest } from 'plant-store';
+import { memoryStorage } from 'plant-store/memory';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+
+const rejections: unknown[] = [];
+const onRejection = (reason: unknown) => rejections.push(reason);
+process.on('unhandledRejection', onRejection);
+afterEach(async () => {
+  // Node reports an unhandled rejection after the microtasks.
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(rejections.splice(0)).toEqual([]);
+});
+
+const handle = createPlantStore(memoryStorage(), () => true, { bodyLimit: 100 });
+const headers = { authorization: 'Bearer x', 'content-type': 'application/json' };
+
+/** A connection's stream, as its `pipe` shows, which gives what `next` does and counts. */
+function streamOf(next: (asked: number) => unknown, close: () => unknown = () => {}) {
+  let asked = 0;
+  const closed = vi.fn(close);
+  const iterator = {
+    next: async () => {
+      const value = await next(++asked);
+      return { done: value === undefined, value };
+    },
+    return: closed,
+  };
+  const body = { pipe() {}, [Symbol.asyncIterator]: () => iterator } as unknown as PlantRequest['body'];
+  return { body, closed, asked: () => asked };
+}
+
+const errorOf = async (body: PlantRequest['body']) =>
+  JSON.parse((await handle({ method: 'POST', url: '/plants', headers, body })).body).error;
+
+/** Larger than the limit by itself. */
+const chunk = new Uint8Array(2 ** 20);
+
+describe('a refused upload', () => {
+  test('is read to its end, although the answer is given, and is not told to stop', async () => {
+    const { body, closed, asked } = streamOf((count) => (count <= 20 ? chunk : undefined));
+    expect(await errorOf(body)).toBe(40006);
+    await vi.waitFor(() => expect(asked()).toBe(21));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([asked(), closed.mock.calls.length]).toEqual([21, 0]);
+  });
+
+  test.each([
+    ['of large chunks', chunk, 2 ** 6],
+    ['of 2 KiB chunks', new Uint8Array(2 ** 11), 2 ** 15],
+    ['of empty chunks, which count as 1 KiB', new Uint8Array(0), 2 ** 16],
+  ])('%s without end is told to stop, once, after 64 MiB', async (_, rest, expected) => {
+    const { body, closed, asked } = streamOf((count) => (count === 1 ? chunk : rest));
+    expect(await errorOf(body)).toBe(40006);
+    await vi.waitFor(() => expect(closed).toHaveBeenCalled(), 20_000);
+    expect(closed).toHaveBeenCalledTimes(1);
+    expect(asked()).toBeGreaterThanOrEqual(expected);
+    expect(asked()).toBeLessThanOrEqual(expected + 2);
+  });
+
+  test('is told to stop after half a second without progress', async () => {
+    let stalledAt = 0;
+    const { body, closed, asked } = streamOf((count) => {
+      if (count < 5) return chunk;
+      stalledAt = performance.now();
+      return new Promise(() => {});
+    });
+    expect(await errorOf(body)).toBe(40006);
+    await vi.waitFor(() => expect(closed).toHaveBeenCalledTimes(1), 20_000);
+    expect(performance.now() - stalledAt).toBeGreaterThan(490);
+    expect(asked()).toBe(5);
+  });
+
+  test('may break: nothing more is asked of it, and no rejection is unhandled', async () => {
+    const { body, closed, asked } = streamOf((count) =>
+      count < 3 ? chunk : Promise.reject(new Error('gone')),
+    );
+    expect(await errorOf(body)).toBe(40006);
+    await vi.waitFor(() => expect(asked()).toBe(3));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([asked(), closed.mock.calls.length]).toEqual([3, 0]);
+  });
+
+  test.each<[string, () => unknown]>([
+    [
+      'throws',
+      () => {
+        throw new Error('broken');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('broken'))],
+  ])('whose return %s harms nobody', async (_, close) => {
+    const { body, closed } = streamOf(() => new Uint8Array(2 ** 25), close);
+    expect(await errorOf(body)).toBe(40006);
+    await vi.waitFor(() => expect(closed).toHaveBeenCalledTimes(1));
+  });
+
+  test('that is no connection is not read on, but told to stop', async () => {
+    const { body, closed, asked } = streamOf(() => chunk);
+    Reflect.deleteProperty(body as object, 'pipe');
+    expect(await errorOf(body)).toBe(40006);
+    expect([asked(), closed.mock.calls.length]).toEqual([1, 1]);
+  });
+
+  test('need not have a return', async () => {
+    const next = async () => ({ done: false, value: chunk });
+    expect(await errorOf({ [Symbol.asyncIterator]: () => ({ next }) } as never)).toBe(40006);
+  });
+});
+
+test.each([
+  ['a view of 16-bit units', new Uint16Array(new TextEncoder().encode('{"id":1,"name":"x"} ').buffer)],
+  ['a DataView', new DataView(new TextEncoder().encode('{"id":2,"name":"x"}').buffer)],
+  ['a part of a buffer', new Uint8Array(new TextEncoder().encode('xx{"id":3,"name":"x"}').buffer, 2)],
+])('%s in a stream is read byte by byte', async (_, value) => {
+  const { body } = streamOf((count) => (count === 1 ? value : count === 2 ? new Uint8Array(0) : undefined));
+  expect((await handle({ method: 'POST', url: '/plants', headers, body })).status).toBe(200);
+});
