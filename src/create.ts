@@ -81,24 +81,15 @@ export function firstsOf<Caller>(batch: readonly Create<Caller>[]): Create<Calle
   // Found by sorting, not by a Map: a growing Map keeps its old tables, and so garbage, alive in V8.
   const firsts: Create<Caller>[] = [];
   for (const create of [...batch].sort(byId)) {
-    const first = firstOfId(firsts, create);
-    if (first) {
-      first.duplicates ??= [];
-      first.duplicates.push(create);
-    } else firsts.push(create);
+    const { plant, namespace } = create;
+    let last = firsts.length - 1;
+    while (firsts[last]?.plant.id === plant.id && firsts[last]?.namespace !== namespace) last--;
+    const first = firsts[last];
+    if (first?.plant.id !== plant.id) firsts.push(create);
+    else if (first.duplicates) first.duplicates.push(create);
+    else first.duplicates = [create];
   }
   return firsts;
-}
-
-/** The create of the same id and namespace, if there is one among creates that are sorted by id. */
-function firstOfId<Caller>(
-  firsts: readonly Create<Caller>[],
-  { plant, namespace }: Create<Caller>,
-): Create<Caller> | undefined {
-  for (let i = firsts.length - 1; i >= 0 && firsts[i]!.plant.id === plant.id; i--) {
-    if (firsts[i]!.namespace === namespace) return firsts[i];
-  }
-  return undefined;
 }
 
 function byId<Caller>({ plant: a }: Create<Caller>, { plant: b }: Create<Caller>): number {

@@ -55,9 +55,8 @@ function exchangeOf(request: ExpressRequest, response: NodeResponse, middleware:
 function send({ status, headers, body }: PlantResponse, response: NodeResponse): void {
   // Another middleware, such as a timeout, may have answered.
   if (response.headersSent || response.writableEnded) return;
-  // Copied in a loop: a spread in a literal makes a slow object in V8 (2 µs a request).
-  const sent: Record<string, string | number> = {};
-  for (const name in headers) sent[name] = headers[name] as string;
+  // Not a spread in a literal, which makes a slow object in V8 (2 µs a request).
+  const sent: Record<string, string | number> = Object.assign({}, headers);
   if (body) sent['content-length'] = Buffer.byteLength(body);
   response.writeHead(status, sent);
   response.end(body);

@@ -32,8 +32,8 @@ export interface SqlStorage extends PlantStorage {
 /** A row of the table. Ids travel as text, because drivers round numbers beyond 2^53. */
 export type Row = { readonly id: string; readonly name: string; readonly tag: string | null };
 
-export function plantOf(row: Row | undefined): NewPlant | undefined {
-  return row && { id: BigInt(row.id), name: row.name, tag: row.tag ?? undefined };
+export function plantOf(id: bigint, row: Omit<Row, 'id'> | undefined): NewPlant | undefined {
+  return row && { id, name: row.name, tag: row.tag ?? undefined };
 }
 
 /**
@@ -51,20 +51,20 @@ function classified(error: unknown, meaning: Meaning): unknown {
   return error;
 }
 
-/** A table of a database server, and the server's pool. */
-export interface ServerTable<Connection> {
+/** A database server, as one table of it is used. */
+export interface Server<Connection> {
   connect(): MaybePromise<Connection>;
   /** Gives a connection back, or throws it away if after `error` it may hold half an answer. */
   release(connection: Connection, error?: unknown): void;
   /** What an error of `connect`, after which nothing was sent, or of a statement means. */
   meaningOf(error: unknown, isConnecting: boolean): Meaning;
   insert(connection: Connection, plants: readonly NewPlant[]): Promise<CreateOutcome[]>;
-  select(connection: Connection, id: string): Promise<Row | undefined>;
-  make(connection: Connection): Promise<unknown>;
+  select(connection: Connection, id: string): Promise<Omit<Row, 'id'> | undefined>;
+  createTable(connection: Connection): Promise<unknown>;
 }
 
 /** Keeps plants in a table of a server. A statement may take `timeoutMs`, as a create may. */
-export function serverStorage<Connection>(table: ServerTable<Connection>, options: SqlOptions): SqlStorage {
+export function serverStorage<Connection>(server: Server<Connection>, options: SqlOptions): SqlStorage {
   const { timeoutMs = defaultTimeoutMs } = options;
   type Work<T> = (connection: Connection) => Promise<T>;
 
@@ -74,7 +74,7 @@ export function serverStorage<Connection>(table: ServerTable<Connection>, option
       call.onGiveUp = () => reject(new Error(`the database did not answer within ${timeoutMs} ms`));
     });
     call.sent = false;
-    const connecting = Promise.resolve(table.connect());
+    const connecting = Promise.resolve(server.connect());
     let failure: unknown;
     try {
       const connection = await Promise.race([connecting, givenUp]);
@@ -86,7 +86,7 @@ export function serverStorage<Connection>(table: ServerTable<Connection>, option
       throw cause;
     } finally {
       // A connection that comes too late is given back too.
-      connecting.then((connection) => table.release(connection, failure)).catch(() => {});
+      connecting.then((connection) => server.release(connection, failure)).catch(() => {});
     }
   }
 
@@ -98,14 +98,14 @@ export function serverStorage<Connection>(table: ServerTable<Connection>, option
 
   return {
     ...commitTogether((plants, _contexts, call) => {
-      const inserting = onConnection(call, (connection) => table.insert(connection, plants));
+      const inserting = onConnection(call, (connection) => server.insert(connection, plants));
       return inserting.catch((error) => {
-        throw classified(error, table.meaningOf(error, !call.sent));
+        throw classified(error, server.meaningOf(error, !call.sent));
       });
     }, options),
-    find: async (id) => plantOf(await inTime((connection) => table.select(connection, String(id)))),
+    find: async (id) => plantOf(id, await inTime((connection) => server.select(connection, String(id)))),
     async createTable() {
-      const make = () => inTime((connection) => table.make(connection));
+      const make = () => inTime((connection) => server.createTable(connection));
       // IF NOT EXISTS can race: the loser gets an error of the catalogue; its second try finds the table.
       await make().catch(make);
     },
@@ -124,11 +124,14 @@ export function commitTogether(createMany: CreateMany<unknown>, options: SqlOpti
 /**
  * What became of each plant, by the rows that INSERT returned and those of its ids that are stored. A plant that is in
  * neither gets an Error, because a trigger may drop rows silently, and `taken` would be untrue.
+ *
+ * @param unknown why the stored rows could not be read
  */
 export function outcomesOf(
   plants: readonly NewPlant[],
-  createdRows: readonly { readonly id: string }[],
-  storedRows: readonly { readonly id: string }[],
+  createdRows: readonly Pick<Row, 'id'>[],
+  storedRows: readonly Pick<Row, 'id'>[] = [],
+  unknown?: Error,
 ): CreateOutcome[] {
   if (createdRows.length === plants.length) return plants.map(() => 'created');
   const created = new Set(createdRows.map(({ id }) => id));
@@ -136,9 +139,8 @@ export function outcomesOf(
   return plants.map(({ id }) => {
     if (created.has(String(id))) return 'created';
     if (stored.has(String(id))) return 'taken';
-    return new Error(
-      `the table neither took the plant ${id} nor shows one with its id: look at its triggers`,
-    );
+    const dropped = `the table neither took the plant ${id} nor shows one with its id: look at its triggers`;
+    return unknown ?? new Error(dropped);
   });
 }
 
@@ -148,15 +150,15 @@ export function outcomesOf(
  * @param name `plants` unless given
  * @param mark the quotation mark of the database
  * @param container what may stand before the name, with a dot between; without it a dot is part of the name
- * @param maxBytes the longest name, in bytes of UTF-8: the database cuts longer ones
+ * @param maxBytes the longest name, in bytes of UTF-8, if the database cuts longer ones
  * @throws {TypeError} if it is no such name
  */
-export function quote(name: unknown = 'plants', mark: string, container?: string, maxBytes?: number): string {
-  const parts = typeof name !== 'string' ? [] : container ? name.split('.') : [name];
-  const isName = (part: string) =>
-    /^[^\0]+$/.test(part) && !(new TextEncoder().encode(part).length > (maxBytes ?? Infinity));
-  if (parts.length < 1 || parts.length > 2 || !parts.every(isName)) {
-    const limit = maxBytes ? ` of at most ${maxBytes} bytes` : '';
+export function quote(name: unknown = 'plants', mark: string, container?: string, maxBytes = 0): string {
+  const parts = container ? String(name).split('.') : [String(name)];
+  const isTooLong = (part: string) => maxBytes > 0 && new TextEncoder().encode(part).length > maxBytes;
+  const isName = (part: string) => part !== '' && !part.includes('\0') && !isTooLong(part);
+  if (typeof name !== 'string' || parts.length > 2 || !parts.every(isName)) {
+    const limit = maxBytes > 0 ? ` of at most ${maxBytes} bytes` : '';
     const orBoth = container ? `, or a ${container} and a name with a dot between` : '';
     throw new TypeError(`table must be a name${limit}${orBoth}`);
   }

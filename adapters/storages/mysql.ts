@@ -1,13 +1,6 @@
 import type { CreateOutcome, NewPlant } from '../../src/index.js';
 import { duplicateKey, type MysqlError, meaningOf, packetTooLarge } from './_mysql-errors.js';
-import {
-  quote,
-  type Row,
-  type ServerTable,
-  type SqlOptions,
-  type SqlStorage,
-  serverStorage,
-} from './_sql.js';
+import { quote, type Server, type SqlOptions, type SqlStorage, serverStorage } from './_sql.js';
 
 /** A statement as `mysql2` takes it. */
 export interface MysqlStatement {
@@ -65,83 +58,77 @@ export function mysqlStorage(pool: MysqlPool, options: MysqlOptions = {}): Mysql
   if (typeof pool?.getConnection !== 'function' || pool.getConnection.length > 0) {
     throw new TypeError('mysqlStorage needs a mysql2/promise pool: pass pool.promise()');
   }
-  return serverStorage(new MysqlTable(pool, quote(options.table, '`', 'database')), options);
+  const table = quote(options.table, '`', 'database');
+  const server: Server<MysqlConnection> = {
+    connect: () => pool.getConnection(),
+    release,
+    meaningOf,
+    insert: (connection, plants) => insertAll(connection, table, plants),
+    async select(connection, id) {
+      const [row] = await select(connection, table, 'name, tag', [id]);
+      return row && { name: row[0]!, tag: row[1]! };
+    },
+    createTable: (connection) => execute(connection, schemaOf(table)),
+  };
+  return serverStorage(server, options);
 }
 
-class MysqlTable implements ServerTable<MysqlConnection> {
-  readonly meaningOf = meaningOf;
+/** After a server error the connection can be reused, except for 1153, after which the server hangs up. */
+function release(connection: MysqlConnection, error?: unknown): void {
+  const { errno, sqlState } = (error ?? {}) as MysqlError;
+  if (error && (!sqlState || errno === packetTooLarge)) connection.destroy();
+  else connection.release();
+}
 
-  constructor(
-    readonly pool: MysqlPool,
-    readonly name: string,
-  ) {}
+type Insert = (
+  connection: MysqlConnection,
+  table: string,
+  plants: readonly NewPlant[],
+) => Promise<CreateOutcome[]>;
 
-  connect(): Promise<MysqlConnection> {
-    return this.pool.getConnection();
+/** On an AUTO_INCREMENT column MySQL takes 0 for "the next number", unless the SQL mode says otherwise. */
+const insertAll: Insert = async (connection, table, plants) => {
+  if (plants.every(({ id }) => id !== 0n)) return insertFree(connection, table, plants);
+  const [row] = await execute(connection, 'SELECT @@SESSION.sql_mode');
+  const [mode] = row as [string];
+  const setMode = (value: string) => execute(connection, 'SET SESSION sql_mode = ?', [value]);
+  await setMode(`${mode},NO_AUTO_VALUE_ON_ZERO`);
+  try {
+    return await insertFree(connection, table, plants);
+  } finally {
+    await setMode(mode);
   }
+};
 
-  /** After a server error the connection can be reused, except for 1153, after which the server hangs up. */
-  release(connection: MysqlConnection, error?: unknown): void {
-    const { errno, sqlState } = (error ?? {}) as MysqlError;
-    if (error && (!sqlState || errno === packetTooLarge)) connection.destroy();
-    else connection.release();
+/**
+ * Plain INSERTs, all or nothing. IGNORE truncates, and on Galera lets two instances win one id. ON DUPLICATE KEY does
+ * not say which row was new.
+ */
+const insertFree: Insert = async (connection, table, plants) => {
+  if (plants.length === 0) return [];
+  const ids = plants.map(({ id }) => String(id));
+  const values = plants.flatMap(({ name, tag }, i) => [ids[i]!, name, tag ?? null]);
+  try {
+    const list = plants.map(() => '(?, ?, ?)').join();
+    await execute(connection, `INSERT INTO ${table} (id, name, tag) VALUES ${list}`, values);
+    return plants.map(() => 'created');
+  } catch (error) {
+    if ((error as MysqlError).errno !== duplicateKey) throw error;
+    const rows = await select(connection, table, 'CAST(id AS CHAR)', ids);
+    // Another unique index was violated.
+    if (rows.length === 0) throw error;
+    // A column with ZEROFILL has leading zeros.
+    const taken = new Set(rows.map(([id]) => BigInt(id!)));
+    const free = plants.filter(({ id }) => !taken.has(id));
+    const outcomes = await insertFree(connection, table, free);
+    return plants.map(({ id }) => (taken.has(id) ? 'taken' : outcomes.shift()!));
   }
+};
 
-  /** On an AUTO_INCREMENT column MySQL takes 0 for "the next number", unless the SQL mode says otherwise. */
-  async insert(connection: MysqlConnection, plants: readonly NewPlant[]): Promise<CreateOutcome[]> {
-    if (!plants.some(({ id }) => id === 0n)) return this.#insertFree(connection, plants);
-    const [row] = await execute(connection, 'SELECT @@SESSION.sql_mode');
-    const [mode] = row as [string];
-    const setMode = (value: string) => execute(connection, 'SET SESSION sql_mode = ?', [value]);
-    await setMode(`${mode},NO_AUTO_VALUE_ON_ZERO`);
-    try {
-      return await this.#insertFree(connection, plants);
-    } finally {
-      await setMode(mode);
-    }
-  }
-
-  /**
-   * Plain INSERTs, all or nothing. IGNORE truncates, and on Galera lets two instances win one id. ON DUPLICATE KEY does
-   * not say which row was new.
-   */
-  async #insertFree(connection: MysqlConnection, plants: readonly NewPlant[]): Promise<CreateOutcome[]> {
-    let free = plants;
-    while (free.length > 0) {
-      const insert = `INSERT INTO ${this.name} (id, name, tag) VALUES ${free.map(() => '(?, ?, ?)').join()}`;
-      const values = free.flatMap(({ id, name, tag }) => [String(id), name, tag ?? null]);
-      try {
-        await execute(connection, insert, values);
-        break;
-      } catch (error) {
-        if ((error as MysqlError).errno !== duplicateKey) throw error;
-        const ids = free.map(({ id }) => String(id));
-        const rows = await this.#select(connection, 'CAST(id AS CHAR)', ids);
-        // Another unique index was violated.
-        if (rows.length === 0) throw error;
-        // A column with ZEROFILL has leading zeros.
-        const stored = new Set(rows.map(([id]) => BigInt(id!)));
-        free = free.filter(({ id }) => !stored.has(id));
-      }
-    }
-    const created = new Set(free);
-    return plants.map((plant) => (created.has(plant) ? 'created' : 'taken'));
-  }
-
-  async select(connection: MysqlConnection, id: string): Promise<Row | undefined> {
-    const [row] = await this.#select(connection, 'name, tag', [id]);
-    return row && { id, name: row[0]!, tag: row[1]! };
-  }
-
-  /** MySQL compares BIGINT with text as doubles, so that 2^53 equals 2^53+1: cast both ways. */
-  #select(connection: MysqlConnection, columns: string, ids: string[]): ReturnType<typeof execute> {
-    const list = ids.map(() => 'CAST(? AS SIGNED)').join();
-    return execute(connection, `SELECT ${columns} FROM ${this.name} WHERE id IN (${list})`, ids);
-  }
-
-  make(connection: MysqlConnection): Promise<unknown> {
-    return execute(connection, schemaOf(this.name));
-  }
+/** MySQL compares BIGINT with text as doubles, so that 2^53 equals 2^53+1: cast both ways. */
+function select(connection: MysqlConnection, table: string, columns: string, ids: string[]) {
+  const list = ids.map(() => 'CAST(? AS SIGNED)').join();
+  return execute(connection, `SELECT ${columns} FROM ${table} WHERE id IN (${list})`, ids);
 }
 
 /** Runs a statement, prepared always: mysql2's own escaping is an injection under NO_BACKSLASH_ESCAPES. */

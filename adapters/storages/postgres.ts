@@ -1,7 +1,6 @@
 import type { CreateOutcome, NewPlant } from '../../src/index.js';
 import { meaningOf } from './_postgres-errors.js';
-import type { Row, ServerTable, SqlOptions, SqlStorage } from './_sql.js';
-import { outcomesOf, quote, serverStorage } from './_sql.js';
+import { outcomesOf, quote, type Server, type SqlOptions, type SqlStorage, serverStorage } from './_sql.js';
 
 /** What is used of a `pg` Pool or Client, of PGlite, or of anything that queries as they do. */
 export interface PostgresPool {
@@ -63,74 +62,66 @@ export function postgresStorage(pool: PostgresPool, options: PostgresOptions = {
 pass new pg.Pool(), or call client.connect() first`);
   }
   // PostgreSQL cuts longer names, so that two tables would be one.
-  const table = new PostgresTable(pool, quote(options.table, '"', 'schema', 63));
-  return serverStorage(table, options);
+  const table = quote(options.table, '"', 'schema', 63);
+  const server: Server<PgClient> = {
+    connect: () => connect(pool),
+    release,
+    meaningOf,
+    insert: (client, plants) => insertFree(client, table, plants),
+    async select(client, id) {
+      const select = `SELECT name, tag FROM ${table} WHERE id = $1::bigint`;
+      return (await client.query(select, [id])).rows[0];
+    },
+    createTable: (client) => client.query(schemaOf(table)),
+  };
+  return serverStorage(server, options);
 }
 
-class PostgresTable implements ServerTable<PgClient> {
-  readonly meaningOf = meaningOf;
-
-  constructor(
-    readonly pool: PostgresPool & Partial<PgPool>,
-    readonly name: string,
-  ) {}
-
-  /** On a `pg` Pool, checks out a client, to hear its notices. */
-  connect(): PgClient | Promise<PgClient> {
-    const { pool } = this;
-    if (pool.totalCount === undefined || !pool.connect) return pool;
-    return new Promise((resolve, reject) => {
-      pool.connect?.((error, client) => {
-        // Listen at once: the server may close the connection right away, and an unheard `error` event ends the process.
-        client?.on?.('error', ignore);
-        if (error) reject(error);
-        else resolve(client);
-      });
+/** On a `pg` Pool, checks out a client, to hear its notices. */
+function connect(pool: PostgresPool & Partial<PgPool>): PgClient | Promise<PgClient> {
+  if (pool.totalCount === undefined || !pool.connect) return pool;
+  return new Promise((resolve, reject) => {
+    pool.connect?.((error, client) => {
+      // Listen at once: the server may close the connection right away, and an unheard `error` event ends the process.
+      client?.on?.('error', ignore);
+      if (error) reject(error);
+      else resolve(client);
     });
-  }
+  });
+}
 
-  /** With an error the pool discards the connection; for a bad plant the connection is kept. */
-  release(client: PgClient, error?: unknown): void {
-    client.off?.('error', ignore);
-    client.release?.(error && meaningOf(error, false) !== 'plantAtFault' ? error : undefined);
-  }
+/** With an error the pool discards the connection; for a bad plant the connection is kept. */
+function release(client: PgClient, error?: unknown): void {
+  client.off?.('error', ignore);
+  client.release?.(error && meaningOf(error, false) !== 'plantAtFault' ? error : undefined);
+}
 
-  async insert(client: PgClient, plants: readonly NewPlant[]): Promise<CreateOutcome[]> {
-    const ids = plants.map(({ id }) => String(id));
-    const names = plants.map(({ name }) => name);
-    const tags = plants.map(({ tag }) => tag ?? null);
-    // Ids travel as text, because an app may have set its own int8 parser. Sorted, so that two instances cannot
-    // deadlock. ON CONFLICT waits for a rival transaction to commit. The warning of `isUnreplicated` must not be filtered.
-    const insert = `INSERT INTO ${this.name} (id, name, tag)
+async function insertFree(
+  client: PgClient,
+  table: string,
+  plants: readonly NewPlant[],
+): Promise<CreateOutcome[]> {
+  const ids = plants.map(({ id }) => String(id));
+  const names = plants.map(({ name }) => name);
+  const tags = plants.map(({ tag }) => tag ?? null);
+  // Ids travel as text, because an app may have set its own int8 parser. Sorted, so that two instances cannot
+  // deadlock. ON CONFLICT waits for a rival transaction to commit. The warning of `isUnreplicated` must not be filtered.
+  const insert = `INSERT INTO ${table} (id, name, tag)
 SELECT id, name, tag FROM unnest($1::bigint[], $2::text[], $3::text[]) AS new (id, name, tag),
 set_config('client_min_messages', 'warning', true) ORDER BY id
 ON CONFLICT (id) DO NOTHING RETURNING id::text AS id`;
-    const notices: Message[] = [];
-    const onNotice = (notice: Message) => notices.push(notice);
-    client.on?.('notice', onNotice);
-    const inserting = client.query(insert, [ids, names, tags]);
-    const { rows: created } = await inserting.finally(() => client.off?.('notice', onNotice));
-    const unreplicated = notices.find(isUnreplicated);
-    if (unreplicated) throw new Error(`not replicated: ${unreplicated.message}`);
-    if (created.length === ids.length) return outcomesOf(plants, created, []);
-
-    const selectIds = `SELECT id::text AS id FROM ${this.name} WHERE id = ANY($1::bigint[])`;
-    try {
-      return outcomesOf(plants, created, (await client.query(selectIds, [ids])).rows);
-    } catch (error) {
-      const outcomes = outcomesOf(plants, created, []);
-      return outcomes.map((outcome) => (outcome === 'created' ? outcome : (error as Error)));
-    }
-  }
-
-  async select(client: PgClient, id: string): Promise<Row | undefined> {
-    const select = `SELECT id::text AS id, name, tag FROM ${this.name} WHERE id = $1::bigint`;
-    return (await client.query(select, [id])).rows[0];
-  }
-
-  make(client: PgClient): Promise<unknown> {
-    return client.query(schemaOf(this.name));
-  }
+  const notices: Message[] = [];
+  const onNotice = (notice: Message) => notices.push(notice);
+  client.on?.('notice', onNotice);
+  const inserting = client.query(insert, [ids, names, tags]);
+  const { rows: created } = await inserting.finally(() => client.off?.('notice', onNotice));
+  const unreplicated = notices.find(isUnreplicated);
+  if (unreplicated) throw new Error(`not replicated: ${unreplicated.message}`);
+  if (created.length === ids.length) return outcomesOf(plants, created);
+  return client.query(`SELECT id::text AS id FROM ${table} WHERE id = ANY($1::bigint[])`, [ids]).then(
+    ({ rows: stored }) => outcomesOf(plants, created, stored),
+    (error) => outcomesOf(plants, created, [], error),
+  );
 }
 
 /**

@@ -56,7 +56,7 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteOptions =
   const table = new SqliteTable(database, quote(options.table, '"'));
   return {
     ...commitTogether((plants) => table.insert(plants), options),
-    find: async (id) => plantOf(table.select(', name, tag', [id])[0]),
+    find: async (id) => plantOf(id, table.select('name, tag', [String(id)])[0]),
     createTable: () => table.make(),
   };
 }
@@ -73,18 +73,19 @@ class SqliteTable {
 
   /** BEGIN around a single statement detects that the app has a transaction open. */
   insert(plants: readonly NewPlant[]): CreateOutcome[] {
+    // One statement and one JSON text per batch, because a call into SQLite costs more than an insert. Ids travel as
+    // text: drivers round beyond 2^53, and node:sqlite's `run()` throws on such an id after inserting it.
+    const insert = `INSERT INTO ${this.name} (id, name, tag)
+SELECT CAST(json_extract(value, '$[0]') AS INTEGER), json_extract(value, '$[1]'), json_extract(value, '$[2]')
+FROM json_each(?) WHERE true ON CONFLICT (id) DO NOTHING RETURNING CAST(id AS TEXT) AS id`;
+    const ids = plants.map(({ id }) => String(id));
+    const values = plants.map(({ name, tag }, i) => [ids[i], name, tag]);
     let step: 'begin' | 'insert' | 'commit' = 'begin';
     try {
       this.database.exec('BEGIN IMMEDIATE');
       step = 'insert';
-      const created = this.#insertFree(plants);
-      const stored =
-        created.length < plants.length
-          ? this.select(
-              '',
-              plants.map(({ id }) => id),
-            )
-          : [];
+      const created = this.#all(insert, values);
+      const stored = created.length < ids.length ? this.select('CAST(id AS TEXT) AS id', ids) : [];
       step = 'commit';
       this.database.exec('COMMIT');
       return outcomesOf(plants, created, stored);
@@ -92,33 +93,17 @@ class SqliteTable {
       if (step !== 'begin') this.#rollBack();
       if (isBusy(error)) throw new RolledBack('together', error);
       if (step === 'insert') throw new RolledBack('apart', error);
-      if (step === 'begin' && /within a transaction/.test(String(error))) {
-        const why = 'the SQLite handle is in a transaction of the app: give plant-store a handle of its own';
-        throw new Error(why, { cause: error });
-      }
       // After a failed COMMIT the plants may or may not be stored.
-      throw error;
+      if (step === 'commit' || !/within a transaction/.test(String(error))) throw error;
+      const why = 'the SQLite handle is in a transaction of the app: give plant-store a handle of its own';
+      throw new Error(why, { cause: error });
     }
   }
 
-  /**
-   * One statement and one JSON text per batch, because a call into SQLite costs more than an insert. Ids travel as text:
-   * drivers round beyond 2^53, and node:sqlite's `run()` throws on such an id after inserting it.
-   */
-  #insertFree(plants: readonly NewPlant[]): Row[] {
-    const insert = `INSERT INTO ${this.name} (id, name, tag)
-SELECT CAST(json_extract(value, '$[0]') AS INTEGER), json_extract(value, '$[1]'), json_extract(value, '$[2]')
-FROM json_each(?) WHERE true ON CONFLICT (id) DO NOTHING RETURNING CAST(id AS TEXT) AS id`;
-    return this.#all(
-      insert,
-      plants.map(({ id, name, tag }) => [String(id), name, tag]),
-    );
-  }
-
-  select(columns: '' | ', name, tag', ids: readonly bigint[]): Row[] {
-    const select = `SELECT CAST(id AS TEXT) AS id${columns} FROM ${this.name}
+  select(columns: string, ids: readonly string[]): Row[] {
+    const select = `SELECT ${columns} FROM ${this.name}
 WHERE id IN (SELECT CAST(value AS INTEGER) FROM json_each(?))`;
-    return this.#all(select, ids.map(String));
+    return this.#all(select, ids);
   }
 
   async make(attempt = 1): Promise<void> {
