@@ -51,7 +51,6 @@ export const groups: readonly { readonly files: readonly string[]; readonly test
       'test/hosts/broken-answer.test.ts',
       'test/hosts/mistakes.test.ts',
       'test/hosts/body-matrix.test.ts',
-      'test/hosts/fake-timers.test.ts',
       'test/hosts/hono.test.ts',
     ],
   },
