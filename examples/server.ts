@@ -54,7 +54,8 @@ async function start(): Promise<void> {
 
   const stop = stopper(server, close);
 
-  server.listen(port, host);
+  // Connections that come at once wait here: one that finds no room tries again only a second later.
+  server.listen({ port, host, backlog: 4_096 });
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EADDRINUSE' ? new Error(`port ${port} is in use: set PORT to another`) : error;
   });

@@ -74,16 +74,16 @@ export function bearerToken(headers: PlantHeaders): string {
 }
 
 export function tokenInvalid(): Refusal {
-  return new Refusal('token_invalid', { headers: challenge('error="invalid_token"') });
+  return new Refusal('token_invalid', { headers: challenge(', error="invalid_token"') });
 }
 
 export function scopeInsufficient(scope: string): Refusal {
-  const headers = challenge(`error="insufficient_scope", scope="${scope}"`);
+  const headers = challenge(`, error="insufficient_scope", scope="${scope}"`);
   return new Refusal('scope_insufficient', { headers });
 }
 
-function challenge(attributes?: string): Record<string, string> {
-  return { 'www-authenticate': `Bearer realm="plants"${attributes ? `, ${attributes}` : ''}` };
+function challenge(attributes = ''): Record<string, string> {
+  return { 'www-authenticate': `Bearer realm="plants"${attributes}` };
 }
 
 /**

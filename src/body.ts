@@ -1,12 +1,5 @@
 import type { Deadline } from './deadline.js';
-import {
-  header,
-  isBytes,
-  isThenable,
-  type MaybePromise,
-  type PlantHeaders,
-  type PlantRequest,
-} from './http.js';
+import { header, isBytes, type MaybePromise, type PlantHeaders, type PlantRequest } from './http.js';
 import { problems, Refusal } from './problems.js';
 import { BodyError, Upload } from './upload.js';
 
@@ -17,7 +10,7 @@ export type Content = string | Uint8Array | { readonly parsed: unknown };
 const jsonType = /^\s*application\/json\s*(?:;|$)/i;
 
 /** What may be quoted back to the client: a media type or a list of codings, not whatever else came in its place. */
-const quotable = /^[\w!#$&^.+-]+([/,] ?[\w!#$&^.+-]+)*$/;
+const quotable = /^(?=.{1,100}$)[\w!#$&^.+-]+([/,] ?[\w!#$&^.+-]+)*$/;
 
 /** Refuses a body that is not plain JSON, or that declares more than `limit` bytes, before any of it is read. */
 export function checkBodyHeaders(headers: PlantHeaders, limit: number): void {
@@ -30,8 +23,9 @@ export function checkBodyHeaders(headers: PlantHeaders, limit: number): void {
 
 function unsupported(name: string, value: string): Refusal {
   const received = value.trim();
-  const isQuotable = received.length <= 100 && quotable.test(received);
-  const problem = isQuotable ? `The ${name} is ${received}.` : `The request has no usable ${name}.`;
+  const problem = quotable.test(received)
+    ? `The ${name} is ${received}.`
+    : `The request has no usable ${name}.`;
   return new Refusal('media_type_unsupported', {
     message: `${problems.media_type_unsupported[1]} ${problem}`,
   });
@@ -41,27 +35,19 @@ export function tooLarge(limit: number): Refusal {
   return new Refusal('body_too_large', { message: `The body is larger than ${limit} bytes.` });
 }
 
-/** Reads the body, in whichever of its forms it is, until the deadline. Fails as a `ReadBody` does. */
+/** Reads the body, in whichever of its forms it is. Fails as a `ReadBody` does. */
 export function readBody(
   body: PlantRequest['body'],
   limit: number,
   deadline: Deadline,
 ): MaybePromise<Content> {
-  if (body === null || body === undefined) return '';
-  if (typeof body === 'function') {
-    const reading = body(limit);
-    return isThenable(reading) ? deadline.within('the body', reading) : reading;
-  }
-  if (typeof body === 'object' && Symbol.asyncIterator in body) {
-    const upload = new Upload(body[Symbol.asyncIterator]());
-    return deadline.within('the body', upload.read(limit)).catch((error) => {
-      // To stop a connection's stream, Node's or the web's, is to destroy it before the answer is sent.
-      if ('pipe' in body || 'getReader' in body) upload.discard();
-      else upload.stop();
-      throw error;
-    });
-  }
-  return body;
+  if (typeof body === 'function') return body(limit);
+  if (typeof body !== 'object' || body === null || !(Symbol.asyncIterator in body)) return body ?? '';
+  const upload = new Upload(body[Symbol.asyncIterator]());
+  // To stop a connection's stream, Node's or the web's, is to destroy it before the answer is sent.
+  const isConnection = 'pipe' in body || 'getReader' in body;
+  deadline.giveUp = () => (isConnection ? upload.discard() : upload.stop());
+  return upload.read(limit);
 }
 
 // `fatal`: else an invalid byte would be stored as U+FFFD. The decoder also removes one leading BOM.
@@ -71,10 +57,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 export function textOf(content: string | Uint8Array, limit: number): string {
   if (typeof content === 'string') {
     // A UTF-16 unit is 1 to 3 bytes of UTF-8: encode only if the length alone cannot decide.
-    const { length } = content;
-    if (length > limit || (length * 3 > limit && new TextEncoder().encode(content).byteLength > limit)) {
-      throw tooLarge(limit);
-    }
+    const isNear = content.length * 3 > limit;
+    if (isNear && new TextEncoder().encode(content).length > limit) throw tooLarge(limit);
     return content.charCodeAt(0) === 0xfeff ? content.slice(1) : content;
   }
   // An unknown kind of body is the host's fault, not the client's.

@@ -1,52 +1,54 @@
-import { type InsufficientScope, isScope, scopeInsufficient } from './bearer.js';
+import { isScope, scopeInsufficient } from './bearer.js';
 import { tooLarge } from './body.js';
-import type { Deadline } from './deadline.js';
 import type { Complete, PlantStoreOptions } from './options.js';
-import { isNamed, Refusal } from './problems.js';
-import type { BodyError } from './upload.js';
+import { isNamed, propertyOf, Refusal } from './problems.js';
 
-/**
- * Turns an unexpected throw into a refusal. There is one for each party, because the same throw means something else
- * from each.
- */
-export type Fault = (error: unknown, deadline: Deadline, settings: Complete<PlantStoreOptions>) => Refusal;
+/** Who is at work on a request. The same throw means something else from each of them. */
+export interface Party {
+  /** As the deadline's error calls it. */
+  readonly name: string;
+  /** Turns what it threw into a refusal; `isLate` if that is the deadline's error. */
+  readonly onThrow: (thrown: unknown, isLate: boolean, settings: Complete<PlantStoreOptions>) => Refusal;
+}
 
-export const internalFault: Fault = (cause) => new Refusal('internal_error', { cause });
+export const library: Party = {
+  name: 'plant-store',
+  onThrow: () => new Refusal('internal_error'),
+};
 
 /** An outage of the verifier is never a 401. */
-export const verifierFault: Fault = (cause) => {
-  const scope = isNamed<InsufficientScope>(cause, 'InsufficientScope') && read(cause, 'scope');
-  return isScope(scope) ? scopeInsufficient(scope) : new Refusal('verification_failed', { cause });
+export const verifier: Party = {
+  name: 'verifyToken',
+  onThrow(thrown) {
+    const scope = isNamed(thrown, 'InsufficientScope') && propertyOf(thrown, 'scope');
+    return isScope(scope) ? scopeInsufficient(scope) : new Refusal('verification_failed');
+  },
 };
 
-/** What the host or the connection did to the body. */
-export const bodyFault: Fault = (cause, { expired }, { bodyLimit }) => {
-  const problem = isNamed<BodyError>(cause, 'BodyError') && read(cause, 'problem');
-  if (problem === 'body_too_large') return tooLarge(bodyLimit);
-  if (problem === 'body_incomplete' || (expired && cause === expired)) return new Refusal('body_incomplete');
-  return new Refusal('body_unreadable', { cause });
+/** The host or the connection, which have the body. */
+export const bodyOwner: Party = {
+  name: 'the body',
+  onThrow(thrown, isLate, { bodyLimit }) {
+    const problem = isNamed(thrown, 'BodyError') && propertyOf(thrown, 'problem');
+    if (problem === 'body_too_large') return tooLarge(bodyLimit);
+    if (problem === 'body_incomplete' || isLate) return new Refusal('body_incomplete');
+    return new Refusal('body_unreadable');
+  },
 };
 
-export const storageFault: Fault = (cause, { expired }, { acceptReplays }) => {
-  const retryAfter = { 'retry-after': '1' };
-  if (expired && cause === expired) {
+export const storageCreate: Party = {
+  name: 'storage.create',
+  onThrow(thrown, isLate, { acceptReplays }) {
+    const headers = { 'retry-after': '1' };
     // Retrying an unknown outcome is safe only if an equal plant counts as success.
-    return new Refusal('timed_out', { cause, headers: acceptReplays ? retryAfter : {} });
-  }
-  if (isNamed(cause, 'PlantRefused')) {
-    const message = read(cause, 'message');
-    const isText = typeof message === 'string' && message !== '';
-    return new Refusal('plant_refused', { message: isText ? message : undefined });
-  }
-  if (isNamed(cause, 'StorageBusy')) return new Refusal('busy', { cause, headers: retryAfter });
-  return new Refusal('storage_failed', { cause });
+    if (isLate) return new Refusal('timed_out', acceptReplays ? { headers } : {});
+    if (isNamed(thrown, 'PlantRefused')) {
+      const message = propertyOf(thrown, 'message');
+      const isText = typeof message === 'string' && message !== '';
+      return new Refusal('plant_refused', { message: isText ? message : undefined });
+    }
+    return isNamed(thrown, 'StorageBusy') ? new Refusal('busy', { headers }) : new Refusal('storage_failed');
+  },
 };
 
-/** A property of an error that may be somebody else's: of any type, and its getter may throw. */
-function read<E extends Error>(error: E, name: keyof E): unknown {
-  try {
-    return error[name];
-  } catch {
-    return undefined;
-  }
-}
+export const storageFind: Party = { ...storageCreate, name: 'storage.find' };

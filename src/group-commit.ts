@@ -23,19 +23,19 @@ export interface GroupCommitOptions<Caller = unknown> {
 /** @internal shared with the storages whose statements keep the same time */
 export const defaultTimeoutMs = 10_000;
 
-const rules = {
+const rules = () => ({
   maxBatch: wholeNumber(256, 1),
   maxQueued: wholeNumber(10_000, 1),
-  maxQueuedText: wholeNumber(2 ** 25, 1),
+  maxQueuedText: wholeNumber(33_554_432, 1),
   timeoutMs: wholeNumber(defaultTimeoutMs, 1),
-  namespace: [() => undefined, (value: unknown) => typeof value === 'function', 'a function'],
-} as const;
+  namespace: [() => undefined, (value: unknown) => typeof value === 'function', 'a function'] as const,
+});
 
 /**
  * Ends a batch before its text, at 3 bytes a character, fills a statement of 1 MiB: databases refuse longer ones
  * (MySQL's `max_allowed_packet`). A longer plant is sent alone.
  */
-const maxBatchText = 2 ** 18;
+const maxBatchText = 262_144;
 
 /**
  * How long a probe may take before it is given up, in milliseconds. Twice as long after each probe that was sent and
@@ -98,7 +98,7 @@ export class Queue<Caller> implements BatchQueue<Caller> {
     options: GroupCommitOptions<Caller>,
     readonly clock: Clock = systemClock,
   ) {
-    this.#settings = checkOptions(options, rules);
+    this.#settings = checkOptions(options, rules());
   }
 
   create(plant: NewPlant, context: StorageContext<Caller>): Promise<'created' | 'taken'> {

@@ -89,9 +89,7 @@ export function header(headers: PlantHeaders, name: string): string | readonly s
 
 /** The path of a request target in origin-form or absolute-form (RFC 9112 §3.2), without its query. */
 export function pathOf(url: string): string {
-  const end = url.search(/[?#]/);
-  const target = end < 0 ? url : url.slice(0, end);
-  return target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '');
+  return url.match(/^(?:[a-z][a-z0-9+.-]*:\/\/[^/?#]*)?([^?#]*)/i)?.[1] ?? '';
 }
 
 /** Whether a value has to be awaited: any thenable, as for `await`. */

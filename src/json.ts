@@ -62,7 +62,7 @@ function scanTopLevel(text: string): { idNumber: RegExpExecArray | null; repeate
           idNumber = given.has(key) ? null : numberMember.exec(text);
           if (idNumber) i = numberMember.lastIndex - 1;
         }
-        if (members.includes(key)) (given.has(key) ? repeated : given).add(key);
+        if (memberNames.includes(key)) (given.has(key) ? repeated : given).add(key);
         break;
       }
       case '{':
@@ -92,7 +92,7 @@ function endOfString(text: string, from: number): number {
 }
 
 // An array, not an object: V8 interns every key that an object is asked for.
-const members = ['id', 'name', 'tag'];
+export const memberNames = ['id', 'name', 'tag'] as const;
 
 /** What follows a key that has a number: its sign, digits, fraction and exponent. */
 const numberMember = /\s*:\s*(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?/iy;

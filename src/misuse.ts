@@ -14,7 +14,8 @@ const whatToWrite =
  */
 export function answerMistake(...given: readonly unknown[]): PlantResponse {
   const [first, second, done] = given;
-  const response = [second, (first as { res?: unknown } | null | undefined)?.res].find(isNodeResponse);
+  const { res } = Object(first);
+  const response = [second, res].find((value) => Object(value).writeHead) as NodeResponse | undefined;
   // Some hosts do not show what they catch.
   if (given.length > 1) console.error(whatToWrite);
   if (!response) {
@@ -45,8 +46,4 @@ export function checkHandler(handle: unknown, rest: readonly unknown[]): boolean
 interface NodeResponse {
   writeHead(status: number, headers: Record<string, string>): unknown;
   end(body: string): unknown;
-}
-
-function isNodeResponse(value: unknown): value is NodeResponse {
-  return typeof (value as NodeResponse | null | undefined)?.writeHead === 'function';
 }

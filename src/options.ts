@@ -56,12 +56,15 @@ export function checkOptions<Options extends object>(
   options: Options,
   rules: Rules<Options>,
 ): Complete<Options> {
-  const unknown = Object.keys(options).find((name) => !Object.hasOwn(rules, name));
-  if (unknown) throw new TypeError(`${unknown} is not an option; there are ${Object.keys(rules).join(', ')}`);
-  const settings = Object.entries<Rule<unknown>>(rules).map(([name, [fallback, isValid, expected]]) => {
+  const names = Object.keys(rules);
+  for (const name of Object.keys(options)) {
+    if (!names.includes(name)) throw new TypeError(`${name} is not an option; there are ${names.join(', ')}`);
+  }
+  const settings: Record<string, unknown> = {};
+  for (const [name, [fallback, isValid, expected]] of Object.entries<Rule<unknown>>(rules)) {
     const { [name as keyof Options]: value = fallback } = options;
     if (!isValid(value)) throw new TypeError(`${name} must be ${expected}`);
-    return [name, value];
-  });
-  return Object.fromEntries(settings) as Complete<Options>;
+    settings[name] = value;
+  }
+  return settings as Complete<Options>;
 }

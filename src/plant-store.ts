@@ -2,12 +2,12 @@ import { bearerToken, tokenInvalid, type VerifyToken } from './bearer.js';
 import { type Content, checkBodyHeaders, readBody, textOf, tooLarge } from './body.js';
 import { Context } from './context.js';
 import { Deadline, Deadlines } from './deadline.js';
-import { bodyFault, type Fault, internalFault, storageFault, verifierFault } from './faults.js';
-import { isThenable, type PlantHandler, type PlantRequest, pathOf } from './http.js';
+import { bodyOwner, library, storageCreate, storageFind, verifier } from './faults.js';
+import { isThenable, type PlantHandler, type PlantRequest, type PlantResponse, pathOf } from './http.js';
 import { answerMistake } from './misuse.js';
 import { type Complete, checkOptions, type PlantStoreOptions, plantStoreRules } from './options.js';
 import { type NewPlant, plantFromParsed, plantFromText } from './plant.js';
-import { isNamed, isRefusal, Refusal } from './problems.js';
+import { isNamed, isRefusal, propertyOf, Refusal } from './problems.js';
 import type { PlantStorage } from './storage.js';
 
 /**
@@ -38,60 +38,74 @@ export function createPlantStore<Caller>(
   if (typeof storage?.create !== 'function') throw new TypeError('storage.create must be a function');
   if (typeof verifyToken !== 'function') throw new TypeError('verifyToken must be a function');
   if (settings.acceptReplays && !storage.find) throw new TypeError('acceptReplays needs storage.find');
-  return handlerOf(storage, verifyToken, settings);
-}
-
-function handlerOf<Caller>(
-  storage: PlantStorage<Caller>,
-  verifyToken: VerifyToken<Caller>,
-  settings: Complete<PlantStoreOptions>,
-): PlantHandler {
-  const { bodyLimit, acceptReplays } = settings;
-  const path = `${settings.basePath}/plants`;
+  const create = operationOf(storage, verifyToken, settings);
   const deadlines = new Deadlines(settings.timeoutMs);
 
+  return function handle(request, index) {
+    return new Promise((resolve) => {
+      // An object is a host's response, environment or next handler: the adapter was forgotten.
+      if (index !== undefined && Object(index) === index) return resolve(answerMistake(request, index));
+      const refuse = (thrown: unknown) => {
+        const { party, expired, giveUp } = deadline;
+        const refusal = isRefusal(thrown) ? thrown : party.onThrow(thrown, expired !== undefined, settings);
+        const response = refusal.toResponse(propertyOf(request, 'method'));
+        if (response.status >= 500) report(thrown, request, settings.onError);
+        resolve(response);
+        giveUp?.();
+      };
+      const deadline = new Deadline(deadlines, request, refuse);
+      // After the deadline the answer is given already, and what still happens is dropped.
+      create(request, deadline).then(resolve, (thrown) => deadline.expired || refuse(thrown));
+      deadline.start();
+    });
+  };
+}
+
+/** The operation, one step after the other. Whatever goes wrong is thrown. */
+function operationOf<Caller>(
+  storage: PlantStorage<Caller>,
+  verifyToken: VerifyToken<Caller>,
+  { basePath, bodyLimit, acceptReplays }: Complete<PlantStoreOptions>,
+): (request: PlantRequest, deadline: Deadline) => Promise<PlantResponse> {
+  const path = `${basePath}/plants`;
+
   // The client's faults are thrown where they are found; everybody else's are translated in faults.ts.
-  return async function handle(request, index) {
-    // An object is a host's response, environment or next handler: the adapter was forgotten.
-    if (index !== undefined && Object(index) === index) return answerMistake(request, index);
-    const deadline = new Deadline(deadlines, request);
-    let onThrow: Fault = internalFault;
+  return async (request, deadline) => {
     try {
       checkTarget(request, path);
       const token = bearerToken(request.headers);
       const context = new Context<Caller>(request, deadline);
 
       // Only thenables are awaited, here and below: every `await` costs a microtask.
-      onThrow = verifierFault;
+      deadline.party = verifier;
       const verifying = verifyToken(token, context);
-      const verified = isThenable(verifying) ? await deadline.within('verifyToken', verifying) : verifying;
-      context.caller = callerOrRefuse(verified);
+      const verified = isThenable(verifying) ? await verifying : verifying;
+      deadline.throwIfPassed();
+      if (verified === null || verified === undefined || verified === false) throw tokenInvalid();
+      context.caller = verified;
 
-      onThrow = internalFault;
+      deadline.party = library;
       checkBodyHeaders(request.headers, bodyLimit);
 
-      onThrow = bodyFault;
+      deadline.party = bodyOwner;
       const reading = readBody(request.body, bodyLimit, deadline);
       const plant = plantOf(isThenable(reading) ? await reading : reading, bodyLimit);
+      deadline.throwIfPassed();
       // Copied first: a storage may change the plant object that it is given.
       const { id, name, tag } = plant;
 
-      onThrow = storageFault;
-      const creating = storage.create(plant, context);
-      const outcome = isThenable(creating) ? await deadline.within('storage.create', creating) : creating;
+      deadline.party = storageCreate;
+      const outcome = await storage.create(plant, context);
+      deadline.throwIfPassed();
       if (outcome !== 'created') {
-        const mayReplay = acceptReplays && outcome === 'taken';
-        if (!mayReplay || !(await isStored({ id, name, tag }, storage, context, deadline))) {
-          throw notCreated(id, outcome);
-        }
+        if (outcome !== 'taken') throw new TypeError("storage.create must return 'created' or 'taken'");
+        deadline.party = storageFind;
+        const stored = acceptReplays ? await storage.find?.(id, context) : undefined;
+        if (stored?.name !== name || (stored.tag ?? undefined) !== tag) throw idTaken(id);
       }
 
       const headers = { 'content-type': 'application/json' };
       return { status: 200, headers, body: JSON.stringify({ name, tag }) };
-    } catch (thrown) {
-      const refusal = isRefusal(thrown) ? thrown : onThrow(thrown, deadline, settings);
-      if ('cause' in refusal.details) report(refusal.details.cause, request, settings.onError);
-      return refusal.toResponse();
     } finally {
       deadline.close();
     }
@@ -99,16 +113,10 @@ function handlerOf<Caller>(
 }
 
 function checkTarget({ method, url }: PlantRequest, path: string): void {
-  const bodyless = method === 'HEAD';
   if (url !== path && pathOf(url) !== path) {
-    throw new Refusal('not_found', { message: `This store answers POST ${path}.`, bodyless });
+    throw new Refusal('not_found', { message: `This store answers POST ${path}.` });
   }
-  if (method !== 'POST') throw new Refusal('method_not_allowed', { headers: { allow: 'POST' }, bodyless });
-}
-
-function callerOrRefuse<Caller>(verified: Caller | false | null | undefined): Caller {
-  if (verified === null || verified === undefined || verified === false) throw tokenInvalid();
-  return verified;
+  if (method !== 'POST') throw new Refusal('method_not_allowed', { headers: { allow: 'POST' } });
 }
 
 function plantOf(content: Content, limit: number): NewPlant {
@@ -119,34 +127,18 @@ function plantOf(content: Content, limit: number): NewPlant {
   return plant;
 }
 
-function notCreated(id: bigint, outcome: unknown): Refusal | TypeError {
-  return outcome === 'taken'
-    ? new Refusal('id_taken', { message: `A plant with id ${id} exists. Choose another id.` })
-    : new TypeError("storage.create must return 'created' or 'taken'");
-}
-
-/** Whether the storage holds a plant that is equal in every member. */
-async function isStored<Caller>(
-  plant: NewPlant,
-  storage: PlantStorage<Caller>,
-  context: Context<Caller>,
-  deadline: Deadline,
-): Promise<boolean> {
-  const finding = storage.find?.(plant.id, context);
-  const stored = isThenable(finding) ? await deadline.within('storage.find', finding) : finding;
-  return stored?.name === plant.name && (stored.tag ?? undefined) === plant.tag;
+function idTaken(id: bigint): Refusal {
+  return new Refusal('id_taken', { message: `A plant with id ${id} exists. Choose another id.` });
 }
 
 /** Calls `onError` and ignores what it throws or rejects with. */
-function report(
+async function report(
   error: unknown,
   request: PlantRequest,
-  onError: NonNullable<PlantStoreOptions['onError']>,
-): void {
+  onError: Complete<PlantStoreOptions>['onError'],
+): Promise<void> {
   try {
     // An AbortError after the client has gone is expected, not a fault.
-    if (isNamed(error, 'AbortError') && request.signal?.aborted) return;
-    const reporting = onError(error, request);
-    if (isThenable(reporting)) reporting.then(undefined, () => {});
+    if (!isNamed(error, 'AbortError') || !request.signal?.aborted) await onError(error, request);
   } catch {}
 }

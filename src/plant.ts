@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { isObject, type Members, parseMembers, plantMembers } from './json.js';
+import { isObject, type Members, memberNames, parseMembers, plantMembers } from './json.js';
 import { Refusal } from './problems.js';
 import { BodyError } from './upload.js';
 
@@ -65,7 +65,7 @@ function validated(members: Members | undefined): NewPlant {
     return { id, name, tag };
   }
   const hint = typeof id === 'string' ? ', sent as a number and not as a string' : '';
-  const wrongMembers = (['id', 'name', 'tag'] as const)
+  const wrongMembers = memberNames
     .filter((member) => !v.is(schemas[member], members[member]))
     .map((member) => `${member} must be ${schemas[member].message}${member === 'id' ? hint : ''}`);
   const repeatedMembers = repeated.map((member) => `${member} must be given once`);

@@ -48,18 +48,18 @@ export class Upload {
       // The client has gone, and its upload with it.
     }
     const isRead = this.#isOver;
+    // Not awaited: a generator that waits for its own source returns only after that.
     this.stop();
     return isRead;
   }
 
   /** Reads no more, and tells the source so. */
-  stop(): void {
+  async stop(): Promise<void> {
     this.#isUnwanted = true;
     if (this.#isOver) return;
     this.#isOver = true;
     try {
-      // Its promise is not awaited: a generator that waits for its own source returns only after that.
-      Promise.resolve(this.#chunks.return?.()).catch(() => {});
+      await this.#chunks.return?.();
     } catch {}
   }
 
@@ -78,6 +78,11 @@ export class Upload {
 const discardLimit = 64 * 2 ** 20;
 /** How long a refused client may go without progress, and may take to read its answer: milliseconds. */
 export const lingerMs = 500;
+
+/** Resolves after `ms` milliseconds. */
+export function wait(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
 
 /** Settles as `work` does, or with `undefined` after `ms` milliseconds. */
 function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
@@ -130,13 +135,11 @@ export class Gathered {
       throw new BodyError('body_unreadable', 'the body stream gave a chunk that is no bytes');
     this.#length += chunk.byteLength;
     if (this.#length > this.#limit) throw new BodyError('body_too_large');
-    // A DataView or a Uint16Array would be joined element by element, not byte by byte.
-    const isOctets = chunk.BYTES_PER_ELEMENT === 1;
-    this.#chunks.push(isOctets ? chunk : new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+    // A view, because a DataView or a Uint16Array would be joined element by element, not byte by byte.
+    this.#chunks.push(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength));
   }
 
   join(): Uint8Array {
-    if (this.#chunks.length === 1) return this.#chunks[0]!;
     const whole = new Uint8Array(this.#length);
     let offset = 0;
     for (const chunk of this.#chunks) {

@@ -9,10 +9,7 @@ import {
   type Signal,
 } from '../../src/index.js';
 import { answerMistake, checkHandler } from '../../src/misuse.js';
-import { lingerMs, Upload } from '../../src/upload.js';
-
-// Kept from when this module loads, because an app's tests may put fake timers in their place.
-const { setTimeout, clearTimeout } = globalThis;
+import { lingerMs, Upload, wait } from '../../src/upload.js';
 
 /** What is used of a Fetch `Request`. */
 export interface FetchRequest {
@@ -64,13 +61,12 @@ export function toFetch(
     const plantRequest = new FetchPlantRequest(request, server);
     const { status, headers, body } = await handle(plantRequest);
     // After 404 and 405 the app may still read the body.
-    if (status < 400 || status === 404 || status === 405) {
-      return new Response(body || null, { status, headers });
+    if (status >= 400 && status !== 404 && status !== 405) {
+      const discarding = plantRequest.discard();
+      // Node destroys the socket after its last answer, which is lost if the client still writes: so read first.
+      const isLast = /\bclose\b/i.test(request.headers.get('connection') ?? '');
+      if (isLast && !(await discarding)) return endedLater(status, headers, body);
     }
-    const discarding = plantRequest.discard();
-    // Node destroys the socket after its last answer, which is lost if the client still writes: so read first.
-    const isLast = /\bclose\b/i.test(request.headers.get('connection') ?? '');
-    if (isLast && !(await discarding)) return endedLater(status, headers, body);
     return new Response(body || null, { status, headers });
   };
 }
@@ -78,29 +74,25 @@ export function toFetch(
 /** An answer whose end leaves the client some time to read it. */
 function endedLater(status: number, headers: PlantResponse['headers'], text: string): FetchResponse {
   const bytes = new TextEncoder().encode(text);
-  let timer: ReturnType<typeof setTimeout>;
   const body = new ReadableStream({
-    start(controller) {
-      controller.enqueue(bytes);
-      timer = setTimeout(() => controller.close(), lingerMs);
-    },
-    cancel: () => clearTimeout(timer),
+    start: (controller) => controller.enqueue(bytes),
+    // Called once the bytes are taken.
+    pull: (controller) => wait(lingerMs).then(() => controller.close()),
   });
   return new Response(body, { status, headers: { ...headers, 'content-length': `${bytes.length}` } });
 }
 
 class FetchPlantRequest extends WithSignal implements PlantRequest {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: FetchRequest['headers'];
-  readonly body: ReadBody;
+  declare readonly raw: FetchRequest;
+  declare readonly method: string;
+  declare readonly url: string;
+  declare readonly headers: FetchRequest['headers'];
+  declare readonly body: ReadBody;
   #upload: Upload | undefined;
 
-  constructor(
-    readonly raw: FetchRequest,
-    server: unknown,
-  ) {
+  constructor(raw: FetchRequest, server: unknown) {
     super();
+    this.raw = raw;
     this.method = raw.method;
     this.url = raw.url;
     this.headers = raw.headers;
@@ -148,19 +140,22 @@ function canReadWhole(request: FetchRequest, server: unknown): boolean {
   return (
     request.headers.get('content-length') !== null &&
     // @hono/node-server's light Request (its prototype has no own `constructor`) builds a full one if asked for its stream.
-    (!Object.hasOwn(Object.getPrototypeOf(request), 'constructor') || isBun(server) || isDeno(server))
+    (!Object.hasOwn(Object.getPrototypeOf(request), 'constructor') || isOfBunOrDeno(server))
   );
 }
 
-const isBun = (server: unknown) =>
-  typeof (server as { requestIP?: unknown } | null)?.requestIP === 'function';
-// Asked for by name alone, because reading it costs 2 to 3 µs.
-const isDeno = (info: unknown) => typeof info === 'object' && info !== null && 'remoteAddr' in info;
+/** Asked for by name alone, because to read Deno's `remoteAddr` costs 2 to 3 µs. */
+function isOfBunOrDeno(server: unknown): boolean {
+  return typeof server === 'object' && server !== null && ('requestIP' in server || 'remoteAddr' in server);
+}
 
 /** The reader is kept, because on some hosts `request.body` is another object at each access. */
 function uploadOf(request: FetchRequest): Upload | undefined {
   const reader = (request.body as ByteStream | null)?.getReader();
-  // Later, because on some hosts it destroys the connection, and the answer is still on its way.
-  const cancel = () => void setTimeout(() => reader?.cancel().catch(() => {}), lingerMs);
-  return reader && new Upload({ next: () => reader.read(), return: cancel });
+  if (!reader) return undefined;
+  return new Upload({
+    next: () => reader.read(),
+    // Later, because on some hosts it destroys the connection, and the answer is still on its way.
+    return: () => wait(lingerMs).then(() => reader.cancel()),
+  });
 }

@@ -318,7 +318,12 @@ class Request {
   }
 
   toString(): string {
-    const works = steps.map((step) => `${step} ${JSON.stringify(this.works[step])}`).join(', ');
+    const works = steps
+      .map(
+        (step) =>
+          `${step} ${JSON.stringify(this.works[step], (_k, v) => (typeof v === 'bigint' ? `${v}n` : v))}`,
+      )
+      .join(', ');
     return `starts at ${this.startsAt}, the client leaves after ${this.leavesAt}, ${works}`;
   }
 }
