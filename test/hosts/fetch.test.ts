@@ -158,14 +158,6 @@ describe('a refused upload that stalls', () => {
     expect(performance.now() - begun).toBeGreaterThan(490);
   });
 
-  test('leaves no timer if the host gives the answer up', async () => {
-    const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
-    const response = (await mounted()(requestOf(stalled(), refused))) as Response;
-    const before = timers();
-    await response.body?.cancel();
-    expect(timers()).toBe(before - 1);
-  });
-
   test('is cancelled in the end, and a source that fails at that harms nobody', async () => {
     const rejections: unknown[] = [];
     const onRejection = (reason: unknown) => rejections.push(reason);
