@@ -1,9 +1,10 @@
 /** What toFetch makes of a `Request`, beyond the contract table. */
 import { HttpRequest } from '@azure/functions';
 import { acceptTokens, createPlantStore, type PlantHandler, type PlantStorage } from 'plant-store';
-import { toFetch } from 'plant-store/fetch';
+import { type FetchRequest, toFetch } from 'plant-store/fetch';
 import { memoryStorage } from 'plant-store/memory';
-import { expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { deferred } from '../support/deferred.js';
 
 const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
 const plant = '{"id":1,"name":"Rosa canina"}';
@@ -68,10 +69,19 @@ test.each([
   },
 );
 
-test.each([
+const servers = [
   { host: 'Bun', rest: { requestIP: () => null } },
   { host: 'Deno', rest: { remoteAddr: { hostname: '127.0.0.1' } } },
-])(
+];
+
+test.each(servers)('hazard: a body without a declared length is counted on $host too', async ({ rest }) => {
+  const { stream, taken } = endless();
+  const response = await mounted()(requestOf(stream), rest);
+  expect(await (response as Response).json()).toMatchObject({ error: 40006 });
+  expect(taken()).toBeLessThan(2 ** 21);
+});
+
+test.each(servers)(
   'a declared body that comes straight from the server of $host is read at once, within the limit',
   async ({ rest }) => {
     const whole = (text: string) => {
@@ -94,8 +104,9 @@ test('hazard: bytes that are not UTF-8 are refused, not replaced', async () => {
   expect(await response.json()).toMatchObject({ error: 40001 });
 });
 
-test('a body that breaks off is body_incomplete', async () => {
-  const stream = new ReadableStream<Uint8Array>(
+/** A body that breaks off after a few bytes. */
+const broken = () =>
+  new ReadableStream<Uint8Array>(
     {
       pull(controller) {
         if (controller.desiredSize === 1) controller.enqueue(new TextEncoder().encode('{"id":'));
@@ -104,8 +115,69 @@ test('a body that breaks off is body_incomplete', async () => {
     },
     { highWaterMark: 2 },
   );
-  const response = (await mounted()(requestOf(stream))) as Response;
+
+test.each<[string, FetchRequest, unknown]>([
+  ['a Request', requestOf(broken()), undefined],
+  ['a declared length on Bun', requestOf(broken(), { 'content-length': '99' }), servers[0]!.rest],
+  [
+    'a request that does not tell whether its body is used',
+    {
+      method: 'POST',
+      url: 'http://localhost/plants',
+      headers: new Headers(headers),
+      body: broken(),
+      bodyUsed: false,
+      arrayBuffer: () => Promise.reject(new Error('not used')),
+    },
+    undefined,
+  ],
+])('a body that breaks off is body_incomplete: %s', async (_what, request, server) => {
+  const response = (await mounted()(request, server)) as Response;
   expect(await response.json()).toMatchObject({ error: 40007 });
+});
+
+test.each([
+  ['of another path', 'POST', '/trees', 404],
+  ['of another method', 'PUT', '/plants', 405],
+])('a request %s keeps its body for the app', async (_what, method, path, status) => {
+  const request = new Request(`http://localhost${path}`, { method, headers, body: plant });
+  expect((await mounted()(request)) as Response).toMatchObject({ status });
+  expect(await request.text()).toBe(plant);
+});
+
+describe('a refused upload that stalls', () => {
+  const refused = { authorization: 'Bearer bad', connection: 'close' };
+  const stalled = (cancel?: () => void) => new ReadableStream<Uint8Array>({ cancel: () => cancel?.() });
+
+  test('on a connection that closes: the answer is whole, and its end leaves the client time to read it', async () => {
+    const response = (await mounted()(requestOf(stalled(), refused))) as Response;
+    const begun = performance.now();
+    const text = await response.text();
+    expect(JSON.parse(text)).toMatchObject({ error: 40102 });
+    expect(response.headers.get('content-length')).toBe(String(text.length));
+    expect(performance.now() - begun).toBeGreaterThan(490);
+  });
+
+  test('is cancelled in the end, and a source that fails at that harms nobody', async () => {
+    const rejections: unknown[] = [];
+    const onRejection = (reason: unknown) => rejections.push(reason);
+    process.on('unhandledRejection', onRejection);
+    onTestFinished(() => void process.off('unhandledRejection', onRejection));
+    const { promise, resolve } = deferred();
+    const body = stalled(() => {
+      resolve();
+      throw new Error('of the source');
+    });
+    await mounted()(requestOf(body, { authorization: 'Bearer bad' }));
+    await promise;
+    await new Promise((settled) => setImmediate(settled));
+    expect(rejections).toEqual([]);
+  });
+
+  test('is none if there is no body: its answer ends at once', async () => {
+    const response = (await mounted()(requestOf(null, refused))) as Response;
+    expect([response.status, response.headers.get('content-length')]).toEqual([401, null]);
+  });
 });
 
 test('a request that has no body is body_not_json', async () => {

@@ -177,6 +177,27 @@ describe('hazard: a path that the app has not handed over is not taken', () => {
   });
 
   test.each(Object.entries(expresses))(
+    '%s: one that the app has rewritten below the mount, or in the route',
+    async (_name, make) => {
+      const rewriting =
+        (url: string): express.RequestHandler =>
+        (request, _response, next) => {
+          request.url = url;
+          next();
+        };
+      const below = await opened(
+        (handle) => around(make().use('/api', rewriting('/trees/plants'), toExpress(handle)).use(own)),
+        '/api',
+      );
+      expect(await below('/api/plants')).toBe(201);
+      const within = await opened((handle) =>
+        around(make().post('/api/plants', rewriting('/trees'), toExpress(handle)).use(own)),
+      );
+      expect(await within('/api/plants')).toBe(201);
+    },
+  );
+
+  test.each(Object.entries(expresses))(
     "%s: one of the app's own routes, before and after",
     async (_name, make) => {
       const send = await opened((handle) =>

@@ -1,5 +1,6 @@
 // Headers, request targets and expectations that only a raw socket can send.
 import { createServer, type RequestListener } from 'node:http';
+import type { VerifyToken } from 'plant-store';
 import { describe, expect, test } from 'vitest';
 import { raw } from '../support/sockets.js';
 import { errorOf, json, rose, roseCreated, start, token } from './node-server.js';
@@ -17,6 +18,19 @@ describe('headers and targets that only a raw socket can send', () => {
     expect(errorOf(answer)).toBe(40102);
     expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="plants", error="invalid_token"');
     expect(plants.size).toBe(0);
+  });
+
+  test('one Authorization header is text to the verifier, as Node has it', async () => {
+    const seen: unknown[] = [];
+    const verifyToken: VerifyToken<boolean> = (_token, { request: { headers } }) => {
+      seen.push((headers as { authorization?: unknown }).authorization);
+      return true;
+    };
+    const { open } = await start({ verifyToken });
+    const wire = await open();
+    await wire.write(raw(['AUTHORIZATION: Bearer good', json], rose));
+    expect(await wire.answer()).toMatchObject(roseCreated);
+    expect(seen).toEqual(['Bearer good']);
   });
 
   test('white space around a header value is not part of it', async () => {

@@ -48,6 +48,14 @@ describe.each([
     expect(errors).toEqual([]);
   });
 
+  test('is the same one at each read', async () => {
+    const { port, calls } = await start({ serve });
+    await post(port);
+    const { request } = await calls.next();
+    expect(request.signal).toBeInstanceOf(AbortSignal);
+    expect(request.signal).toBe(request.signal);
+  });
+
   test('has fired already if it is first read after the client left', async () => {
     const decision = deferred<boolean>();
     let aborted: boolean | undefined;

@@ -1,4 +1,5 @@
 // After a refusal: what happens to the upload and to the connection.
+import { createServer, type ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { chunk, raw } from '../support/sockets.js';
 import { errorOf, json, rose, roseCreated, start, token } from './node-server.js';
@@ -39,16 +40,55 @@ describe('after a refusal', () => {
     expect(plants.size).toBe(1);
   });
 
-  test('a client that writes 48 MiB before it reads gets its answer', async () => {
-    const { open } = await start();
+  type Serve = NonNullable<NonNullable<Parameters<typeof start>[0]>['serve']>;
+  const plainly: Serve = (listener) => createServer(listener);
+  test.each<[string, string[], Serve]>([
+    ['that stays', [], plainly],
+    ['that is closed, because the client asks for it', ['Connection: close'], plainly],
+    [
+      'that is closed, because the app asks for it',
+      [],
+      (listener) =>
+        createServer((request, response) => {
+          response.setHeader('Connection', 'close');
+          listener(request, response);
+        }),
+    ],
+    [
+      'that is closed, because it has had its number of requests',
+      [],
+      (listener) => Object.assign(createServer(listener), { maxRequestsPerSocket: 1 }),
+    ],
+  ])(
+    'on a connection %s, a client that writes 48 MiB before it reads gets its answer',
+    async (_which, headers, serve) => {
+      const { open } = await start({ serve });
+      const wire = await open();
+      wire.pause();
+      const size = 48 * 2 ** 20;
+      await wire.write(raw(['Authorization: Bearer bad', json, `Content-Length: ${size}`, ...headers]));
+      expect(await wire.write(Buffer.alloc(size))).toBe(true);
+      wire.resume();
+      const answer = await wire.answer();
+      expect(errorOf(answer)).toBe(40102);
+    },
+  );
+
+  test('a client that waits for a 100 gets its answer at once, also if the connection is closed', async () => {
+    const answers: ServerResponse[] = [];
+    const serve: Serve = (listener) =>
+      createServer().on('checkContinue', (request, response) => {
+        answers.push(response);
+        listener(request, response);
+      });
+    const { open, calls } = await start({ serve });
     const wire = await open();
-    wire.pause();
-    const size = 48 * 2 ** 20;
-    await wire.write(raw(['Authorization: Bearer bad', json, `Content-Length: ${size}`]));
-    expect(await wire.write(Buffer.alloc(size))).toBe(true);
-    wire.resume();
-    const answer = await wire.answer();
-    expect(errorOf(answer)).toBe(40102);
+    const headers = ['Connection: close', 'Expect: 100-continue', 'Content-Length: 1000'];
+    await wire.write(raw(['Authorization: Bearer bad', json, ...headers]));
+    await (await calls.next()).response;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(answers[0]?.writableEnded).toBe(true);
+    expect((await wire.answer()).status).toBe(401);
   });
 
   test.each([

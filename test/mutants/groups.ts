@@ -56,17 +56,52 @@ export const groups: readonly { readonly files: readonly string[]; readonly test
     ],
   },
   {
-    files: ['adapters/hosts/'],
-    tests: ['test/hosts/*.test.ts'],
+    files: ['adapters/hosts/fetch.ts'],
+    tests: [
+      'test/hosts/fetch.test.ts',
+      'test/hosts/broken-answer.test.ts',
+      'test/hosts/mistakes.test.ts',
+      'test/hosts/body-matrix.test.ts',
+      'test/hosts/hono.test.ts',
+    ],
   },
+  {
+    files: ['adapters/hosts/_node/drain.ts', 'adapters/hosts/_node/body.ts'],
+    tests: [
+      'test/hosts/node-http2.test.ts',
+      'test/hosts/node-headers.test.ts',
+      'test/hosts/node-body.test.ts',
+      'test/hosts/in-front.test.ts',
+      'test/hosts/body-matrix.test.ts',
+      'test/hosts/node-refusal.test.ts',
+    ],
+  },
+  {
+    files: ['adapters/hosts/'],
+    tests: [
+      'test/hosts/broken-answer.test.ts',
+      'test/hosts/node-leaving.test.ts',
+      'test/hosts/node-headers.test.ts',
+      'test/hosts/in-front.test.ts',
+      'test/hosts/guest.test.ts',
+      'test/hosts/mounts.test.ts',
+      'test/hosts/mistakes.test.ts',
+      'test/hosts/fastify-schema.test.ts',
+    ],
+  },
+  {
+    files: ['adapters/storages/mysql.ts', 'adapters/storages/_mysql-errors.ts'],
+    tests: ['test/storages/mysql.test.ts'],
+  },
+  { files: ['adapters/storages/sqlite.ts'], tests: ['test/storages/sqlite.test.ts'] },
+  { files: ['adapters/storages/memory.ts'], tests: ['test/core/callers.test.ts'] },
   {
     files: ['adapters/storages/'],
     tests: [
-      'test/storages/sqlite.test.ts',
       'test/storages/mysql.test.ts',
+      'test/storages/sqlite.test.ts',
       'test/storages/postgres-connection.test.ts',
       'test/storages/postgres.test.ts',
-      'test/storages/storages.test.ts',
     ],
   },
 ];

@@ -297,6 +297,14 @@ describe('mysqlStorage', () => {
     ]);
   });
 
+  it('if all ids are stored already, sends no more', async () => {
+    const { pool, log } = answering(mysqlError({ errno: 1062, sqlState: '23000' }), [['1'], ['2']]);
+    const { create } = mysqlStorage(pool);
+    const outcomes = [1n, 2n].map((id) => create({ id, name: 'Rosa' }, context));
+    expect(await Promise.all(outcomes)).toEqual(['taken', 'taken']);
+    expect(log).toEqual(['INSERT 1,Rosa,,2,Rosa,', 'unprepare', 'SELECT 1,2', 'release']);
+  });
+
   it('never says taken if it cannot see the row', async () => {
     const duplicate = mysqlError({ errno: 1062, sqlState: '23000' });
     const { pool } = answering(duplicate, []);

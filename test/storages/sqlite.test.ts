@@ -211,7 +211,12 @@ describe('sqliteStorage', () => {
     await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(/not open/);
   });
 
-  it.each(['plants.db', undefined, {}])('refuses %j at once, and says what to pass', (database) => {
+  it.each([
+    ['a path', 'plants.db'],
+    ['nothing', undefined],
+    ['another object', {}],
+    ['a handle that prepares nothing', { exec() {} }],
+  ])('refuses %s at once, and says what to pass', (_, database) => {
     expect(() => sqliteStorage(database as never)).toThrow(
       new TypeError("sqliteStorage needs an open database: pass new Database('plants.db')"),
     );
