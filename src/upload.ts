@@ -121,7 +121,7 @@ export class BodyError extends Error {
 
 /** Bytes, at most `limit` of them. Anything else is the host's fault, not the client's. */
 export function bytesOf(value: unknown, limit: number): Uint8Array {
-  if (!isBytes(value)) throw new BodyError('body_unreadable', 'the body is neither text nor bytes');
+  if (!isBytes(value)) throw new BodyError('body_unreadable', 'the body is not made of bytes');
   if (value.byteLength > limit) throw new BodyError('body_too_large');
   return value;
 }

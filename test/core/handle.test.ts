@@ -450,10 +450,10 @@ describe('bodies in every form', () => {
     [
       'a parsed id that was rounded',
       { parsed: { id: 2 ** 53, name: 'x' } },
-      'a body parser rounded the id: mount plant-store above it, or keep rawBody',
+      'a body parser rounded the id: mount plant-store before it, or keep rawBody',
     ],
-    ['a number', 7, 'the body is no PlantBody'],
-    ['a stream of strings', [rose], 'the body stream gave a chunk that is no bytes'],
+    ['a number', 7, 'the body is not made of bytes'],
+    ['a stream of strings', [rose], 'the body is not made of bytes'],
     [
       'a function that says no more',
       () => {
@@ -534,7 +534,7 @@ describe("what an app adds to Object.prototype is not the client's", () => {
 });
 
 const text = 'a string without U+0000 and lone surrogates';
-const integer = 'an integer from -9223372036854775808 to 9223372036854775807';
+const integer = 'an integer from -2^63 to 2^63-1';
 test.each([
   ['[]', 'the body must be a JSON object.'],
   ['{}', `id must be ${integer}; name must be ${text}.`],
