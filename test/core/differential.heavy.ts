@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { plantFromText } from '../../src/plant.js';
+import type { Refusal } from '../../src/problems.js';
 import { randomOf, seed } from '../support/random.js';
 import { readPlant } from './oracle.js';
 
@@ -11,7 +12,8 @@ function ours(text: string): ReturnType<typeof readPlant> {
   try {
     return plantFromText(text);
   } catch (refusal) {
-    return (refusal as { problem: 'body_not_json' | 'plant_invalid' }).problem;
+    const { error } = JSON.parse((refusal as Refusal).toResponse().body);
+    return error === 40001 ? 'body_not_json' : 'plant_invalid';
   }
 }
 
