@@ -290,9 +290,8 @@ class Upload {
   onAnswer(answer: number): void {
     this.answers.push(answer);
     this.#answeredAt = timers.clock.now();
-    // A stream that has ended gives no more chunks, and one that stalls is destroyed soon.
-    const isOver = answer === 200 || answer === 40007;
-    if (!isOver) this.#listenersLeft = listenersOf(this.#request!) - this.#listenersBefore;
+    // One that stalls is destroyed soon.
+    if (answer !== 40007) this.#listenersLeft = listenersOf(this.#request!) - this.#listenersBefore;
   }
 
   async run(client: Client, turns: number): Promise<void> {
@@ -401,9 +400,10 @@ class Upload {
 
 const same = (a: NewPlant, b: NewPlant) => a.id === b.id && a.name === b.name;
 
-/** Listeners that a chunk would still reach. */
+/** Its listeners, but for those to `error`: without them an error would end the process. */
 function listenersOf(request: IncomingMessage): number {
-  return request.listenerCount('data') + request.listenerCount('readable');
+  const events = ['data', 'readable', 'end', 'close'];
+  return events.reduce((sum, event) => sum + request.listenerCount(event), 0);
 }
 
 function tick(): Promise<void> {

@@ -54,40 +54,42 @@ function readStream(request: NodeRequest, response: NodeResponse, limit: number)
   return new Promise((resolve, reject) => {
     const gathered = new Gathered(limit);
     let reading = true;
-    const stop = (error: unknown) => {
+    const end = () => {
       reading = false;
-      request.off('data', onData);
-      request.off('readable', readAll);
+      for (const [event, listener] of Object.entries(listeners)) request.off(event, listener);
+    };
+    const stop = (error: unknown) => {
+      end();
       request.pause();
       reject(error);
     };
-    // Called for every chunk, also if somebody else's `readable` listener takes it.
-    const onData = (chunk: Uint8Array | string) => {
-      try {
-        gathered.add(typeof chunk === 'string' ? bytesOf(chunk, request.readableEncoding) : chunk);
-      } catch (error) {
-        stop(error);
-      }
+    const onCut = () => stop(new BodyError('body_incomplete'));
+    const listeners = {
+      // Called for every chunk, also if somebody else's `readable` listener takes it.
+      data(chunk: Uint8Array | string) {
+        try {
+          gathered.add(typeof chunk === 'string' ? bytesOf(chunk, request.readableEncoding) : chunk);
+        } catch (error) {
+          stop(error);
+        }
+      },
+      readable() {
+        while (reading && request.read() !== null);
+      },
+      end() {
+        if (request.aborted) return onCut();
+        end();
+        resolve(gathered.join());
+      },
+      // A client that vanishes makes an `error`, or only a `close`.
+      close: onCut,
     };
-    const readAll = () => {
-      while (reading && request.read() !== null);
-    };
-    // A vanished client emits `error` or only `close`; and `close` follows every `end`.
-    const onCut = () => {
-      if (reading) stop(new BodyError('body_incomplete'));
-    };
-    request.on('data', onData);
-    request.on('end', () => {
-      if (request.aborted) return onCut();
-      reading = false;
-      resolve(gathered.join());
-    });
-    request.on('error', onCut);
-    request.on('close', onCut);
+    // Stays: an error that nobody hears would end the process.
+    request.on('error', () => reading && onCut());
+    for (const [event, listener] of Object.entries(listeners)) request.on(event, listener);
     if (awaitsContinue(request, response)) response.writeContinue();
     // Not `resume`: the stream does not flow if somebody in front listens to `readable`.
-    request.on('readable', readAll);
-    readAll();
+    listeners.readable();
   });
 }
 
