@@ -65,6 +65,19 @@ describe('the document', () => {
   });
 });
 
+it('every title, summary and description says something', () => {
+  const empty: string[] = [];
+  const visit = (value: unknown, path: string) => {
+    if (typeof value !== 'object' || value === null) return;
+    for (const [key, member] of Object.entries(value)) {
+      if (/^(title|summary|description)$/.test(key) && member === '') empty.push(`${path}/${key}`);
+      visit(member, `${path}/${key}`);
+    }
+  };
+  visit(document, '');
+  expect(empty).toEqual([]);
+});
+
 describe('Redocly finds nothing', () => {
   const strict = { 'tag-description': 'error', 'operation-tag-defined': 'error' } as const;
   const findingsIn = async (linted: object) => {
@@ -168,6 +181,17 @@ describe('every way to fail', () => {
     expect(document.components.schemas.Error.description).toContain(
       `| ${error} | \`${name}\` | ${message} |`,
     );
+  });
+
+  it('the Error schema shows all numbers as a table', () => {
+    const rows = document.components.schemas.Error.description.split('\n').slice(2);
+    expect(rows).toEqual([
+      '| `error` | name | message |',
+      '| --- | --- | --- |',
+      ...Object.entries(problems).map(
+        ([name, [error, sentence]]) => `| ${error} | \`${name}\` | ${sentence} |`,
+      ),
+    ]);
   });
 
   it('no other way to fail is described', () => {
