@@ -102,8 +102,9 @@ try {
   assert.ok(idle.closed >= 5000, 'an idle connection was not closed');
   await flood('500 stalled uploads', { kind: 'stalled uploads', connections: 500, authorization: good });
   await flood('uploads with a token', { kind: 'uploads', connections: 64, authorization: good });
+  await flood('uploads without a token', { kind: 'uploads', connections: 64 });
   await flood('wrong tokens', { kind: 'wrong tokens', connections: 64, authorization: wrong });
-  console.log('\n5 passed, 0 failed');
+  console.log('\n6 passed, 0 failed');
 } finally {
   server.child.kill('SIGKILL');
 }
