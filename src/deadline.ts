@@ -53,7 +53,7 @@ export class Deadlines {
 
 /** One request's time limit, and an AbortSignal that is made when it is first read. */
 export class Deadline {
-  /** Whom the request waits for. */
+  /** Whose turn it is: who is late if the deadline passes. */
   party = library;
   /** What to do with a stream that is being read if the request is refused. */
   giveUp: (() => unknown) | undefined;
@@ -88,8 +88,8 @@ export class Deadline {
     });
   }
 
-  /** Says whom the request waits for now. Throws after the deadline, because nothing is done for an answered request. */
-  waitFor(party: Party): void {
+  /** Says whose turn it is now. Throws after the deadline, because nothing is done for an answered request. */
+  turnTo(party: Party): void {
     if (this.expired) throw this.expired;
     this.party = party;
   }

@@ -77,26 +77,27 @@ function operationOf<Caller>(
       const context = new Context<Caller>(request, deadline);
 
       // Only thenables are awaited, here and below: every `await` costs a microtask.
-      deadline.waitFor(verifier);
+      deadline.turnTo(verifier);
       const verifying = verifyToken(token, context);
       const verified = isThenable(verifying) ? await verifying : verifying;
       if (verified === null || verified === undefined || verified === false) throw tokenInvalid();
       context.caller = verified;
 
-      deadline.waitFor(library);
+      deadline.turnTo(library);
       checkBodyHeaders(request.headers, bodyLimit);
 
-      deadline.waitFor(bodyOwner);
+      deadline.turnTo(bodyOwner);
       const reading = readBody(request.body, bodyLimit, deadline);
       const plant = plantOf(isThenable(reading) ? await reading : reading, bodyLimit);
       // Copied first: a storage may change the plant object that it is given.
       const { id, name, tag } = plant;
 
-      deadline.waitFor(storageParty);
+      deadline.turnTo(storageParty);
       const outcome = await storage.create(plant, context);
       if (outcome !== 'created') {
         if (outcome !== 'taken') throw new TypeError("storage.create must return 'created' or 'taken'");
-        deadline.waitFor(storageParty);
+        // Again, because the deadline may have passed meanwhile: then `find` is not asked.
+        deadline.turnTo(storageParty);
         const stored = acceptReplays ? await storage.find?.(id, context) : undefined;
         if (stored?.name !== name || (stored.tag ?? undefined) !== tag) throw idTaken(id);
       }
