@@ -452,8 +452,8 @@ describe('bodies in every form', () => {
       { parsed: { id: 2 ** 53, name: 'x' } },
       'a body parser rounded the id: mount plant-store before it, or keep rawBody',
     ],
-    ['a number', 7, 'the body is not made of bytes'],
-    ['a stream of strings', [rose], 'the body is not made of bytes'],
+    ['a number', 7, 'the body must be bytes'],
+    ['a stream of strings', [rose], 'the body must be bytes'],
     [
       'a function that says no more',
       () => {

@@ -45,6 +45,24 @@ describe('a refused upload', () => {
     expect([asked(), closed.mock.calls.length]).toEqual([21, 0]);
   });
 
+  test('is read one chunk a turn of the event loop, so that others are served meanwhile', async () => {
+    let turns = 0;
+    let turning = setImmediate(function turn() {
+      turns++;
+      turning = setImmediate(turn);
+    });
+    const turnsBefore: number[] = [];
+    const { body } = streamOf((count) => {
+      turnsBefore.push(turns);
+      return count <= 20 ? chunk : undefined;
+    });
+    expect(await errorOf(body)).toBe(40006);
+    await vi.waitFor(() => expect(turnsBefore).toHaveLength(21));
+    clearImmediate(turning);
+    // The first chunk was read for the plant.
+    expect(turnsBefore.at(-1)! - turnsBefore[1]!).toBeGreaterThanOrEqual(19);
+  });
+
   test.each([
     ['of large chunks', chunk, 2 ** 6],
     ['of 2 KiB chunks', new Uint8Array(2 ** 11), 2 ** 15],

@@ -11,7 +11,7 @@ import type { Flood, Flooded } from './flooders.js';
 
 /** Longer than the 12 s after which the server closes a connection whose request does not begin or end. */
 const seconds = 20;
-const bound = { longestMs: 10_000, heapBytes: 4 * 2 ** 20, backMs: 20_000 };
+const bound = { longestMs: 2_000, heapBytes: 4 * 2 ** 20, backMs: 20_000 };
 
 /** Lets us ask the server for its heap after a collection. */
 const probe = `data:text/javascript,process.on('SIGUSR2', () => {
