@@ -16,8 +16,8 @@ const quotable = /^(?=.{1,100}$)[\w!#$&^.+-]+([/,] ?[\w!#$&^.+-]+)*$/;
 export function checkBodyHeaders(headers: PlantHeaders, limit: number): void {
   const type = String(header(headers, 'content-type') ?? '');
   if (!jsonType.test(type)) throw unsupported('Content-Type', type.replace(/;.*/s, ''));
-  const encoding = String(header(headers, 'content-encoding') || 'identity');
-  if (!/^ *identity *$/i.test(encoding)) throw unsupported('Content-Encoding', encoding);
+  const encoding = String(header(headers, 'content-encoding') ?? '');
+  if (encoding && !/^ *identity *$/i.test(encoding)) throw unsupported('Content-Encoding', encoding);
   if (Number(header(headers, 'content-length')) > limit) throw tooLarge(limit);
 }
 

@@ -63,17 +63,19 @@ export class Deadline {
   passesAt = 0;
   readonly #deadlines: Deadlines;
   readonly #request: PlantRequest;
-  readonly #onPass: (expired: DOMException) => void;
   #stop: (() => void) | undefined;
   #controller: AbortController | undefined;
   #unlisten: (() => void) | undefined;
   #closed = false;
 
-  /** @param onPass gets `expired` */
-  constructor(deadlines: Deadlines, request: PlantRequest, onPass: (expired: DOMException) => void) {
+  /** @param refuse answers the request with what was thrown, or with `expired` */
+  constructor(
+    deadlines: Deadlines,
+    request: PlantRequest,
+    readonly refuse: (thrown: unknown) => void,
+  ) {
     this.#deadlines = deadlines;
     this.#request = request;
-    this.#onPass = onPass;
   }
 
   /** Starts the timer one microtask later, because work that is already done needs none. Gain: 0.7 µs a request. */
@@ -113,7 +115,7 @@ export class Deadline {
   pass(): void {
     const message = `${this.party.name} did not answer within ${this.#deadlines.timeoutMs} ms`;
     this.expired = new DOMException(message, 'TimeoutError');
-    this.#onPass(this.expired);
+    this.refuse(this.expired);
     this.#controller?.abort(this.expired);
     this.close();
   }

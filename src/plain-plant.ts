@@ -38,4 +38,4 @@ export function readPlainPlant(text: string) {
 }
 
 /** Not `slice`: behind a slice of 13 characters or more, V8 keeps the whole body alive. */
-const unquote = (string: string): string => JSON.parse(string);
+const unquote: (string: string) => string = JSON.parse;

@@ -44,33 +44,32 @@ export function createPlantStore<Caller>(
   return function handle(request, index) {
     return new Promise((resolve) => {
       // An object is a host's response, environment or next handler: the adapter was forgotten.
-      if (index !== undefined && Object(index) === index) return resolve(answerMistake(request, index));
+      if (Object(index) === index) return resolve(answerMistake(request, index));
       const refuse = (thrown: unknown) => {
         const { party, expired, giveUp } = deadline;
-        const refusal = isRefusal(thrown) ? thrown : party.onThrow(thrown, expired !== undefined, settings);
+        const refusal = isRefusal(thrown) ? thrown : party.onThrow(thrown, Boolean(expired), settings);
         const response = refusal.toResponse(propertyOf(request, 'method'));
         if (response.status >= 500) report(thrown, request, settings.onError);
         resolve(response);
         giveUp?.();
       };
       const deadline = new Deadline(deadlines, request, refuse);
-      // After the deadline the answer is given already, and what still happens is dropped.
-      create(request, deadline).then(resolve, (thrown) => deadline.expired || refuse(thrown));
+      create(request, deadline, resolve);
       deadline.start();
     });
   };
 }
 
-/** The operation, one step after the other. Whatever goes wrong is thrown. */
+/** The operation, one step after the other. Whatever goes wrong is refused. */
 function operationOf<Caller>(
   storage: PlantStorage<Caller>,
   verifyToken: VerifyToken<Caller>,
   { basePath, bodyLimit, acceptReplays }: Complete<PlantStoreOptions>,
-): (request: PlantRequest, deadline: Deadline) => Promise<PlantResponse> {
+): (request: PlantRequest, deadline: Deadline, respond: (response: PlantResponse) => void) => Promise<void> {
   const path = `${basePath}/plants`;
 
   // The client's faults are thrown where they are found; everybody else's are translated in faults.ts.
-  return async (request, deadline) => {
+  return async (request, deadline, respond) => {
     try {
       checkTarget(request, path);
       const token = bearerToken(request.headers);
@@ -103,7 +102,10 @@ function operationOf<Caller>(
       }
 
       const headers = { 'content-type': 'application/json' };
-      return { status: 200, headers, body: JSON.stringify({ name, tag }) };
+      respond({ status: 200, headers, body: JSON.stringify({ name, tag }) });
+    } catch (thrown) {
+      // After the deadline the answer is given already, and what still happens is dropped.
+      if (!deadline.expired) deadline.refuse(thrown);
     } finally {
       deadline.close();
     }

@@ -16,7 +16,7 @@ export interface NewPlant extends Plant {
 
 // PostgreSQL rejects U+0000 and lone surrogates, other databases alter them: no storage ever gets either.
 function isText(value: unknown): value is string {
-  return typeof value === 'string' && !/[\0\p{Surrogate}]/u.test(value);
+  return typeof value === 'string' && value.isWellFormed() && !value.includes('\0');
 }
 
 const text = 'a string without U+0000 and lone surrogates';
@@ -60,13 +60,14 @@ function validated(members: Members | undefined): NewPlant {
   if (!members) throw invalid('the body must be a JSON object.');
   const { id, name, tag, repeated } = members;
   const schemas = newPlantMembers;
-  // An absent tag is a member that is undefined, so that `plant.tag` does not find what an app adds to Object.prototype.
-  if (repeated.length === 0 && v.is(schemas.id, id) && v.is(schemas.name, name) && v.is(schemas.tag, tag)) {
-    return { id, name, tag };
+  // Not `v.is`, which makes an object for each member. Gain: a twentieth of `handle`'s cost on Bun.
+  if (repeated.length === 0 && schemas.id.check(id) && schemas.name.check(name) && schemas.tag.check(tag)) {
+    // An absent tag is a member that is undefined, so that `plant.tag` does not find what an app adds to Object.prototype.
+    return { id, name, tag } as NewPlant;
   }
   const hint = typeof id === 'string' ? ', sent as a number and not as a string' : '';
   const wrongMembers = memberNames
-    .filter((member) => !v.is(schemas[member], members[member]))
+    .filter((member) => !schemas[member].check(members[member]))
     .map((member) => `${member} must be ${schemas[member].message}${member === 'id' ? hint : ''}`);
   const repeatedMembers = repeated.map((member) => `${member} must be given once`);
   throw invalid(`${[...wrongMembers, ...repeatedMembers].join('; ')}.`);

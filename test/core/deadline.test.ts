@@ -367,7 +367,7 @@ describe('a timer that all requests share, as on Deno', () => {
   const request = { method: 'POST', url: '/plants', headers: {} };
 
   /** A deadline that has started. */
-  const startedOn = (deadlines: Deadlines, onPass: (expired: DOMException) => void = () => {}) => {
+  const startedOn = (deadlines: Deadlines, onPass: (thrown: unknown) => void = () => {}) => {
     const deadline = new Deadline(deadlines, request, onPass);
     deadline.start();
     return deadline;
