@@ -122,12 +122,23 @@ describe("the document's NewPlant and the library's own schema", () => {
   });
 
   it('take the plants that the document shows', () => {
-    for (const { value } of Object.values(
-      document.paths['/plants'].post.requestBody.content['application/json'].examples,
-    )) {
+    const { requestBody, responses } = document.paths['/plants'].post;
+    const { rose, untagged } = requestBody.content['application/json'].examples;
+    for (const { value } of [rose, untagged]) {
       expect(documented(value)).toBe(true);
       expect(accepts(JSON.stringify(value))).toBe(true);
+      expect(value.name).not.toBe('');
     }
+    expect([rose.value.tag !== '', 'tag' in untagged.value]).toEqual([true, false]);
+    const { name, tag } = rose.value;
+    expect(responses['200'].content['application/json'].example).toEqual({ name, tag });
+  });
+
+  it('name the methods that a 405 names', async () => {
+    const { storage, verifyToken } = contractSetup();
+    const handle = createPlantStore(storage, verifyToken);
+    const { headers } = await handle({ method: 'GET', url: '/plants', headers: {} });
+    expect(document['x-responses']['405'].headers.Allow).toMatchObject({ example: headers.allow });
   });
 });
 
