@@ -64,6 +64,12 @@ describe('members given twice, however they are spelt', () => {
     expect(await read(text)).toContain(`${name} must be given once.`);
   });
 
+  test('are not found in values, which may be called like a member', async () => {
+    const plant = { id: 1n, name: 'id', tag: 'name' };
+    expect(await read('{"x":null,"tag":"name","name":"id","id":1}')).toEqual(plant);
+    expect(await read('{"x":["id","name"],"id":1,"y":"tag","name":"id","tag":"name"}')).toEqual(plant);
+  });
+
   test('are not found if a member comes once', async () => {
     const spellings = fc.tuple(spellingOf('id'), spellingOf('name'), spellingOf('tag'));
     await fc.assert(
