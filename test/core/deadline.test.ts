@@ -85,6 +85,18 @@ describe('the number says which step stalled', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  test('a signal says so too', async () => {
+    let signal: Signal | undefined;
+    const { handle } = open({
+      verifyToken: (_token, context) => {
+        signal = context.signal;
+        return true;
+      },
+    });
+    await timed(handle({ ...good, body: never }));
+    expect(signal?.reason.message).toBe('the body did not answer within 1000 ms');
+  });
+
   test.each([
     [false, undefined],
     [true, '1'],
@@ -415,6 +427,22 @@ describe('a timer that all requests share, as on Deno', () => {
     await vi.advanceTimersByTimeAsync(1000);
     expect(vi.getTimerCount()).toBe(0);
     started.mockRestore();
+  });
+
+  test('is not used where timers are numbers, as on older Denos', async () => {
+    vi.stubGlobal('Deno', {});
+    const { setTimeout } = globalThis;
+    vi.stubGlobal('setTimeout', (...given: Parameters<typeof setTimeout>) => Number(setTimeout(...given)));
+    vi.resetModules();
+    const { createPlantStore } = await import('plant-store');
+    const { promise, resolve } = deferred<'created'>();
+    const handle = createPlantStore({ create: () => promise }, () => true);
+    const answers = [handle(good), handle(good)];
+    await vi.advanceTimersByTimeAsync(1);
+    expect(vi.getTimerCount()).toBe(2);
+    resolve('created');
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200]);
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   test('starts anew after it has ended', async () => {

@@ -182,7 +182,7 @@ describe('headers in every form', () => {
     expect((await open().handle({ ...good, headers })).status).toBe(200);
   });
 
-  test.each<[string, number, PlantRequest['headers']]>([
+  test.each<[string, number | undefined, PlantRequest['headers']]>([
     ['no headers at all', 40101, {}],
     ['an empty list', 40101, { ...good.headers, authorization: [] }],
     ['a list of two schemes', 40102, { ...good.headers, authorization: ['Basic eDp5', 'Bearer good'] }],
@@ -208,6 +208,7 @@ describe('headers in every form', () => {
     ['an empty Content-Type', 40005, { ...good.headers, 'content-type': '' }],
     ['a list of two types', 40005, { ...good.headers, 'content-type': [json, json] }],
     ['a list with a coding', 40005, { ...good.headers, 'content-encoding': ['identity', 'br'] }],
+    ['a declared length of the limit', undefined, { ...good.headers, 'content-length': '1048576' }],
     ['a declared length over the limit', 40006, { ...good.headers, 'content-length': '1048577' }],
     ['a declared length beyond any number', 40006, { ...good.headers, 'content-length': '9'.repeat(400) }],
   ])('%s: %i', async (_what, error, headers) => {

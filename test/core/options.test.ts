@@ -16,7 +16,7 @@ const create = (options: unknown) => () =>
 describe('a bad option is a TypeError at once, which names the option', () => {
   const bad: Record<keyof PlantStoreOptions, readonly unknown[]> = {
     basePath: [
-      ...['api', '/', '/api/', '//api', '/api//v1', '/api?x', '/api#x', 7, null, {}],
+      ...['api', '/', '/api/', '//api', '/api//v1', '/api?x', '/api#x', 7, null, {}, ['/api']],
       // What no client sends like this: it sends something else, and the store would never be found.
       ...[
         '/ü',

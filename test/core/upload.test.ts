@@ -113,6 +113,25 @@ describe('a refused upload', () => {
     await vi.waitFor(() => expect(closed).toHaveBeenCalledTimes(1));
   });
 
+  test('that is a web stream is read to its end too', async () => {
+    const { body, closed, asked } = streamOf((count) => (count <= 3 ? chunk : undefined));
+    Reflect.deleteProperty(body as object, 'pipe');
+    Object.assign(body as object, { getReader() {} });
+    expect(await errorOf(body)).toBe(40006);
+    await vi.waitFor(() => expect(asked()).toBe(4));
+    expect(closed).not.toHaveBeenCalled();
+  });
+
+  test('leaves no timer', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+    const before = timers();
+    const { body, asked } = streamOf((count) => (count <= 20 ? chunk : undefined));
+    expect(await errorOf(body)).toBe(40006);
+    while (asked() < 21) await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(timers()).toBeLessThanOrEqual(before);
+  });
+
   test('that is no connection is not read on, but told to stop', async () => {
     const { body, closed, asked } = streamOf(() => chunk);
     Reflect.deleteProperty(body as object, 'pipe');

@@ -5,7 +5,7 @@ export default {
   coverageAnalysis: 'perTest',
   concurrency: 2,
   // Beside one and a half of the tests' own time. On a busy machine a shorter limit would count slow tests as a kill.
-  timeoutMS: 10_000,
+  timeoutMS: 5_000,
   // Stryker would load TypeScript, which it does not bring, to rewrite a file that no test needs.
   ignorePatterns: ['dist', 'tsconfig.json'],
   // A test compares files byte by byte: no comment may be added to them.
