@@ -139,15 +139,19 @@ const rows: readonly { what: string; meddle: Meddle; body?: string | Buffer; bec
 
 describe.each(apps)('on $name', ({ start }) => {
   const plants = new Map<bigint, NewPlant>();
+  const errors: unknown[] = [];
   const handle = createPlantStore(memoryStorage(plants), acceptTokens('good'), {
-    onError() {},
+    onError: (error) => void errors.push(error),
     timeoutMs: 2000,
   });
   let running: Running;
   beforeAll(async () => {
     running = await start(handle);
   });
-  beforeEach(() => plants.clear());
+  beforeEach(() => {
+    plants.clear();
+    errors.length = 0;
+  });
   afterAll(() => running.close());
 
   /** In two packets, the second after the server has seen the first; or, if nothing is awaited, in one. */
@@ -188,6 +192,9 @@ describe.each(apps)('on $name', ({ start }) => {
       if (typeof becomes === 'number') expect(errorOf(answer)).toBe(becomes);
       else expect(answer.text).toBe(`{"name":"${becomes}"}`);
       expect([...plants.values()]).toEqual(typeof becomes === 'string' ? [{ id: 1n, name: becomes }] : []);
+      const advice = expect.stringMatching(/mount plant-store above whatever (calls setEncoding|reads it)/);
+      const told = becomes === 50003 ? [expect.objectContaining({ message: advice })] : [];
+      expect(errors).toEqual(told);
     },
   );
 

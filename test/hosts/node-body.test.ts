@@ -106,6 +106,18 @@ describe('bodies on the wire', () => {
     },
   );
 
+  test('an error of the stream is enough, also if a stand-in for it never closes, and another harms nobody', async () => {
+    const { open, plants, errors, calls } = await start();
+    const wire = await open();
+    await wire.write(raw([token, json, 'Content-Length: 99'], rose));
+    const { request, response } = await calls.next();
+    (request.raw as IncomingMessage).emit('error', new Error('of the source'));
+    expect(errorOf({ text: (await response).body })).toBe(40007);
+    (request.raw as IncomingMessage).emit('error', new Error('of the source again'));
+    expect(plants.size).toBe(0);
+    expect(errors).toEqual([]);
+  });
+
   test('an upload that stalls is body_incomplete at the deadline, and the connection is cut', async () => {
     const { open, plants, errors } = await start({ options: { timeoutMs: 50 } });
     const wire = await open();

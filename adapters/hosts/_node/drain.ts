@@ -44,7 +44,5 @@ function resetAfterAnswer(request: NodeRequest, stream: NonNullable<NodeResponse
 
 /** Whether Node closes the connection after this answer. */
 function isLastAnswer(response: NodeResponse): boolean {
-  const { shouldKeepAlive, maxRequestsOnConnectionReached } = response;
-  const isClosing = /\bclose\b/i.test(String(response.getHeader('connection')));
-  return shouldKeepAlive === false || maxRequestsOnConnectionReached === true || isClosing;
+  return response.shouldKeepAlive === false || /\bclose\b/i.test(String(response.getHeader('connection')));
 }

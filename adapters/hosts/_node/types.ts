@@ -49,7 +49,6 @@ export interface NodeResponse {
   readonly writableEnded: boolean;
   readonly writableFinished: boolean;
   readonly shouldKeepAlive?: boolean;
-  readonly maxRequestsOnConnectionReached?: boolean;
   readonly destroyed?: boolean;
   readonly _sent100?: boolean;
   /** On HTTP/2 alone. */
