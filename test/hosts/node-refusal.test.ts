@@ -1,6 +1,8 @@
 // After a refusal: what happens to the upload and to the connection.
+import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import { describe, expect, test } from 'vitest';
+import { connect, type Socket } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { chunk, raw } from '../support/sockets.js';
 import { errorOf, json, rose, roseCreated, start, token } from './node-server.js';
 
@@ -105,6 +107,21 @@ describe('after a refusal', () => {
     // The kernels' buffers come on top.
     expect(written).toBeGreaterThanOrEqual(64);
     expect(written).toBeLessThan(128);
+  });
+
+  test('on a connection that closes, the answer is ended first, and a client that keeps its side open is cut', async () => {
+    const sockets: Socket[] = [];
+    const serve: Serve = (listener) =>
+      createServer(listener).on('connection', (socket) => void sockets.push(socket));
+    const { port } = await start({ serve });
+    const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    onTestFinished(() => void client.destroy());
+    client.resume();
+    client.write(raw(['Authorization: Bearer bad', json, 'Connection: close', 'Content-Length: 1000']));
+    await once(client, 'end');
+    const [socket] = sockets;
+    expect(socket!.destroyed).toBe(false);
+    await once(socket!, 'close');
   });
 
   test('an upload that makes no progress for 500 ms is cut', async () => {
