@@ -157,6 +157,24 @@ describe.each(onNodeHosts)('on $name', ({ start }) => {
   );
 });
 
+test('node:http: what the app has begun to answer meanwhile is left to it', async () => {
+  const { start } = onNodeHosts[0]!;
+  let response: ServerResponse | undefined;
+  const handle: PlantHandler = async () => {
+    response?.writeHead(200, { 'Content-Length': 8 }).write('half');
+    setImmediate(() => setImmediate(() => response?.end('half')));
+    return { status: 200, headers: {}, body: '{}' };
+  };
+  const wire = await wireTo(
+    await start(handle, (given) => {
+      response = given;
+    }),
+  );
+  await wire.write(raw([token, json], rose));
+  expect(await wire.answer()).toMatchObject({ status: 200, text: 'halfhalf' });
+  expect(told).toEqual([]);
+});
+
 test('node:http: a wrapper of handle that fails in the midst of an answer: the connection is cut', async () => {
   const { start } = onNodeHosts[0]!;
   const error = new Error('of the wrapper');

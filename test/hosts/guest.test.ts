@@ -261,16 +261,13 @@ describe('toFastify', () => {
     expect(answer.json()).toMatchObject({ error: 40005 });
   });
 
-  test('works under nested prefixes, also with parameters', async () => {
+  test('works under nested prefixes, also with parameters, and under one that begins like the operation', async () => {
     const app = Fastify();
     onTestFinished(() => app.close());
-    app.register(
-      async (outer) =>
-        void outer.register(toFastify(createPlantStore(memoryStorage(), acceptTokens('secret'))), {
-          prefix: '/v1',
-        }),
-      { prefix: '/:tenant' },
-    );
+    const plugin = toFastify(createPlantStore(memoryStorage(), acceptTokens('secret')), {});
+    app.register(async (outer) => void outer.register(plugin, { prefix: '/v1' }), { prefix: '/:tenant' });
+    app.register(plugin, { prefix: '/plants/v2' });
     expect((await app.inject({ ...request, url: '/roses/v1/plants?x=/y' })).statusCode).toBe(200);
+    expect((await app.inject({ ...request, url: '/plants/v2/plants' })).json().error).toBe(40003);
   });
 });

@@ -10,7 +10,7 @@ import { toFastify } from 'plant-store/fastify';
 import { toKoa } from 'plant-store/koa';
 import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { listen, type Running, raw, Wire } from '../support/sockets.js';
 import { errorOf, json, token } from './node-server.js';
 
@@ -215,6 +215,42 @@ describe.each(apps)('on $name', ({ start }) => {
     });
     const answer = await send(Buffer.from('{"x":12345}'), path, token, seen);
     expect([answer.text, counted]).toEqual(['the app got {"x":12345}', 11]);
+  });
+});
+
+describe('node:http: a body that is handed on', () => {
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  test.each<[string, Meddle, (request: IncomingMessage) => Promise<string>]>([
+    [
+      'waits for an app that reads some turns later',
+      () => {},
+      async (request) => {
+        for (let i = 0; i < 3; i++) await turn();
+        return (await request.toArray()).join('');
+      },
+    ],
+    [
+      'flows to an app that listens to data, behind a data listener',
+      (request) => request.on('data', () => {}),
+      (request) =>
+        new Promise((resolve) => {
+          let text = '';
+          request.on('data', (part) => (text += part)).on('end', () => resolve(text));
+        }),
+    ],
+  ])('%s', async (_what, meddle, read) => {
+    const middleware = toNode(createPlantStore(memoryStorage(), () => true));
+    const { port, close } = await listen(
+      createServer((request, response) => {
+        meddle(request);
+        middleware(request, response, async () => response.end(await read(request)));
+      }),
+    );
+    onTestFinished(close);
+    const wire = await Wire.open(port);
+    onTestFinished(() => wire.destroy());
+    await wire.write(raw([json], '{"x":12345}', { line: 'POST /others HTTP/1.1' }));
+    expect((await wire.answer()).text).toBe('{"x":12345}');
   });
 });
 

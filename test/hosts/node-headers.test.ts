@@ -33,6 +33,13 @@ describe('headers and targets that only a raw socket can send', () => {
     expect(seen).toEqual(['Bearer good']);
   });
 
+  test('headers whose names are as long as Authorization are no second token', async () => {
+    const { open } = await start();
+    const wire = await open();
+    await wire.write(raw(['Cache-Control: no-cache', token, 'If-None-Match: "x"', json], rose));
+    expect(await wire.answer()).toMatchObject(roseCreated);
+  });
+
   test('white space around a header value is not part of it', async () => {
     const { open } = await start();
     const wire = await open();
