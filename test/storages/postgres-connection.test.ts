@@ -1,8 +1,8 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import pg from 'pg';
-import { postgresStorage } from 'plant-store/postgres';
-import { afterEach, expect, it } from 'vitest';
+import { type PostgresPool, postgresStorage } from 'plant-store/postgres';
+import { afterEach, expect, it, vi } from 'vitest';
 
 const context = {
   caller: 'anyone',
@@ -10,8 +10,8 @@ const context = {
   signal: new AbortController().signal,
 };
 
-let server: Server;
-afterEach(() => server.close());
+let server: Server | undefined;
+afterEach(() => server?.close());
 
 const message = (type: string, body: Buffer) => {
   const length = Buffer.alloc(4);
@@ -71,4 +71,47 @@ it('connects again while the create has time if the server is starting up; then 
   });
   expect(connections()).toBeGreaterThan(1);
   await pool.end();
+});
+
+/** A `pg` Pool of one client whose statements are answered like this. */
+function poolOf(query: (client: EventEmitter) => Promise<{ rows: { id: string }[] }>) {
+  const client = Object.assign(new EventEmitter(), { query: vi.fn(() => query(client)), release: vi.fn() });
+  const connect = (done: (error: undefined, connected: typeof client) => void) => done(undefined, client);
+  return { client, pool: { totalCount: 1, query: client.query, connect } as unknown as PostgresPool };
+}
+
+it('leaves no listener on a client of the pool, and no timer', async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  const { client, pool } = poolOf(async () => ({ rows: [{ id: '1' }] }));
+  const storage = postgresStorage(pool);
+  const before = timers();
+  expect(await storage.create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
+  await storage.find(1n, context);
+  expect(client.release).toHaveBeenCalledTimes(2);
+  expect([client.eventNames(), timers()]).toEqual([[], before]);
+});
+
+it('does not send plants again after a broken connection, whose code looks like one of SQL: they may be stored', async () => {
+  const broken = Object.assign(new Error('write EPIPE'), { code: 'EPIPE', syscall: 'write' });
+  const { client, pool } = poolOf(() => Promise.reject(broken));
+  const storage = postgresStorage(pool);
+  const creates = [1n, 2n].map((id) => storage.create({ id, name: 'Rosa' }, context));
+  for (const create of creates) await expect(create).rejects.toBe(broken);
+  expect(client.query).toHaveBeenCalledTimes(1);
+});
+
+it.each([
+  [
+    'in the language of the server',
+    { message: 'Warten auf synchrone Replikation', routine: 'SyncRepWaitForLSN' },
+  ],
+  ['by a proxy that leaves out the routine', { message: 'canceling wait for synchronous replication' }],
+  ['beside another', { message: 'canceling wait for synchronous replication' }, {}],
+])('a commit that no standby has is an error, told %s', async (_how, ...notices) => {
+  const { pool } = poolOf(async (client) => {
+    for (const notice of notices.reverse()) client.emit('notice', notice);
+    return { rows: [{ id: '1' }] };
+  });
+  const creating = postgresStorage(pool).create({ id: 1n, name: 'Rosa' }, context);
+  await expect(creating).rejects.toThrow('not replicated');
 });
