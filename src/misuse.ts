@@ -17,7 +17,7 @@ export function answerMistake(...given: readonly unknown[]): PlantResponse {
   const { res } = Object(first);
   const response = [second, res].find((value) => Object(value).writeHead) as NodeResponse | undefined;
   // Some hosts do not show what they catch.
-  if (second !== undefined) console.error(whatToWrite);
+  if (given.length > 1) console.error(whatToWrite);
   if (!response) {
     const error = new TypeError(whatToWrite);
     if (typeof done === 'function') return done(error);

@@ -26,7 +26,7 @@ export type Complete<Options> = { readonly [Name in keyof Options]-?: NonNullabl
  * The characters of a path (RFC 3986 §3.3), escapes in capitals as every encoder writes them, and neither `.` nor `..`,
  * which clients resolve before they send: any other path would never be found.
  */
-const sentPath = /^(\/(?!(\.|%2[Ee]){1,2}(\/|$))([\w.~!$&'()*+,;=:@-]|%[\dA-F]{2})+)*$/;
+export const sentPath = /^(\/(?!(\.|%2[Ee]){1,2}(\/|$))([\w.~!$&'()*+,;=:@-]|%[\dA-F]{2})+)*$/;
 
 export const plantStoreRules: Rules<PlantStoreOptions> = {
   basePath: [

@@ -173,6 +173,7 @@ describe('headers in every form', () => {
     ['another header as long as Authorization', { ...good.headers, 'x-api-version': 'Bearer bad' }],
     ['undefined values', { ...good.headers, Authorization: undefined, 'content-length': undefined }],
     ['an empty Content-Encoding', { ...good.headers, 'content-encoding': '' }],
+    ['an empty list of codings', { ...good.headers, 'content-encoding': [] }],
     ['a length that the body has', { ...good.headers, 'content-length': String(rose.length) }],
     [
       'a length that is not a number, because it is only a hint',

@@ -321,6 +321,15 @@ describe('a POST that ends in /plants and is lost', () => {
     ]);
   });
 
+  test('a path that no option can name is no reason to warn: clients can send any', async () => {
+    const send = await opened((handle) => around(express().use(toExpress(handle))));
+    for (const path of ['//plants', '/./plants', '/a/../plants', '/a%2fb/plants', '/a?/plants'])
+      expect(await send(path), path).toBe(404);
+    expect(warnings).not.toHaveBeenCalled();
+    await send('/api/plants');
+    expect(warnings).toHaveBeenCalledOnce();
+  });
+
   test('what the app answers itself is no reason to warn, nor is another path or method', async () => {
     const app = () =>
       express().post('/trees/plants', (_request, response) => void response.send('of the app'));

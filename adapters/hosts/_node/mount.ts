@@ -1,5 +1,6 @@
 import { pathOf } from '../../../src/http.js';
 import type { PlantHandler, PlantResponse } from '../../../src/index.js';
+import { sentPath } from '../../../src/options.js';
 import { NodePlantRequest } from './request.js';
 import type { Exchange } from './types.js';
 
@@ -35,8 +36,9 @@ function otherTargets(path: string, rest: string, { mount, route }: Exchange): s
 
 const warned = new WeakSet<PlantHandler>();
 
-/** Warns once for each handler if the app has nothing either where the request goes on to. */
+/** Warns once for each handler if the app has nothing either where the request goes on to, and the path can be mounted at. */
 function warnIfLost(handle: PlantHandler, path: string, rest: string, { response }: Exchange): void {
+  if (!sentPath.test(path)) return;
   response.on('finish', () => {
     if (response.statusCode !== 404 || warned.has(handle)) return;
     warned.add(handle);
