@@ -4,7 +4,8 @@ import { checkHandler } from '../../src/misuse.js';
 import { openapi } from '../../src/openapi.js';
 import { checkOptions } from '../../src/options.js';
 import { answerOf } from './_node/answer.js';
-import type { Exchange, NodeRequest, NodeResponse } from './_node/types.js';
+import { Exchange } from './_node/exchange.js';
+import type { NodeRequest, NodeResponse } from './_node/types.js';
 
 /** What is used of a Fastify request. */
 export interface FastifyRequest {
@@ -130,5 +131,5 @@ function exchangeOf(request: FastifyRequest, reply: FastifyReply, mount: string)
   // `/%70lants`, which is not the operation.
   const isEscaped = path.includes('%', path.lastIndexOf('/', path.length - 2));
   const url = isEscaped ? path : '/plants';
-  return { request: raw, response: reply.raw, raw: request, parsed: raw, url, originalUrl, mount };
+  return new Exchange(raw, reply.raw, request, raw, url, originalUrl, mount);
 }

@@ -1,7 +1,8 @@
 import type { PlantHandler } from '../../src/index.js';
 import { answerMistake, checkHandler } from '../../src/misuse.js';
 import { answerOf } from './_node/answer.js';
-import type { Exchange, NodeRequest, NodeResponse } from './_node/types.js';
+import { Exchange } from './_node/exchange.js';
+import type { NodeRequest, NodeResponse } from './_node/types.js';
 
 /** What is used of a Koa context. */
 export interface KoaContext {
@@ -58,5 +59,5 @@ interface MountedContext extends KoaContext {
 function exchangeOf(context: MountedContext, middleware: unknown): Exchange {
   const { req: request, res: response, request: parsed, originalUrl, mountPath: mount, matched } = context;
   const route = matched?.find?.(({ stack }) => stack?.includes?.(middleware))?.path;
-  return { request, response, raw: context, parsed, url: request.url!, originalUrl, mount, route };
+  return new Exchange(request, response, context, parsed, request.url!, originalUrl, mount, route);
 }

@@ -2,7 +2,8 @@ import type { PlantHandler, PlantResponse } from '../../src/index.js';
 import { answerMistake, checkHandler } from '../../src/misuse.js';
 import { Refusal } from '../../src/problems.js';
 import { answerOf } from './_node/answer.js';
-import type { Exchange, NodeRequest, NodeResponse } from './_node/types.js';
+import { Exchange } from './_node/exchange.js';
+import type { NodeRequest, NodeResponse } from './_node/types.js';
 
 export type { NodeRequest, NodeResponse } from './_node/types.js';
 
@@ -49,7 +50,7 @@ function exchangeOf(request: ExpressRequest, response: NodeResponse, middleware:
   // Express leaves a route that was passed on its requests; other hosts mean something else by `route`.
   const isOurs = request.route?.stack?.some?.(({ handle }) => handle === middleware);
   const route = isOurs && request.route?.path;
-  return { request, response, raw: request, parsed: request, url, originalUrl, mount, route };
+  return new Exchange(request, response, request, request, url, originalUrl, mount, route);
 }
 
 function send({ status, headers, body }: PlantResponse, response: NodeResponse): void {

@@ -1,8 +1,8 @@
 import type { PlantHandler, PlantResponse } from '../../../src/index.js';
 import { drain } from './drain.js';
+import type { Exchange } from './exchange.js';
 import { askAgain } from './mount.js';
 import { NodePlantRequest } from './request.js';
-import type { Exchange } from './types.js';
 
 // Kept from when this module loads, because an app's tests may put others in their place.
 const { setImmediate } = globalThis;

@@ -1,7 +1,8 @@
 import { isBytes } from '../../../src/http.js';
 import { BodyError, type ReadBody } from '../../../src/index.js';
 import { Gathered } from '../../../src/upload.js';
-import type { Exchange, NodeRequest, NodeResponse } from './types.js';
+import type { Exchange } from './exchange.js';
+import type { NodeRequest, NodeResponse } from './types.js';
 
 /** Reads the body from the first place that still has it exactly. */
 export function readNodeBody({ request, response, parsed }: Exchange, limit: number): ReturnType<ReadBody> {

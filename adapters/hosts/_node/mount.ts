@@ -1,8 +1,8 @@
 import { pathOf } from '../../../src/http.js';
 import type { PlantHandler, PlantResponse } from '../../../src/index.js';
 import { sentPath } from '../../../src/options.js';
+import type { Exchange } from './exchange.js';
 import { NodePlantRequest } from './request.js';
-import type { Exchange } from './types.js';
 
 const operation = '/plants';
 

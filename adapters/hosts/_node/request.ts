@@ -1,7 +1,8 @@
 import { WithSignal } from '../../../src/context.js';
 import type { PlantRequest, ReadBody, Signal } from '../../../src/index.js';
 import { readNodeBody } from './body.js';
-import type { Exchange, NodeRequest, NodeResponse } from './types.js';
+import type { Exchange } from './exchange.js';
+import type { NodeRequest, NodeResponse } from './types.js';
 
 /** A Node request as the handler takes it. */
 export class NodePlantRequest extends WithSignal implements PlantRequest {

@@ -1,21 +1,3 @@
-/** A request and its response, as a host tells of them. Their names differ from host to host; each adapter translates. */
-export interface Exchange {
-  readonly request: NodeRequest;
-  readonly response: NodeResponse;
-  /** The host's own request, which may be made of Node's. */
-  readonly raw: unknown;
-  /** Where body parsers in front leave `body` and `rawBody`. */
-  readonly parsed: object;
-  /** The request's target, as the middleware sees it. */
-  readonly url: string;
-  /** The request's target, as the client sent it. */
-  readonly originalUrl: string;
-  /** What the host has taken from the front of it. */
-  readonly mount?: unknown;
-  /** The pattern of the route whose handler the middleware is. */
-  readonly route?: unknown;
-}
-
 // biome-ignore lint/suspicious/noExplicitAny: a listener's arguments are the event's own
 type Listener = (...args: any[]) => void;
 

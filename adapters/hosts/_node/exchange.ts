@@ -1,0 +1,27 @@
+import type { NodeRequest, NodeResponse } from './types.js';
+
+/**
+ * A request and its response, as a host tells of them. Their names differ from host to host; each adapter translates.
+ * A class, because V8 may decide early to make the objects of a literal in its old space, where each of them would keep
+ * its whole request alive until the next major collection: half as much again a request.
+ */
+export class Exchange {
+  /**
+   * @param raw the host's own request, which may be made of Node's
+   * @param parsed where body parsers in front leave `body` and `rawBody`
+   * @param url the request's target, as the middleware sees it
+   * @param originalUrl the request's target, as the client sent it
+   * @param mount what the host has taken from the front of it
+   * @param route the pattern of the route whose handler the middleware is
+   */
+  constructor(
+    readonly request: NodeRequest,
+    readonly response: NodeResponse,
+    readonly raw: unknown,
+    readonly parsed: object,
+    readonly url: string,
+    readonly originalUrl: string,
+    readonly mount: unknown,
+    readonly route?: unknown,
+  ) {}
+}
