@@ -2,8 +2,8 @@ import type { NodeRequest, NodeResponse } from './types.js';
 
 /**
  * A request and its response, as a host tells of them. Their names differ from host to host; each adapter translates.
- * A class, because V8 may decide early to make the objects of a literal in its old space, where each of them would keep
- * its whole request alive until the next major collection: half as much again a request.
+ * A class, because V8 may decide early that the objects of a literal live long, and make all later ones in its old space.
+ * There each keeps its request alive until the next major collection, and a request costs half as much again.
  */
 export class Exchange {
   /**

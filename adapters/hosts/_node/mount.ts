@@ -36,7 +36,10 @@ function otherTargets(path: string, rest: string, { mount, route }: Exchange): s
 
 const warned = new WeakSet<PlantHandler>();
 
-/** Warns once for each handler if the app has nothing either where the request goes on to, and the path can be mounted at. */
+/**
+ * Warns once for each handler if the app has nothing either where the request goes on to. Not of a path that no option
+ * can name, because clients can send any.
+ */
 function warnIfLost(handle: PlantHandler, path: string, rest: string, { response }: Exchange): void {
   if (!sentPath.test(path)) return;
   response.on('finish', () => {
