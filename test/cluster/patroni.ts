@@ -165,6 +165,17 @@ export class PatroniCluster {
     });
   }
 
+  /** Resolves when all three answer and the leader alone takes writes. After a split its replicas may never stream again. */
+  settled(): Promise<void> {
+    return until('a single primary', async () => {
+      const primary = await this.primary();
+      for (const node of this.nodes) {
+        const [[isReplica] = []] = await node.query('SELECT pg_is_in_recovery()');
+        if (Boolean(isReplica) === (node === primary)) throw new Error(`${node.name} does not know yet`);
+      }
+    });
+  }
+
   async members(): Promise<Member[]> {
     const answers = this.nodes.map(async ({ address }) => {
       const answer = await fetch(`http://${address}:8008/cluster`, { signal: AbortSignal.timeout(1_000) });

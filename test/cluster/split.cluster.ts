@@ -29,8 +29,8 @@ describe.skipIf(inject('obstacle'))(`Patroni with etcd's v3 API (seed ${seed})`,
       await load.tells('created', 3_000);
       await frozen.signal('SIGCONT');
       await load.tells('created', 2_000);
-      // The loser of a split follows the winner by then.
-      await cluster.healthy();
+      // The loser of a split takes no writes any more.
+      await cluster.settled();
       const told = await load.stop();
       const primary = await cluster.primary();
       const faults = faultsIn(told, [await primary.plants('plants')]);
