@@ -171,7 +171,8 @@ export class PatroniCluster {
       const primary = await this.primary();
       for (const node of this.nodes) {
         const [[isReplica] = []] = await node.query('SELECT pg_is_in_recovery()');
-        if (Boolean(isReplica) === (node === primary)) throw new Error(`${node.name} does not know yet`);
+        if (Boolean(isReplica) === (node === primary))
+          throw new Error(`${node.name} is not yet what Patroni says`);
       }
     });
   }

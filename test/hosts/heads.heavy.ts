@@ -124,6 +124,7 @@ function request(random: () => number): Buffer {
   return Buffer.from(`${head}\r\n\r\n${body}`, 'latin1');
 }
 
+const isForApp = /^40[45]/;
 const isOurs = /^POST (?:http:\/\/a\.example)?\/plants(?:\?\S*)? /;
 
 /** The first answer other than a 1xx: its status and body; `closed` if the server closed without one. */
@@ -185,12 +186,15 @@ test(`20 000 changed heads, seed ${seed}`, { timeout: 300_000 }, async () => {
       const shown = bytes.toString('latin1').slice(0, 2000);
       const status = node.slice(0, 3);
       answers.set(status, (answers.get(status) ?? 0) + 1);
-      // Another path or method is for the app to answer, in its own time and words: before or after Node has refused what
-      // follows a body of the wrong length.
-      const others = isOurs.test(shown)
-        ? await Promise.all(rest.map(({ port }) => exchange(port, bytes)))
-        : [];
-      for (const other of others) expect({ shown, answer: other }).toEqual({ shown, answer: node });
+      // Another path or method is for the app to answer, in its own time and words.
+      const others = isForApp.test(node)
+        ? []
+        : await Promise.all(rest.map(({ port }) => exchange(port, bytes)));
+      for (const other of others) {
+        // The app may do so before Node refuses what follows a body of the wrong length.
+        if (isForApp.test(other) && !isOurs.test(shown)) continue;
+        expect({ shown, answer: other }).toEqual({ shown, answer: node });
+      }
       expect(node, shown).not.toMatch(/^5/);
     }
   };
