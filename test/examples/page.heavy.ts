@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import type { AxeResults } from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { problems } from '../../src/problems.js';
 import { describeUnless } from '../support/obstacle.js';
 import { runExample, urlOf } from '../support/program.js';
@@ -77,9 +77,9 @@ function idOf(page: Page): Promise<string> {
   return page.getByLabel(/^id/).inputValue();
 }
 
-/** Waits until the offered id is another. */
+/** Waits until another id is offered. Not with `waitForFunction`: to look again, it calls `eval`, which the page's policy refuses. */
 async function nextOffer(page: Page, before: string): Promise<string> {
-  await page.waitForFunction(`document.querySelector('#id').value !== '${before}'`);
+  await vi.waitFor(async () => expect(await idOf(page)).not.toBe(before), 10_000);
   return idOf(page);
 }
 
