@@ -3,6 +3,13 @@ import type { Deadline } from './deadline.js';
 import type { PlantRequest, Signal } from './http.js';
 import type { StorageContext } from './storage.js';
 
+const lazySignal = {
+  enumerable: true,
+  get(this: WithSignal): Signal {
+    return this.getSignal();
+  },
+};
+
 /**
  * An object whose `signal` is made when it is first read, because an AbortController costs a fifth of a request and
  * most code never reads it. A base class, not a literal with a getter: V8 makes a new hidden class for each such
@@ -13,18 +20,14 @@ export abstract class WithSignal {
 
   constructor() {
     // An own property, so that `{ ...context }` copies it.
-    Object.defineProperty(this, 'signal', WithSignal.#property);
+    Object.defineProperty(this, 'signal', lazySignal);
   }
 
-  static readonly #property = {
-    enumerable: true,
-    get(this: WithSignal): Signal {
-      return this.getSignal();
-    },
-  };
-
   /** Called at each read of `signal`. Returns the same signal each time. */
-  protected abstract getSignal(): Signal;
+  abstract getSignal(): Signal;
+
+  /** Whether `signal` has fired. Hosts have this that know it without making the signal. */
+  isAborted?(): boolean;
 }
 
 /** What `verifyToken` and the storage get beside the token and the plant. */
@@ -40,7 +43,12 @@ export class Context<Caller> extends WithSignal implements VerifyContext, Storag
     this.#deadline = deadline;
   }
 
-  protected getSignal(): Signal {
+  getSignal(): Signal {
     return this.#deadline.signal;
+  }
+
+  /** Set once the deadline has passed. */
+  get expired(): DOMException | undefined {
+    return this.#deadline.expired;
   }
 }

@@ -1,3 +1,4 @@
+import { Context, WithSignal } from './context.js';
 import type { NewPlant } from './plant.js';
 import type { StorageContext } from './storage.js';
 
@@ -47,8 +48,7 @@ export class Create<Caller> {
   failIfGone(): void {
     try {
       // A script that calls `create` directly may pass no context.
-      const signal = this.context?.signal;
-      if (signal?.aborted) this.fail(signal.reason);
+      if (this.context && isAborted(this.context)) this.fail(this.context.signal.reason);
     } catch (error) {
       this.fail(error); // A getter of a script's own context threw.
     }
@@ -94,4 +94,13 @@ export function firstsOf<Caller>(batch: readonly Create<Caller>[]): Create<Calle
 
 function byId<Caller>({ plant: a }: Create<Caller>, { plant: b }: Create<Caller>): number {
   return Number(a.id > b.id) - Number(a.id < b.id);
+}
+
+/** Whether a context's signal has fired. Makes it only if there is no other way to know: that costs a third of a request on Node. */
+function isAborted(context: StorageContext<unknown>): boolean {
+  if (!(context instanceof Context)) return context.signal?.aborted === true;
+  const { expired, request } = context;
+  if (expired) return true;
+  if (request instanceof WithSignal && request.isAborted) return request.isAborted();
+  return request.signal?.aborted === true;
 }

@@ -164,7 +164,7 @@ export class Queue<Caller> implements BatchQueue<Caller> {
       const isFull = batch.length > 0 && text + create.text > maxBatchText;
       if (isFull || batch.length === this.#settings.maxBatch) break;
       count++;
-      // Reading `signal` creates an AbortController (a fifth of a request's cost): only for creates that had to wait.
+      // To ask may make an AbortController (a fifth of a request): only for creates that had to wait.
       if (create.calledAt < this.#idleSince) create.failIfGone();
       if (create.calledAt <= dueSince) create.fail(new StorageBusy());
       if (create.isAnswered) continue;

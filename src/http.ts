@@ -89,7 +89,8 @@ export function header(headers: PlantHeaders, name: string): string | readonly s
 
 /** The path of a request target in origin-form or absolute-form (RFC 9112 §3.2), without its query. */
 export function pathOf(url: string): string {
-  return url.match(/^(?:[a-z][a-z0-9+.-]*:\/\/[^/?#]*)?([^?#]*)/i)?.[1] ?? '';
+  // It matches every string.
+  return url.match(/^(?:[a-z][a-z0-9+.-]*:\/\/[^/?#]*)?([^?#]*)/i)![1]!;
 }
 
 /** Whether a value has to be awaited: any thenable, as for `await`. */

@@ -125,7 +125,7 @@ class FetchPlantRequest extends WithSignal implements PlantRequest {
   }
 
   // On some hosts reading `signal` builds a whole Request.
-  protected getSignal(): Signal {
+  getSignal(): Signal {
     return this.raw.signal ?? new AbortController().signal;
   }
 }

@@ -8,7 +8,7 @@ import { Hono } from 'hono';
 import { bearerAuth } from 'hono/bearer-auth';
 import Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
-import { acceptTokens, createPlantStore } from 'plant-store';
+import { acceptTokens, createPlantStore, groupCommit, type NewPlant } from 'plant-store';
 import { toExpress } from 'plant-store/express';
 import { toFastify } from 'plant-store/fastify';
 import { toFetch } from 'plant-store/fetch';
@@ -25,6 +25,21 @@ const ours = () => createPlantStore(memoryStorage(), acceptTokens(token));
 export const hosts: Contenders = {
   floor: () => createServer(floor()),
   toNode: () => createServer(toNode(ours())),
+
+  /** A database that answers after a millisecond: each request by itself, and in batches, which nearly all wait for. */
+  'floor-1ms': () => createServer(floor(1)),
+  'toNode-1ms'() {
+    const plants = new Map<bigint, NewPlant>();
+    const storage = groupCommit(async (batch) => {
+      await new Promise((answered) => setTimeout(answered, 1));
+      return batch.map((plant) => {
+        if (plants.has(plant.id)) return 'taken';
+        plants.set(plant.id, plant);
+        return 'created';
+      });
+    });
+    return createServer(toNode(createPlantStore(storage, acceptTokens(token))));
+  },
 
   express() {
     const app = express();
@@ -160,8 +175,8 @@ const refuseJson: express.ErrorRequestHandler = (error, _request, response, _nex
 };
 
 /** The operation on `node:http` by hand. */
-function floor() {
-  const listener = byHand();
+function floor(databaseMs?: number) {
+  const listener = byHand(databaseMs);
   return (request: IncomingMessage, response: ServerResponse): void =>
     listener(request, ({ status, body }) => {
       const length = Buffer.byteLength(body);
@@ -170,7 +185,7 @@ function floor() {
     });
 }
 
-function byHand() {
+function byHand(databaseMs = 0) {
   const plants = new Map<number, FloorPlant>();
   return (request: IncomingMessage, answer: (answer: Answer) => void): void => {
     const refusal = refuseHead(request.method, request.url, request.headers);
@@ -181,6 +196,7 @@ function byHand() {
     }
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => answer(create(plants, Buffer.concat(chunks).toString())));
+    const end = () => answer(create(plants, Buffer.concat(chunks).toString()));
+    request.on('end', databaseMs ? () => setTimeout(end, databaseMs) : end);
   };
 }

@@ -77,6 +77,11 @@ export function rows(core: string, root: string): Row[] {
   return [
     host('floor', 'itself: the A/A', 'floor'),
     host('toNode', 'node:http by hand', 'floor', 0.97, 1.05),
+    {
+      what: 'toNode, a database of 1 ms',
+      against: 'node:http by hand, the same',
+      duels: [['hosts/floor-1ms', 'hosts/toNode-1ms']],
+    },
     host('toNode', 'Fastify 5, schemas', 'fastify', 1, 1.1),
     host('toFastify', 'Fastify 5, schemas', 'fastify', 0.95, 1.05),
     host('toKoa', 'koa-bodyparser + valibot', 'koa', 1.2, 1.3),

@@ -3,33 +3,41 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { constants, createServer as http2Server } from 'node:http2';
 import type { Server } from 'node:net';
-import type { PlantStorage, Signal, VerifyToken } from 'plant-store';
+import { groupCommit, type PlantStorage, type Signal, type VerifyToken } from 'plant-store';
 import type { toNode } from 'plant-store/node';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { deferred } from '../support/deferred.js';
 import { endStream, Frames, frameTypes } from '../support/frames.js';
 import { raw, Wire } from '../support/sockets.js';
 import { errorOf, fields, json, rose, start, token } from './node-server.js';
 
-describe.each([
-  ['node:http', (listener: ReturnType<typeof toNode>) => createServer(listener) as Server],
-  ['node:http2', (listener: ReturnType<typeof toNode>) => http2Server(listener) as Server],
-])('the signal of a request on %s', (name, serve) => {
-  async function post(port: number): Promise<{ leave: () => void; answered: () => Promise<unknown> }> {
-    if (name === 'node:http') {
-      const wire = await Wire.open(port);
-      await wire.write(raw([token, json], rose));
-      return { leave: () => wire.destroy(), answered: () => wire.answer() };
-    }
-    const frames = await Frames.open(port);
-    frames.headers(1, fields);
-    frames.data(1, rose, endStream);
-    return {
-      leave: () => frames.reset(1, constants.NGHTTP2_CANCEL),
-      answered: () => frames.next(frameTypes.data, 1),
-    };
-  }
+const plain = (listener: ReturnType<typeof toNode>): Server => createServer(listener);
+const framed = (listener: ReturnType<typeof toNode>): Server => http2Server(listener);
+const servers = [
+  ['node:http', plain],
+  ['node:http2', framed],
+] as const;
 
+/** Sends a plant to a server of this name. */
+async function post(
+  name: string,
+  port: number,
+): Promise<{ leave: () => void; answered: () => Promise<unknown> }> {
+  if (name === 'node:http') {
+    const wire = await Wire.open(port);
+    await wire.write(raw([token, json], rose));
+    return { leave: () => wire.destroy(), answered: () => wire.answer() };
+  }
+  const frames = await Frames.open(port);
+  frames.headers(1, fields);
+  frames.data(1, rose, endStream);
+  return {
+    leave: () => frames.reset(1, constants.NGHTTP2_CANCEL),
+    answered: () => frames.next(frameTypes.data, 1),
+  };
+}
+
+describe.each(servers)('the signal of a request on %s', (name, serve) => {
   test('fires when the client leaves; the AbortError of the storage is not reported', async () => {
     const begun = deferred();
     const storage: PlantStorage = {
@@ -40,7 +48,7 @@ describe.each([
         }),
     };
     const { port, errors, calls } = await start({ serve, storage });
-    const { leave } = await post(port);
+    const { leave } = await post(name, port);
     await begun.promise;
     leave();
     const { response } = await calls.next();
@@ -50,7 +58,7 @@ describe.each([
 
   test('is the same one at each read', async () => {
     const { port, calls } = await start({ serve });
-    await post(port);
+    await post(name, port);
     const { request } = await calls.next();
     expect(request.signal).toBeInstanceOf(AbortSignal);
     expect(request.signal).toBe(request.signal);
@@ -65,7 +73,7 @@ describe.each([
       return true;
     };
     const { port, calls } = await start({ serve, verifyToken });
-    const { leave } = await post(port);
+    const { leave } = await post(name, port);
     const { request, response } = await calls.next();
     // Not `once`, because it would also listen to `error`.
     const closed = new Promise((resolve) => (request.raw as IncomingMessage).on('close', resolve));
@@ -89,11 +97,61 @@ describe.each([
       },
     };
     const { port } = await start({ serve, storage });
-    const { leave, answered } = await post(port);
+    const { leave, answered } = await post(name, port);
     await answered();
     leave();
     await closed;
     expect(signals.map((signal) => signal.aborted)).toEqual([false, false]);
+  });
+});
+
+describe.each(servers)('a create that waits for a batch on %s', (name, serve) => {
+  /** A batch that is on its way until `end` is called, and a create that waits for it. */
+  async function waiting() {
+    const [begun, end, waits] = [deferred(), deferred(), deferred()];
+    let batches = 0;
+    const grouped = groupCommit(async () => {
+      batches++;
+      begun.resolve();
+      await end.promise;
+      return [batches === 1 ? 'created' : 'taken'];
+    });
+    const storage: PlantStorage = {
+      create(plant, context) {
+        const creating = grouped.create(plant, context);
+        if (batches === 1) waits.resolve();
+        return creating;
+      },
+    };
+    const { port, errors, calls } = await start({ serve, storage });
+    await post(name, port);
+    await Promise.all([begun.promise, calls.next()]);
+    const { leave } = await post(name, port);
+    const { request, response } = await calls.next();
+    await waits.promise;
+    return { leave, end: end.resolve, request, response, errors, batches: () => batches };
+  }
+
+  test('is not sent if its client leaves meanwhile', async () => {
+    const { leave, end, request, response, errors, batches } = await waiting();
+    const incoming = request.raw as IncomingMessage;
+    const closed = once(name === 'node:http' ? incoming.socket : incoming, 'close');
+    leave();
+    await closed;
+    end();
+    expect(errorOf({ text: (await response).body })).toBe(50001);
+    expect(batches()).toBe(1);
+    expect(errors).toEqual([]);
+  });
+
+  test('is sent if its client stays, and needs no AbortController for that', async () => {
+    const { end, response, batches } = await waiting();
+    const made = vi.spyOn(globalThis, 'AbortController');
+    onTestFinished(() => made.mockRestore());
+    end();
+    expect(errorOf({ text: (await response).body })).toBe(40003);
+    expect(batches()).toBe(2);
+    expect(made).not.toHaveBeenCalled();
   });
 });
 
@@ -109,8 +167,6 @@ describe('a client that leaves while the verifier is at work: nothing is stored,
     frames.data(1, body, body === rose ? endStream : 0);
     return frames;
   };
-  const plain = (listener: ReturnType<typeof toNode>) => createServer(listener) as Server;
-  const framed = (listener: ReturnType<typeof toNode>) => http2Server(listener) as Server;
   const resetWith = (code: number) => async (port: number, body: string) => {
     const frames = await http2(port, body);
     return () => frames.reset(1, code);

@@ -1,10 +1,14 @@
 import fc from 'fast-check';
 import {
+  acceptTokens,
   type CreateMany,
   type CreateOutcome,
+  createPlantStore,
   groupCommit,
   type NewPlant,
   PlantRefused,
+  type PlantRequest,
+  type PlantStorage,
   RolledBack,
   type StorageContext,
 } from 'plant-store';
@@ -392,6 +396,53 @@ describe('a create whose client has gone', () => {
     };
     await Promise.all([client(0), client(10)]);
     expect(signal).not.toHaveBeenCalled();
+  });
+});
+
+describe.each<[string, (context: StorageContext<true>) => StorageContext<true>]>([
+  ['the context as it is', (context) => context],
+  ['a copy of the context', (context) => ({ ...context })],
+])('a create of the handler that waits, with %s', (_, contextOf) => {
+  /** What a request is answered that has to wait for a batch, which `end` ends. */
+  async function waiting(more: Partial<PlantRequest>, timeoutMs: number) {
+    const { calls, createMany } = byHand();
+    const grouped = groupCommit<true>(createMany as CreateMany<unknown>);
+    const create: PlantStorage<true>['create'] = (plant, context) =>
+      grouped.create(plant, contextOf(context));
+    const options = { timeoutMs, onError() {} };
+    const handle = createPlantStore({ create }, acceptTokens('secret'), options);
+    create(plant(0), { request, caller: true, signal: new AbortController().signal });
+    await turn();
+    const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
+    const answering = handle({ ...request, headers, body: '{"id":1,"name":"Rosa canina"}', ...more });
+    return { calls, answering, end: () => calls[0]!.answer('created') };
+  }
+
+  it('is not sent if its client has gone', async () => {
+    const client = new AbortController();
+    const { calls, answering, end } = await waiting({ signal: client.signal }, 0);
+    client.abort();
+    await end();
+    expect(JSON.parse((await answering).body).error).toBe(50001);
+    expect(calls).toHaveLength(1);
+  });
+
+  it('is not sent if its time is over', async () => {
+    const { calls, answering, end } = await waiting({}, 1);
+    expect(JSON.parse((await answering).body).error).toBe(50302);
+    await end();
+    expect(calls).toHaveLength(1);
+  });
+
+  it.each([
+    ['has a signal', { signal: new AbortController().signal }],
+    ['has no signal', {}],
+  ])('is sent if its request %s and its client is there', async (_request, more) => {
+    const { calls, answering, end } = await waiting(more, 0);
+    await end();
+    expect(calls[1]?.ids).toEqual([1]);
+    await calls[1]?.answer('created');
+    expect((await answering).status).toBe(200);
   });
 });
 

@@ -26,9 +26,13 @@ export class NodePlantRequest extends WithSignal implements PlantRequest {
     this.#response = response;
   }
 
-  protected getSignal(): Signal {
+  getSignal(): Signal {
     this.#signal ??= disconnectSignal(this.#response);
     return this.#signal;
+  }
+
+  override isAborted(): boolean {
+    return this.#signal?.aborted ?? hasLeft(this.#response);
   }
 }
 
@@ -41,10 +45,12 @@ function headersOf({ headers, rawHeaders }: NodeRequest): PlantRequest['headers'
 
 function disconnectSignal(response: NodeResponse): AbortSignal {
   const controller = new AbortController();
-  const gone = () => {
-    if (!response.writableEnded) controller.abort();
-  };
-  if (response.destroyed || response.stream?.destroyed) gone();
-  else response.on('close', gone);
+  if (hasLeft(response)) controller.abort();
+  else response.on('close', () => !response.writableEnded && controller.abort());
   return controller.signal;
+}
+
+/** Whether the client has gone before its answer. */
+function hasLeft({ destroyed, stream, writableEnded }: NodeResponse): boolean {
+  return !writableEnded && (destroyed || stream?.destroyed) === true;
 }
