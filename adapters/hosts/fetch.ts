@@ -26,14 +26,6 @@ export interface FetchRequest {
 /** The platform's `Response`. */
 export type FetchResponse = Global<'Response', { readonly status: number }>;
 
-/** What is used of a `ReadableStream` of bytes. */
-interface ByteStream {
-  getReader(): {
-    read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
-    cancel(): Promise<unknown>;
-  };
-}
-
 /**
  * Mounts the handler where Fetch is spoken: `Bun.serve`, `Deno.serve`, `export default { fetch }` on Workers, a Next
  * route's `POST`, Hono, h3, Elysia. There is no next handler here: other paths and methods are answered 404 and 405.
@@ -151,7 +143,7 @@ function isOfBunOrDeno(server: unknown): boolean {
 
 /** The reader is kept, because on some hosts `request.body` is another object at each access. */
 function uploadOf(request: FetchRequest): Upload | undefined {
-  const reader = (request.body as ByteStream | null)?.getReader();
+  const reader = (request.body as ReadableStream<Uint8Array> | null)?.getReader();
   if (!reader) return undefined;
   return new Upload({
     next: () => reader.read(),

@@ -10,11 +10,7 @@ const transient = /^(40001|40P01|25006|55P03|53|57P03)/;
 const unknown = /^(08|40003|57|58|XX)/;
 
 export function meaningOf(error: unknown, isConnecting: boolean): Meaning {
-  const { code, syscall, message } = error as {
-    code?: unknown;
-    syscall?: unknown;
-    message?: unknown;
-  };
+  const { code, syscall, message } = error as Record<string, unknown>;
   const state = String(code);
   // Nothing has been sent yet.
   if (isConnecting) return permanent.test(state) ? 'permanent' : 'transient';
