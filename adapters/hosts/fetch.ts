@@ -39,8 +39,10 @@ export type FetchResponse = Global<'Response', { readonly status: number }>;
  * import { toFetch } from 'plant-store/fetch';
  * import { memoryStorage } from 'plant-store/memory';
  *
- * const handle = createPlantStore(memoryStorage(), acceptTokens('secret'));
- * serve({ fetch: new Hono().mount('/api', toFetch(handle)).fetch, port: 3000 }); // POST /api/plants
+ * const handle = createPlantStore(memoryStorage(), acceptTokens('secret'), { basePath: '/api' });
+ * const fetch = toFetch(handle);
+ * const app = new Hono().post('/api/plants', (c) => fetch(c.req.raw));
+ * serve({ fetch: app.fetch, port: 3000 });
  * ```
  */
 export function toFetch(
