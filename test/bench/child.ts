@@ -32,14 +32,16 @@ function cpu(): number {
   return user + system;
 }
 
-async function work({ operations, run, latencies = [] }: Work, ms: number): Promise<Done> {
-  const start = performance.now();
+async function work({ operations, prepare, run, latencies = [] }: Work, ms: number): Promise<Done> {
   let done = 0;
-  let now = start;
-  for (; now - start < ms; now = performance.now()) {
+  let seconds = 0;
+  while (seconds * 1000 < ms) {
+    prepare?.();
+    const start = performance.now();
     const running = run();
     if (running) await running;
+    seconds += (performance.now() - start) / 1000;
     done += operations;
   }
-  return { operations: done, seconds: (now - start) / 1000, latencies: latencies.splice(0) };
+  return { operations: done, seconds, latencies: latencies.splice(0) };
 }

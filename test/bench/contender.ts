@@ -5,6 +5,8 @@ export interface Work {
   /** How many operations (plants, bytes) one `run` is. */
   readonly operations: number;
   readonly run: () => void | Promise<void>;
+  /** Called before each `run`, to make what it needs and is not to be timed for. */
+  readonly prepare?: () => void;
   /** Microseconds of each operation, where `run` notes them. */
   readonly latencies?: number[];
 }
