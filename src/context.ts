@@ -26,7 +26,7 @@ export abstract class WithSignal {
   /** Called at each read of `signal`. Returns the same signal each time. */
   abstract getSignal(): Signal;
 
-  /** Whether `signal` has fired. Hosts have this that know it without making the signal. */
+  /** Whether `signal` has fired. Only a host that can tell this without making the signal has it. */
   isAborted?(): boolean;
 }
 
@@ -47,8 +47,7 @@ export class Context<Caller> extends WithSignal implements VerifyContext, Storag
     return this.#deadline.signal;
   }
 
-  /** Set once the deadline has passed. */
-  get expired(): DOMException | undefined {
-    return this.#deadline.expired;
+  isExpired(): boolean {
+    return Boolean(this.#deadline.expired);
   }
 }

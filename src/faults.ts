@@ -44,8 +44,7 @@ export const storageParty: Party = {
     if (isLate) return new Refusal('timed_out', acceptReplays ? { headers } : {});
     if (isNamed(thrown, 'PlantRefused')) {
       const message = propertyOf(thrown, 'message');
-      const isText = typeof message === 'string' && message !== '';
-      return new Refusal('plant_refused', { message: isText ? message : undefined });
+      return new Refusal('plant_refused', typeof message === 'string' && message ? { message } : {});
     }
     return isNamed(thrown, 'StorageBusy') ? new Refusal('busy', { headers }) : new Refusal('storage_failed');
   },

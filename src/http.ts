@@ -89,7 +89,7 @@ export function header(headers: PlantHeaders, name: string): string | readonly s
 
 /** The path of a request target in origin-form or absolute-form (RFC 9112 §3.2), without its query. */
 export function pathOf(url: string): string {
-  // It matches every string.
+  // The expression matches every string.
   return url.match(/^(?:[a-z][a-z0-9+.-]*:\/\/[^/?#]*)?([^?#]*)/i)![1]!;
 }
 

@@ -35,7 +35,7 @@ export type ErrorNumber = (typeof problems)[Problem][0];
 
 interface Details {
   /** Shown to the client. Default: the problem's own sentence. */
-  readonly message?: string | undefined;
+  readonly message?: string;
   readonly headers?: Record<string, string>;
 }
 

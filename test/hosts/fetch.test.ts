@@ -1,16 +1,11 @@
 /** What toFetch makes of a `Request`, beyond the contract table. */
 import { HttpRequest } from '@azure/functions';
-import {
-  acceptTokens,
-  createPlantStore,
-  groupCommit,
-  type PlantHandler,
-  type PlantStorage,
-} from 'plant-store';
+import { acceptTokens, createPlantStore, type PlantHandler, type PlantStorage } from 'plant-store';
 import { type FetchRequest, toFetch } from 'plant-store/fetch';
 import { memoryStorage } from 'plant-store/memory';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { deferred } from '../support/deferred.js';
+import { heldBatch } from '../support/held-batch.js';
 
 const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
 const plant = '{"id":1,"name":"Rosa canina"}';
@@ -238,35 +233,23 @@ test("the request's signal is read only if the storage reads its signal, and fir
 });
 
 test('a create that waits for a batch is sent unless its client leaves; an AbortController is made for that one alone', async () => {
-  const [begun, end, waits] = [deferred(), deferred(), deferred()];
-  const sent: bigint[] = [];
-  const grouped = groupCommit(async (plants) => {
-    begun.resolve();
-    await end.promise;
-    sent.push(...plants.map(({ id }) => id));
-    return plants.map(() => 'created');
-  });
-  const fetch = mounted({
-    create(plant, context) {
-      const creating = grouped.create(plant, context);
-      if (plant.id === 3n) waits.resolve();
-      return creating;
-    },
-  });
+  const { storage, sent, begun, waits, end } = heldBatch();
+  const fetch = mounted(storage);
   const client = new AbortController();
   const create = (id: number, signal = new AbortController().signal) =>
     fetch(new Request(requestOf(`{"id":${id},"name":"Rosa canina"}`), { signal })) as Promise<Response>;
   const first = create(1);
-  await begun.promise;
+  await begun;
+  const areWaiting = Promise.all([waits(), waits()]);
   const waiting = [create(2), create(3, client.signal)];
-  await waits.promise;
+  await areWaiting;
   const made = vi.spyOn(globalThis, 'AbortController');
   onTestFinished(() => made.mockRestore());
   client.abort();
-  end.resolve();
+  end();
   const answers = await Promise.all([first, ...waiting]);
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 500]);
-  expect(sent).toEqual([1n, 2n]);
+  expect(sent).toEqual([[1n], [2n]]);
   expect(made).toHaveBeenCalledTimes(1);
 });
 

@@ -3,11 +3,12 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { constants, createServer as http2Server } from 'node:http2';
 import type { Server } from 'node:net';
-import { groupCommit, type PlantStorage, type Signal, type VerifyToken } from 'plant-store';
+import type { PlantHandler, PlantStorage, Signal, VerifyToken } from 'plant-store';
 import type { toNode } from 'plant-store/node';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { deferred } from '../support/deferred.js';
 import { endStream, Frames, frameTypes } from '../support/frames.js';
+import { heldBatch } from '../support/held-batch.js';
 import { raw, Wire } from '../support/sockets.js';
 import { errorOf, fields, json, rose, start, token } from './node-server.js';
 
@@ -105,53 +106,56 @@ describe.each(servers)('the signal of a request on %s', (name, serve) => {
   });
 });
 
+/** A handler whose request is a proxy, as of a wrapper that changes another member. */
+function proxied(handle: PlantHandler): PlantHandler {
+  return (request) => handle(new Proxy(request, { get: (target, key) => Reflect.get(target, key) }));
+}
+
 describe.each(servers)('a create that waits for a batch on %s', (name, serve) => {
   /** A batch that is on its way until `end` is called, and a create that waits for it. */
-  async function waiting() {
-    const [begun, end, waits] = [deferred(), deferred(), deferred()];
-    let batches = 0;
-    const grouped = groupCommit(async () => {
-      batches++;
-      begun.resolve();
-      await end.promise;
-      return [batches === 1 ? 'created' : 'taken'];
-    });
-    const storage: PlantStorage = {
-      create(plant, context) {
-        const creating = grouped.create(plant, context);
-        if (batches === 1) waits.resolve();
-        return creating;
-      },
-    };
-    const { port, errors, calls } = await start({ serve, storage });
+  async function waiting(wrap?: typeof proxied) {
+    const { storage, sent, begun, waits, end } = heldBatch();
+    const { port, errors, calls } = await start({ serve, storage, wrap });
     await post(name, port);
-    await Promise.all([begun.promise, calls.next()]);
+    await Promise.all([begun, calls.next()]);
+    const isWaiting = waits();
     const { leave } = await post(name, port);
     const { request, response } = await calls.next();
-    await waits.promise;
-    return { leave, end: end.resolve, request, response, errors, batches: () => batches };
+    await isWaiting;
+    return { leave, end, request, response, errors, sent };
   }
 
-  test('is not sent if its client leaves meanwhile', async () => {
-    const { leave, end, request, response, errors, batches } = await waiting();
+  test.each([
+    ['', undefined],
+    [', and its request is a proxy', proxied],
+  ])('is not sent if its client leaves meanwhile%s', async (_, wrap) => {
+    const { leave, end, request, response, errors, sent } = await waiting(wrap);
     const incoming = request.raw as IncomingMessage;
     const closed = once(name === 'node:http' ? incoming.socket : incoming, 'close');
     leave();
     await closed;
     end();
     expect(errorOf({ text: (await response).body })).toBe(50001);
-    expect(batches()).toBe(1);
+    expect(sent).toEqual([[1n]]);
     expect(errors).toEqual([]);
   });
 
   test('is sent if its client stays, and needs no AbortController for that', async () => {
-    const { end, response, batches } = await waiting();
+    const { end, response, sent } = await waiting();
     const made = vi.spyOn(globalThis, 'AbortController');
     onTestFinished(() => made.mockRestore());
     end();
     expect(errorOf({ text: (await response).body })).toBe(40003);
-    expect(batches()).toBe(2);
+    expect(sent).toEqual([[1n], [1n]]);
     expect(made).not.toHaveBeenCalled();
+  });
+
+  test('is sent if its client stays and its request is a proxy', async () => {
+    const { end, response, sent, errors } = await waiting(proxied);
+    end();
+    expect(errorOf({ text: (await response).body })).toBe(40003);
+    expect(sent).toEqual([[1n], [1n]]);
+    expect(errors).toEqual([]);
   });
 });
 

@@ -4,6 +4,7 @@ import type { Server } from 'node:net';
 import {
   createPlantStore,
   type NewPlant,
+  type PlantHandler,
   type PlantStorage,
   type PlantStoreOptions,
   type VerifyToken,
@@ -34,18 +35,20 @@ export async function start({
   plants = new Map<bigint, NewPlant>(),
   storage = memoryStorage(plants),
   verifyToken = (given) => given === 'good',
+  wrap = (handle) => handle,
 }: {
   serve?: (listener: ReturnType<typeof toNode>) => Server;
   options?: PlantStoreOptions;
   plants?: Map<bigint, NewPlant>;
   storage?: PlantStorage;
   verifyToken?: VerifyToken<boolean>;
+  wrap?: ((handle: PlantHandler) => PlantHandler) | undefined;
 } = {}) {
   const errors: unknown[] = [];
   const onError = (error: unknown) => {
     errors.push(error);
   };
-  const calls = observed(createPlantStore(storage, verifyToken, { onError, ...options }));
+  const calls = observed(wrap(createPlantStore(storage, verifyToken, { onError, ...options })));
   const { port, close } = await listen(serve(toNode(calls.handle)));
   onTestFinished(close);
   const open = async () => {

@@ -402,6 +402,11 @@ describe('a create whose client has gone', () => {
 describe.each<[string, (context: StorageContext<true>) => StorageContext<true>]>([
   ['the context as it is', (context) => context],
   ['a copy of the context', (context) => ({ ...context })],
+  [
+    'a proxy of the context',
+    (context) => new Proxy(context, { get: (target, key) => Reflect.get(target, key) }),
+  ],
+  ['an heir of the context', (context) => Object.create(context, { signal: { value: context.signal } })],
 ])('a create of the handler that waits, with %s', (_, contextOf) => {
   /** What a request is answered that has to wait for a batch, which `end` ends. */
   async function waiting(more: Partial<PlantRequest>, timeoutMs: number) {
