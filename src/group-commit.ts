@@ -164,7 +164,7 @@ export class Queue<Caller> implements BatchQueue<Caller> {
       const isFull = batch.length > 0 && text + create.text > maxBatchText;
       if (isFull || batch.length === this.#settings.maxBatch) break;
       count++;
-      // To ask may make an AbortController (a fifth of a request): only for creates that had to wait.
+      // Asking may make an AbortController, a fifth of a request: so only creates that had to wait are asked.
       if (create.calledAt < this.#idleSince) create.failIfGone();
       if (create.calledAt <= dueSince) create.fail(new StorageBusy());
       if (create.isAnswered) continue;

@@ -40,14 +40,7 @@ export const databases: Contenders = {
     const database = openSqlite();
     const inTransaction = transactions(database);
     fillSqlite(database, Number(stored));
-    let plants: NewPlant[] = [];
-    return {
-      operations: creators,
-      prepare() {
-        plants = newPlants(creators);
-      },
-      run: () => inTransaction(plants),
-    };
+    return bare(inTransaction);
   },
 
   async postgres(table, stored = '0') {
@@ -65,21 +58,14 @@ export const databases: Contenders = {
     const pool = await openPostgres(table!, Number(stored));
     const insert = `INSERT INTO ${table} SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])
       ON CONFLICT DO NOTHING RETURNING id::text`;
-    let plants: NewPlant[] = [];
-    return {
-      operations: creators,
-      prepare() {
-        plants = newPlants(creators);
-      },
-      async run() {
-        const columns = [
-          plants.map(({ id }) => String(id)),
-          plants.map(({ name }) => name),
-          plants.map(({ tag }) => tag),
-        ];
-        await pool.query(insert, columns);
-      },
-    };
+    return bare(async (plants) => {
+      const columns = [
+        plants.map(({ id }) => String(id)),
+        plants.map(({ name }) => name),
+        plants.map(({ tag }) => tag),
+      ];
+      await pool.query(insert, columns);
+    });
   },
 
   /** One create at a time, through the storage and by its statement alone. */
@@ -97,6 +83,18 @@ export const databases: Contenders = {
   },
 };
 
+/** Nothing but a statement or a transaction for 64 plants. */
+function bare(insert: (plants: readonly NewPlant[]) => void | Promise<void>): Work {
+  let plants: NewPlant[] = [];
+  return {
+    operations: creators,
+    prepare() {
+      plants = newPlants(creators);
+    },
+    run: () => insert(plants),
+  };
+}
+
 /** As `concurrent`, each create with all that comes before it: the token, the JSON, the answer. */
 function throughHandle(storage: PlantStorage): Work {
   const handle = createPlantStore(storage, acceptTokens(token));
@@ -112,7 +110,7 @@ function bodyOf({ id, name, tag }: NewPlant): string {
   return Buffer.from(`{"id":${id},"name":"${name}","tag":"${tag}"}`).toString();
 }
 
-/** 64 creators, each of which makes its next plant when the last one is created. */
+/** Creates by the storage itself, 64 at a time. */
 function concurrent({ create }: Pick<PlantStorage, 'create'>): Work {
   const latencies: number[] = [];
   const work = together(
@@ -127,6 +125,7 @@ function concurrent({ create }: Pick<PlantStorage, 'create'>): Work {
   return { ...work, latencies };
 }
 
+/** 64 creators, each of which creates its next item when the last one is created. */
 function together<Item>(itemOf: (plant: NewPlant) => Item, create: (item: Item) => Promise<void>): Work {
   const each = 8;
   let items: Item[] = [];

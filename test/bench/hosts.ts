@@ -8,7 +8,7 @@ import { Hono } from 'hono';
 import { bearerAuth } from 'hono/bearer-auth';
 import Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
-import { acceptTokens, createPlantStore, groupCommit, type NewPlant } from 'plant-store';
+import { acceptTokens, createPlantStore, groupCommit } from 'plant-store';
 import { toExpress } from 'plant-store/express';
 import { toFastify } from 'plant-store/fastify';
 import { toFetch } from 'plant-store/fetch';
@@ -29,14 +29,10 @@ export const hosts: Contenders = {
   /** A database that answers after a millisecond: each request by itself, and in batches, which nearly all wait for. */
   'floor-1ms': () => createServer(floor(1)),
   'toNode-1ms'() {
-    const plants = new Map<bigint, NewPlant>();
-    const storage = groupCommit(async (batch) => {
+    const { create } = memoryStorage();
+    const storage = groupCommit(async (plants, contexts) => {
       await new Promise((answered) => setTimeout(answered, 1));
-      return batch.map((plant) => {
-        if (plants.has(plant.id)) return 'taken';
-        plants.set(plant.id, plant);
-        return 'created';
-      });
+      return Promise.all(plants.map((plant, i) => create(plant, contexts[i]!)));
     });
     return createServer(toNode(createPlantStore(storage, acceptTokens(token))));
   },
