@@ -1,5 +1,5 @@
-import { library, type Party } from './faults.js';
 import type { PlantRequest, Signal } from './http.js';
+import { library, type Party } from './parties.js';
 
 const settled = Promise.resolve();
 

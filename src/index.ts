@@ -4,8 +4,13 @@ export {
   type VerifyContext,
   type VerifyToken,
 } from './bearer.js';
-export { type BatchCall, type CreateMany, type CreateOutcome, RolledBack } from './create-many.js';
-export { type GroupCommitOptions, groupCommit } from './group-commit.js';
+export {
+  type BatchCall,
+  type CreateMany,
+  type CreateOutcome,
+  RolledBack,
+} from './group-commit/create-many.js';
+export { type GroupCommitOptions, groupCommit } from './group-commit/queue.js';
 export type {
   MaybePromise,
   PlantBody,
@@ -17,7 +22,7 @@ export type {
   Signal,
 } from './http.js';
 export type { PlantStoreOptions } from './options.js';
-export type { NewPlant, Plant } from './plant.js';
+export type { NewPlant, Plant } from './plant/plant.js';
 export { createPlantStore } from './plant-store.js';
 export type { ErrorNumber } from './problems.js';
 export { PlantRefused, type PlantStorage, StorageBusy, type StorageContext } from './storage.js';

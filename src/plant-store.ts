@@ -2,11 +2,11 @@ import { bearerToken, tokenInvalid, type VerifyToken } from './bearer.js';
 import { type Content, checkBodyHeaders, readBody, textOf, tooLarge } from './body.js';
 import { Context } from './context.js';
 import { Deadline, Deadlines } from './deadline.js';
-import { bodyOwner, library, storageParty, verifier } from './faults.js';
 import { isThenable, type PlantHandler, type PlantRequest, type PlantResponse, pathOf } from './http.js';
-import { answerMistake } from './misuse.js';
+import { answerMistake } from './mount-mistakes.js';
 import { type Complete, checkOptions, type PlantStoreOptions, plantStoreRules } from './options.js';
-import { type NewPlant, plantFromParsed, plantFromText } from './plant.js';
+import { bodyOwner, library, storageParty, verifier } from './parties.js';
+import { type NewPlant, plantFromParsed, plantFromText } from './plant/plant.js';
 import { isNamed, isRefusal, propertyOf, Refusal } from './problems.js';
 import type { PlantStorage } from './storage.js';
 

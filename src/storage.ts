@@ -1,5 +1,5 @@
 import type { VerifyContext } from './bearer.js';
-import type { NewPlant } from './plant.js';
+import type { NewPlant } from './plant/plant.js';
 
 /** What a storage gets with the plant. */
 export interface StorageContext<Caller> extends VerifyContext {

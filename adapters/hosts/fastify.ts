@@ -1,6 +1,6 @@
 import { pathOf } from '../../src/http.js';
 import type { PlantHandler, PlantResponse } from '../../src/index.js';
-import { checkHandler } from '../../src/misuse.js';
+import { checkHandler } from '../../src/mount-mistakes.js';
 import { openapi } from '../../src/openapi.js';
 import { checkOptions } from '../../src/options.js';
 import { answerOf } from './_node/answer.js';

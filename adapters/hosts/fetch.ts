@@ -8,7 +8,7 @@ import {
   type ReadBody,
   type Signal,
 } from '../../src/index.js';
-import { answerMistake, checkHandler } from '../../src/misuse.js';
+import { answerMistake, checkHandler } from '../../src/mount-mistakes.js';
 import { lingerMs, Upload, wait } from '../../src/upload.js';
 
 /** What is used of a Fetch `Request`. */

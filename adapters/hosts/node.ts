@@ -1,5 +1,5 @@
 import type { PlantHandler, PlantResponse } from '../../src/index.js';
-import { answerMistake, checkHandler } from '../../src/misuse.js';
+import { answerMistake, checkHandler } from '../../src/mount-mistakes.js';
 import { Refusal } from '../../src/problems.js';
 import { answerOf } from './_node/answer.js';
 import { Exchange } from './_node/exchange.js';

@@ -1,6 +1,5 @@
-import { systemClock } from '../../src/clock.js';
-import { Call, outOfReach } from '../../src/create-many.js';
-import { defaultTimeoutMs } from '../../src/group-commit.js';
+import { Call, outOfReach } from '../../src/group-commit/create-many.js';
+import { defaultTimeoutMs } from '../../src/group-commit/queue.js';
 import {
   type BatchCall,
   type CreateMany,
@@ -12,6 +11,7 @@ import {
   type PlantStorage,
   RolledBack,
 } from '../../src/index.js';
+import { systemClock } from '../../src/timers.js';
 
 /** The options of the SQL storages. Their tables are one namespace. */
 export interface SqlOptions extends Omit<GroupCommitOptions, 'namespace'> {

@@ -1,5 +1,5 @@
-import { systemClock } from '../../src/clock.js';
 import { type CreateOutcome, type NewPlant, RolledBack } from '../../src/index.js';
+import { systemClock } from '../../src/timers.js';
 import {
   commitTogether,
   outcomesOf,

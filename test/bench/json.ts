@@ -1,5 +1,5 @@
 /** `JSON.parse` alone, and the same with the pass that keeps the id exact. One operation is one byte. */
-import { parseMembers } from '../../src/json.js';
+import { parseMembers } from '../../src/plant/json.js';
 import type { Contenders, Work } from './contender.js';
 
 /** Bodies that would cost a careless pass much more than they cost `JSON.parse`. */

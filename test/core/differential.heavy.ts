@@ -2,7 +2,7 @@
 // it. They must agree on every text.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { plantFromText } from '../../src/plant.js';
+import { plantFromText } from '../../src/plant/plant.js';
 import type { Refusal } from '../../src/problems.js';
 import { randomOf, seed } from '../support/random.js';
 import { readPlant } from './oracle.js';

@@ -5,12 +5,12 @@
 export const groups: readonly { readonly files: readonly string[]; readonly tests: readonly string[] }[] = [
   {
     files: [
-      'src/group-commit.ts',
-      'src/send-batch.ts',
-      'src/create-many.ts',
-      'src/create.ts',
+      'src/group-commit/queue.ts',
+      'src/group-commit/batch.ts',
+      'src/group-commit/create-many.ts',
+      'src/group-commit/waiting-create.ts',
       'src/context.ts',
-      'src/clock.ts',
+      'src/timers.ts',
     ],
     tests: [
       'test/storages/group-commit-time.test.ts',
@@ -35,9 +35,9 @@ export const groups: readonly { readonly files: readonly string[]; readonly test
     tests: ['test/core/contract.test.ts', 'test/storages/broken.test.ts', 'test/core/host-cases.test.ts'],
   },
   {
-    files: ['src/json.ts', 'src/plain-plant.ts', 'src/plant.ts'],
+    files: ['src/plant/json.ts', 'src/plant/json-fast-path.ts', 'src/plant/plant.ts'],
     tests: [
-      'test/core/plain-plant.test.ts',
+      'test/core/json-fast-path.test.ts',
       'test/core/handle.test.ts',
       'test/core/contract.test.ts',
       'test/core/ids.test.ts',
@@ -56,7 +56,7 @@ export const groups: readonly { readonly files: readonly string[]; readonly test
       'test/core/upload.test.ts',
       'test/hosts/fetch.test.ts',
       'test/hosts/mistakes.test.ts',
-      'test/core/faults.test.ts',
+      'test/core/parties.test.ts',
     ],
   },
   {

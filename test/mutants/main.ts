@@ -1,5 +1,5 @@
 /**
- * `npm run test:mutants [-- src/json.ts adapters/hosts/]`: changes what is published in thousands of small ways, and
+ * `npm run test:mutants [-- src/plant/json.ts adapters/hosts/]`: changes what is published in thousands of small ways, and
  * prints each change that no test notices, then a table. Stryker does it, and is fetched when it runs, because only this
  * command needs it.
  */

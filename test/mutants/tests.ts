@@ -6,7 +6,7 @@ export const testFiles = {
     'test/core/callers.test.ts',
     'test/core/contract.test.ts',
     'test/core/deadline.test.ts',
-    'test/core/faults.test.ts',
+    'test/core/parties.test.ts',
     'test/storages/group-commit-time.test.ts',
     'test/storages/group-commit.test.ts',
     'test/storages/broken.test.ts',

@@ -5,7 +5,7 @@ import { toNode } from 'plant-store/node';
 import { openapi } from 'plant-store/openapi';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newPlantMembers, plantFromText } from '../../src/plant.js';
+import { newPlantMembers, plantFromText } from '../../src/plant/plant.js';
 import { type Problem, problems, Refusal } from '../../src/problems.js';
 import { type Client, clientOf } from '../support/client.js';
 import { type Answer, contractCases, contractSetup, requestOf } from '../support/contract.js';

@@ -2,7 +2,7 @@
 import type { BatchCall, CreateOutcome, NewPlant, StorageContext } from 'plant-store';
 import { RolledBack } from 'plant-store';
 import { it } from 'vitest';
-import { Queue } from '../../src/group-commit.js';
+import { Queue } from '../../src/group-commit/queue.js';
 import { SimulatedClock } from '../support/clock.js';
 import { seed } from '../support/random.js';
 import { type Random, runSchedules } from '../support/schedules.js';

@@ -1,7 +1,7 @@
 // When creators are told, and what, on a simulated clock.
 import { type BatchCall, type CreateMany, type NewPlant, RolledBack, type StorageContext } from 'plant-store';
 import { describe, expect, it, vi } from 'vitest';
-import { type GroupCommitOptions, Queue } from '../../src/group-commit.js';
+import { type GroupCommitOptions, Queue } from '../../src/group-commit/queue.js';
 import { SimulatedClock } from '../support/clock.js';
 
 const request = { method: 'POST', url: '/plants', headers: {} };

@@ -102,7 +102,7 @@ describe('a batch', () => {
       const { setImmediate, MessageChannel } = globalThis;
       for (const name of missing) Reflect.deleteProperty(globalThis, name);
       vi.resetModules();
-      const { create } = (await import('../../src/group-commit.js')).groupCommit(createMany);
+      const { create } = (await import('../../src/group-commit/queue.js')).groupCommit(createMany);
       Object.assign(globalThis, { setImmediate, MessageChannel });
       create(plant(1), context);
       for (let i = 0; i < 100; i++) await null;

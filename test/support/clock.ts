@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/clock.js';
+import type { Clock } from '../../src/timers.js';
 
 /** Lets promises that are settled call their listeners, and theirs. Much faster than a turn of the event loop. */
 function drained(): Promise<void> {

@@ -1,6 +1,6 @@
-import type { MaybePromise } from './http.js';
-import type { NewPlant } from './plant.js';
-import { StorageBusy, type StorageContext } from './storage.js';
+import type { MaybePromise } from '../http.js';
+import type { NewPlant } from '../plant/plant.js';
+import { StorageBusy, type StorageContext } from '../storage.js';
 
 /** What became of one plant of a batch; an `Error` is what its `create` throws. */
 export type CreateOutcome = 'created' | 'taken' | Error;

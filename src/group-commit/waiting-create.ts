@@ -1,7 +1,7 @@
-import { Context, WithSignal } from './context.js';
-import type { PlantRequest } from './http.js';
-import type { NewPlant } from './plant.js';
-import type { StorageContext } from './storage.js';
+import { Context, WithSignal } from '../context.js';
+import type { PlantRequest } from '../http.js';
+import type { NewPlant } from '../plant/plant.js';
+import type { StorageContext } from '../storage.js';
 
 /** One call of `create` in a group commit, from its entry to its answer. */
 export class Create<Caller> {

@@ -1,8 +1,8 @@
-import type { Clock } from './clock.js';
-import { type Create, firstsOf } from './create.js';
+import { isThenable } from '../http.js';
+import { isNamed } from '../problems.js';
+import type { Clock } from '../timers.js';
 import { Call, type CreateMany, type CreateOutcome, outOfReach, type RolledBack } from './create-many.js';
-import { isThenable } from './http.js';
-import { isNamed } from './problems.js';
+import { type Create, firstsOf } from './waiting-create.js';
 
 /** What a batch needs of its queue. */
 export interface BatchQueue<Caller> {

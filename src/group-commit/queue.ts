@@ -1,10 +1,10 @@
-import { type Clock, systemClock } from './clock.js';
-import { Create, copyOf } from './create.js';
+import { type Complete, checkOptions, wholeNumber } from '../options.js';
+import type { NewPlant } from '../plant/plant.js';
+import { type PlantStorage, StorageBusy, type StorageContext } from '../storage.js';
+import { type Clock, systemClock } from '../timers.js';
+import { Batch, type BatchQueue } from './batch.js';
 import { type CreateMany, outOfReach } from './create-many.js';
-import { type Complete, checkOptions, wholeNumber } from './options.js';
-import type { NewPlant } from './plant.js';
-import { Batch, type BatchQueue } from './send-batch.js';
-import { type PlantStorage, StorageBusy, type StorageContext } from './storage.js';
+import { Create, copyOf } from './waiting-create.js';
 
 /** The options of `groupCommit`. */
 export interface GroupCommitOptions<Caller = unknown> {

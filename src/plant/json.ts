@@ -1,4 +1,4 @@
-import { readPlainPlant } from './plain-plant.js';
+import { readPlainPlant } from './json-fast-path.js';
 
 /** The members of a JSON object that a plant is made of. */
 export interface Members {

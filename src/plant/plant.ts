@@ -1,7 +1,7 @@
 import * as v from 'valibot';
+import { Refusal } from '../problems.js';
+import { BodyError } from '../upload.js';
 import { isObject, type Members, memberNames, parseMembers, plantMembers } from './json.js';
-import { Refusal } from './problems.js';
-import { BodyError } from './upload.js';
 
 /** A plant as the store returns it: OpenAPI `Plant`. */
 export interface Plant {
