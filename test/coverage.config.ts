@@ -20,5 +20,5 @@ const config = mergeConfig(base, {
     },
   },
 });
-config.test.include = ['test/{core,hosts,openapi,storages}/**/*.test.ts'];
+config.test.include = ['test/{core,hosts,storages}/**/*.test.ts'];
 export default config;

@@ -83,7 +83,7 @@ describe('an adapter', () => {
   const examples = textsIn('examples');
   const hosts = read('test/hosts/hosts.ts');
   const hostTypes = read('test/hosts/hosts.types.ts');
-  const storageTests = [...textsIn('test/storages'), ...textsIn('test/cluster')];
+  const storageTests = [...textsIn('test/storages'), ...textsIn('test/programs/cluster')];
   const imports = (text: string, name: string) => text.includes(`'plant-store/${name}'`);
 
   const common: Places<Adapter> = {
@@ -100,7 +100,8 @@ describe('an adapter', () => {
     },
     storages: {
       ...common,
-      'test/storages, test/cluster: no test': ({ name }) => storageTests.some((text) => imports(text, name)),
+      'test/storages, test/programs/cluster: no test': ({ name }) =>
+        storageTests.some((text) => imports(text, name)),
     },
   } satisfies Record<Adapter['folder'], Places<Adapter>>;
 

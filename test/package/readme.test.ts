@@ -14,7 +14,7 @@ const documents = [
   'examples/cluster/README.md',
   'src/README.md',
   'test/README.md',
-  'test/bench/README.md',
+  'test/programs/bench/README.md',
 ].filter((path) => existsSync(new URL(path, root)));
 const programs = readdirSync(new URL('examples', root))
   .filter((name) => name.endsWith('.ts'))

@@ -4,7 +4,7 @@ import { type MysqlConnection, type MysqlStatement, mysqlStorage, schema } from 
 import { describe, expect, it, vi } from 'vitest';
 import { deferred } from '../support/deferred.js';
 
-// What needs no server. test/cluster runs the storage on real servers, alone and in a cluster.
+// What needs no server. test/programs/cluster runs the storage on real servers, alone and in a cluster.
 
 const context = {
   caller: 'anyone',

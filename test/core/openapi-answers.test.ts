@@ -1,0 +1,165 @@
+import { createServer } from 'node:http';
+import fc from 'fast-check';
+import { createPlantStore } from 'plant-store';
+import { toNode } from 'plant-store/node';
+import { openapi } from 'plant-store/openapi';
+import * as v from 'valibot';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newPlantMembers, plantFromText } from '../../src/plant/plant.js';
+import { type Problem, problems, Refusal } from '../../src/problems.js';
+import { type Client, clientOf } from '../support/client.js';
+import { type Answer, contractCases, contractSetup, requestOf } from '../support/contract.js';
+import { listen } from '../support/sockets.js';
+import { undocumented, validators } from './openapi-documented.js';
+
+const document = openapi();
+
+describe('every answer of the contract table, over a socket, is documented', () => {
+  let server: Awaited<ReturnType<typeof listen>>;
+  let client: Client;
+
+  beforeAll(async () => {
+    const { storage, verifyToken, options } = contractSetup();
+    server = await listen(createServer(toNode(createPlantStore(storage, verifyToken, options))));
+    client = clientOf(`http://127.0.0.1:${server.port}`);
+  });
+  afterAll(() => server.close());
+
+  it.each(contractCases)('$id: $title', async (contractCase) => {
+    const { before, request, expected } = contractCase;
+    if (before)
+      expect(undocumented(document, await client.send(requestOf(contractCase, before)))).toEqual([]);
+    const answer = await client.send(requestOf(contractCase, request));
+    expect(undocumented(document, answer, request.method === 'HEAD')).toEqual([]);
+    expect(answer.status).toBe(expected.status);
+  });
+
+  // The table cannot provoke every problem: not a deadline, for example.
+  it.each(Object.keys(problems) as Problem[])('%s, whatever caused it', (problem) => {
+    const headers: Record<number, Record<string, string>> = {
+      401: { 'www-authenticate': 'Bearer realm="plants"' },
+      403: { 'www-authenticate': 'Bearer realm="plants"' },
+      405: { allow: 'POST' },
+    };
+    const status = Math.trunc(problems[problem][0] / 100);
+    const response = new Refusal(problem, { headers: headers[status] ?? {} }).toResponse();
+    expect(undocumented(document, answerOf(response))).toEqual([]);
+  });
+});
+
+describe('an answer that is not documented is found out', () => {
+  const json = { 'content-type': 'application/json' };
+  const challenge = { ...json, 'www-authenticate': 'Bearer realm="plants"' };
+  it.each<[string, { status: number; headers: Record<string, string>; body: string }]>([
+    ['another status', { status: 418, headers: json, body: '{"error":41800,"message":"m"}' }],
+    ['a Plant without a name', { status: 200, headers: json, body: '{"tag":"a"}' }],
+    ['a tag of null', { status: 200, headers: json, body: '{"name":"a","tag":null}' }],
+    ['an Error without a message', { status: 400, headers: json, body: '{"error":40001}' }],
+    ['a number as text', { status: 400, headers: json, body: '{"error":"40001","message":"m"}' }],
+    ['a number beyond int32', { status: 400, headers: json, body: '{"error":2147483648,"message":"m"}' }],
+    ['a number of another status', { status: 400, headers: json, body: '{"error":50000,"message":"m"}' }],
+    [
+      'another media type',
+      { status: 400, headers: { 'content-type': 'text/plain' }, body: '{"error":40001,"message":"m"}' },
+    ],
+    ['a 401 without a challenge', { status: 401, headers: json, body: '{"error":40101,"message":"m"}' }],
+    ['a 400 with a challenge', { status: 400, headers: challenge, body: '{"error":40001,"message":"m"}' }],
+    ['a 405 without Allow', { status: 405, headers: json, body: '{"error":40501,"message":"m"}' }],
+    [
+      'a Retry-After in words',
+      { status: 503, headers: { ...json, 'retry-after': 'soon' }, body: '{"error":50301,"message":"m"}' },
+    ],
+  ])('%s', (_title, response) => {
+    expect(undocumented(document, answerOf(response))).not.toEqual([]);
+  });
+});
+
+describe("the document's NewPlant and the library's own schema", () => {
+  const documented = validators(document)('/components/schemas/NewPlant');
+
+  const integer = fc.oneof(fc.maxSafeInteger(), fc.constantFrom(0, 1, -1, 2 ** 53 - 1, -(2 ** 53 - 1)));
+  const wrong = fc.jsonValue();
+  // The document forbids U+0000 and lone surrogates in words, which no schema can say.
+  const string = fc
+    .string({ unit: 'grapheme' })
+    .filter((text) => !/\p{Surrogate}/u.test(text) && !text.includes('\0'));
+  const value = fc.oneof(
+    { weight: 3, arbitrary: fc.record({ id: integer, name: string, tag: string }, { requiredKeys: [] }) },
+    fc.record(
+      {
+        id: fc.oneof(integer, fc.double(), wrong),
+        name: fc.oneof(string, wrong),
+        tag: fc.oneof(string, wrong),
+        more: wrong,
+      },
+      { requiredKeys: [] },
+    ),
+    wrong,
+  );
+
+  it('accept the same JSON', () => {
+    fc.assert(
+      fc.property(value, (value) => {
+        const text = JSON.stringify(value);
+        if (/\\u0000|\\ud[89a-f]/i.test(text)) return;
+        expect(accepts(text)).toBe(documented(JSON.parse(text)));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('have the same members, and require the same', () => {
+    const { Plant, NewPlant } = document.components.schemas;
+    const [, own] = NewPlant.allOf as [unknown, { properties: object; required: string[] }];
+    const members = { ...own.properties, ...Plant.properties };
+    expect(Object.keys(members).sort()).toEqual(Object.keys(newPlantMembers).sort());
+    for (const [name, schema] of Object.entries(newPlantMembers)) {
+      expect([name, [...own.required, ...Plant.required].includes(name)]).toEqual([
+        name,
+        !v.is(schema as v.GenericSchema, undefined),
+      ]);
+    }
+  });
+
+  it('take the plants that the document shows', () => {
+    const { requestBody, responses } = document.paths['/plants'].post;
+    const { rose, untagged } = requestBody.content['application/json'].examples;
+    for (const { value } of [rose, untagged]) {
+      expect(documented(value)).toBe(true);
+      expect(accepts(JSON.stringify(value))).toBe(true);
+      expect(value.name).not.toBe('');
+    }
+    expect([rose.value.tag !== '', 'tag' in untagged.value]).toEqual([true, false]);
+    const { name, tag } = rose.value;
+    expect(responses['200'].content['application/json'].example).toEqual({ name, tag });
+  });
+
+  it('name the methods that a 405 names', async () => {
+    const { storage, verifyToken } = contractSetup();
+    const handle = createPlantStore(storage, verifyToken);
+    const { headers } = await handle({ method: 'GET', url: '/plants', headers: {} });
+    expect(document['x-responses']['405'].headers.Allow).toMatchObject({ example: headers.allow });
+  });
+});
+
+function accepts(text: string): boolean {
+  try {
+    plantFromText(text);
+    return true;
+  } catch (error) {
+    expect(error).toBeInstanceOf(Refusal);
+    return false;
+  }
+}
+
+function answerOf({
+  status,
+  headers,
+  body,
+}: {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}): Answer {
+  return { status, headers: new Headers(headers), text: body };
+}

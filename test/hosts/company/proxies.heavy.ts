@@ -1,0 +1,22 @@
+/** The hosts behind the proxies of production: the whole contract, and uploads that are refused. */
+import { describe } from 'vitest';
+import { describeUnless } from '../../support/obstacle.js';
+import { honoHosts, hosts } from '../hosts.js';
+import { contractOn } from '../suite.js';
+import { eachIsAnswered } from '../uploads/refused-uploads.js';
+import { behind, proxies } from './proxies.js';
+
+for (const proxy of proxies) {
+  describeUnless(proxy.obstacle, proxy.name, () => {
+    const host = hosts.find(({ name }) => name === 'node:http')!;
+    describe('the contract table', () => contractOn(behind(proxy, host)));
+
+    const some =
+      /^(node:http|Express 5, under a path|Koa 3, plain|Fastify 5, under a prefix|h3, by route|Hono, by route|Next, a route handler|NestJS|SvelteKit.*|Remix.*|whatwg.*)$/;
+    const http1 = [...hosts, ...honoHosts].filter(({ name }) => some.test(name));
+    describe.each(http1.map((host) => behind(proxy, host)))('$name', (host) => {
+      eachIsAnswered(host, 2, 'keep-alive');
+      eachIsAnswered(host, 12, 'keep-alive');
+    });
+  });
+}

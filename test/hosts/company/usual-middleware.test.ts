@@ -1,0 +1,51 @@
+/** The contract table behind what production apps put in front: CORS, helmet, compression, a rate limit, tracing. */
+import { createRequire } from 'node:module';
+import { registerInstrumentations } from '@opentelemetry/instrumentation';
+import { ExpressInstrumentation } from '@opentelemetry/instrumentation-express';
+import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-base';
+import compression from 'compression';
+import cors from 'cors';
+import rateLimit from 'express-rate-limit';
+import helmet from 'helmet';
+import { toExpress } from 'plant-store/express';
+import { afterAll, describe, expect, test } from 'vitest';
+import { listen } from '../../support/sockets.js';
+import { type Host, theApp } from '../hosts.js';
+import { contractOn } from '../suite.js';
+
+const exporter = new InMemorySpanExporter();
+const stopTracing = registerInstrumentations({
+  instrumentations: [new HttpInstrumentation(), new ExpressInstrumentation()],
+  tracerProvider: new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }),
+});
+afterAll(stopTracing);
+
+// Required, not imported, and only now: the instrumentation patches what is required after it.
+const require = createRequire(import.meta.url);
+const { createServer } = require('node:http') as typeof import('node:http');
+const express = require('express') as typeof import('express');
+
+const host: Host = {
+  name: 'Express 5 behind CORS, helmet, compression, a rate limit and OpenTelemetry',
+  others: 'the app',
+  start: (handle) => {
+    const app = express().disable('etag');
+    app.use(cors({ preflightContinue: true }), helmet(), compression({ threshold: 0 }));
+    app.use(rateLimit({ limit: 10_000, validate: false }), toExpress(handle));
+    app.use((_request, response) => void response.status(theApp.status).send(theApp.text));
+    return listen(createServer(app));
+  },
+};
+
+describe('the contract table, with all of them in front', () => {
+  contractOn(host);
+
+  test('they were in front: each request has its span', () => {
+    expect(exporter.getFinishedSpans().map(({ name }) => name)).toContain('POST');
+  });
+});

@@ -1,0 +1,176 @@
+// Mistakes at the mount: each says what to write, at once or to the first request, and none of them hangs.
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createHttp2 } from 'node:http2';
+import type { Server } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import express from 'express';
+import express4 from 'express4';
+import Fastify from 'fastify';
+import { Hono } from 'hono';
+import Koa from 'koa';
+import mount from 'koa-mount';
+import Koa2 from 'koa2';
+import { acceptTokens, createPlantStore, type PlantHandler, type PlantRequest } from 'plant-store';
+import { toExpress } from 'plant-store/express';
+import { toFastify } from 'plant-store/fastify';
+import { toFetch } from 'plant-store/fetch';
+import { toKoa } from 'plant-store/koa';
+import { memoryStorage } from 'plant-store/memory';
+import { toNode } from 'plant-store/node';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { clientOf } from '../../support/client.js';
+import { listen } from '../../support/sockets.js';
+
+const handle = createPlantStore(memoryStorage(), acceptTokens('secret'));
+const rose = '{"id":1,"name":"Rosa canina"}';
+const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
+const good: PlantRequest = { method: 'POST', url: '/plants', headers, body: rose };
+
+/** The message says to make a handler, and to give it to the adapter of any host. */
+const advice = /with an adapter, such as toExpress\(createPlantStore\(storage, verifyToken\)\)/;
+
+/** A function in the place of another: the types refuse it, JavaScript does not. */
+// biome-ignore lint/suspicious/noExplicitAny: that it fits everywhere is the mistake
+const wrong = (value: unknown) => value as any;
+
+const printed = vi.fn();
+beforeEach(() => void vi.spyOn(console, 'error').mockImplementation((...all) => printed(...all)));
+afterEach(() => {
+  vi.restoreAllMocks();
+  printed.mockClear();
+});
+
+async function answerOf(server: Server, protocol = 'http:') {
+  const { url, close } = await listen(server, protocol);
+  onTestFinished(close);
+  const client = clientOf(url);
+  onTestFinished(() => client.close());
+  return client.send({ method: 'POST', path: '/api/plants', headers, body: new TextEncoder().encode(rose) });
+}
+
+const express4App = express4 as unknown as typeof express;
+const Koa2App = Koa2 as unknown as typeof Koa;
+
+/** Hosts on Node that hand a response to what they call: the answer comes through it. */
+const nodeHosts: Record<string, (mounted: unknown) => Server> = {
+  'node:http': (mounted) => createServer(wrong(mounted)),
+  'Express 5, use': (mounted) => createServer(express().use('/api', wrong(mounted))),
+  'Express 5, a route': (mounted) => createServer(express().post('/api/plants', wrong(mounted))),
+  'Express 4, use': (mounted) => createServer(express4App().use('/api', wrong(mounted))),
+  'Express 4, a route': (mounted) => createServer(express4App().post('/api/plants', wrong(mounted))),
+  'Koa 3': (mounted) => createServer(new Koa().use(wrong(mounted)).callback()),
+  'Koa 3, koa-mount': (mounted) => createServer(new Koa().use(mount('/api', wrong(mounted))).callback()),
+  'Koa 2': (mounted) => createServer(new Koa2App().use(wrong(mounted)).callback()),
+};
+
+describe.each(Object.entries(nodeHosts))('on %s, the answer says what to write', (host, serve) => {
+  const mistakes: [string, unknown, unless?: RegExp][] = [
+    ['handle without an adapter', handle],
+    ['toNode without a handler', toNode],
+    ['toExpress without a handler', toExpress],
+    ['toKoa without a handler', toKoa],
+    ['toFetch without a handler', toFetch],
+    ["Fetch's adapter", toFetch(handle)],
+    ["Koa's adapter", toKoa(handle), /^Koa/],
+    ["Express's adapter", toExpress(handle), /^(node|Express)/],
+  ];
+  const made = mistakes.filter(([, , unless]) => !unless?.test(host));
+  test.each(made)('to %s', async (_mistake, mounted) => {
+    const { status, headers, text } = await answerOf(serve(mounted));
+    expect([status, headers.get('content-type')]).toEqual([500, 'application/json']);
+    expect(JSON.parse(text)).toEqual({ error: 50000, message: expect.stringMatching(advice) });
+    expect(printed.mock.calls.flat()).toEqual([expect.stringMatching(advice)]);
+  });
+});
+
+test('on node:http2, the answer says what to write', async () => {
+  const { text } = await answerOf(createHttp2(wrong(handle)), 'h2c:');
+  expect(JSON.parse(text)).toEqual({ error: 50000, message: expect.stringMatching(advice) });
+});
+
+describe('on Fastify', () => {
+  test.each<[string, unknown]>([
+    ['handle', handle],
+    ['toFastify', toFastify],
+    ['toFetch', toFetch],
+  ])('a route that is %s alone answers what to write', async (_name, mounted) => {
+    const app = Fastify();
+    onTestFinished(() => app.close());
+    app.post('/api/plants', wrong(mounted));
+    const answer = await app.inject({ method: 'POST', url: '/api/plants', payload: {} });
+    expect([answer.statusCode, answer.json().message]).toEqual([500, expect.stringMatching(advice)]);
+  });
+
+  test.each<[string, unknown]>([
+    ['handle', handle],
+    ['toFastify', toFastify],
+  ])('a plugin that is %s alone fails to load', async (_name, plugin) => {
+    const app = Fastify();
+    app.register(wrong(plugin), { prefix: '/api' });
+    await expect(app.ready()).rejects.toThrow(advice);
+  });
+});
+
+describe('on a host that speaks Fetch, the host shows what to write', () => {
+  test.each<[string, unknown]>([
+    ['handle', handle],
+    ['toFetch', toFetch],
+    ['toNode', toNode],
+  ])('%s alone', async (_name, mounted) => {
+    const request = () => new Request('http://localhost/api/plants', { method: 'POST', headers, body: rose });
+    const call = async (...given: unknown[]) => wrong(mounted)(...given);
+    // As Bun, Deno, Workers and Next call it.
+    await expect(call(request(), { requestIP() {} })).rejects.toThrow(advice);
+    await expect(call(request(), { remoteAddr: {} })).rejects.toThrow(advice);
+    await expect(call(request(), {}, { waitUntil() {} })).rejects.toThrow(advice);
+    await expect(call(request(), { params: Promise.resolve({}) })).rejects.toThrow(advice);
+
+    for (const app of [
+      new Hono().post('/api/plants', wrong(mounted)),
+      new Hono().mount('/api', wrong(mounted)),
+    ]) {
+      const shown = vi.fn((_error: Error) => new Response('', { status: 500 }));
+      app.onError(shown);
+      expect((await app.fetch(request(), {})).status).toBe(500);
+      expect(shown.mock.calls[0]?.[0].message).toMatch(advice);
+    }
+
+    const listener = getRequestListener(wrong(mounted)) as RequestListener;
+    expect((await answerOf(createServer(listener))).status).toBe(500);
+    expect(String(printed.mock.calls[0]?.[0])).toMatch(advice);
+  });
+});
+
+describe('an adapter that is given no handler throws at once', () => {
+  const adapters = { toNode, toExpress, toKoa, toFastify, toFetch };
+  const values: [string, unknown][] = [
+    ['nothing', undefined],
+    ['null', null],
+    ['a string', 'x'],
+    ['a storage', memoryStorage()],
+    ['a promise of a handler', Promise.resolve(handle)],
+    ['createPlantStore itself', createPlantStore],
+  ];
+  const pairs = Object.entries(adapters).flatMap(([name, adapter]) =>
+    values.map(([what, value]) => ({ name, adapter, what, value })),
+  );
+  test.each(pairs)('$name: $what', ({ adapter, value }) => {
+    expect(() => adapter(wrong(value))).toThrow(TypeError);
+    expect(() => adapter(wrong(value))).toThrow(advice);
+    // Printed too where a host may have called it, as far as one can see: Fastify's has a second argument of its own.
+    if (adapter !== toFastify) expect(printed).not.toHaveBeenCalled();
+  });
+});
+
+describe('handle takes a second argument that is no object', () => {
+  test('as Array.map gives it', async () => {
+    const open: PlantHandler = createPlantStore(memoryStorage(), acceptTokens('secret'));
+    const requests = ['1', '2', '2'].map((id) => ({ ...good, body: rose.replace('1', id) }));
+    const answers = await Promise.all(requests.map(open));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 400]);
+  });
+
+  test.each([null, undefined, '', 'key', 0, 7, true])('such as %s', async (second) => {
+    expect((await wrong(createPlantStore(memoryStorage(), () => true))(good, second)).status).toBe(200);
+  });
+});

@@ -1,0 +1,187 @@
+// HTTP/2: its windows, its resets, its aborted bodies.
+import { once } from 'node:events';
+import {
+  connect,
+  constants,
+  type Http2ServerRequest,
+  createServer as http2Server,
+  type OutgoingHttpHeaders,
+} from 'node:http2';
+import { createPlantStore, type PlantStoreOptions } from 'plant-store';
+import { memoryStorage } from 'plant-store/memory';
+import type { toNode } from 'plant-store/node';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { endStream, Frames, frameTypes } from '../../support/frames.js';
+import { hosts } from '../hosts.js';
+import { errorOf, fields, rose, roseCreated, start } from './server.js';
+
+describe('HTTP/2', () => {
+  const serve = (listener: ReturnType<typeof toNode>) => http2Server(listener);
+  const refusedFields = { ...fields, authorization: 'Bearer bad' };
+
+  async function startHttp2(options: PlantStoreOptions = {}) {
+    const started = await start({ serve, options });
+    const frames = await Frames.open(started.port);
+    onTestFinished(() => frames.destroy());
+    return { ...started, frames };
+  }
+
+  async function dataOf(frames: Frames, stream: number): Promise<string> {
+    return (await frames.next(frameTypes.data, stream)).payload.toString();
+  }
+
+  test('an answer has no header that HTTP/2 forbids', async () => {
+    const { port } = await start({ serve });
+    const session = connect(`http://127.0.0.1:${port}`);
+    onTestFinished(() => session.destroy());
+    const stream = session.request(fields);
+    stream.end(rose);
+    const [headers] = await once(stream, 'response');
+    expect(Object.keys(headers).sort()).toEqual([':status', 'content-length', 'content-type', 'date']);
+  });
+
+  test('refused uploads do not use up the window of the connection', async () => {
+    const { port, plants } = await start({ serve });
+    const session = connect(`http://127.0.0.1:${port}`);
+    onTestFinished(() => session.destroy());
+    const send = async (headers: OutgoingHttpHeaders, body: string | Uint8Array) => {
+      const stream = session.request(headers);
+      stream.end(body);
+      const chunks: Buffer[] = [];
+      for await (const data of stream) chunks.push(data);
+      return Buffer.concat(chunks).toString();
+    };
+    for (let i = 0; i < 8; i++) {
+      expect(errorOf({ text: await send(refusedFields, new Uint8Array(2 ** 20)) })).toBe(40102);
+    }
+    // Eight windows long: it arrives only if the refused uploads gave the window back.
+    expect(await send(fields, rose.padEnd(2 ** 19))).toBe(roseCreated.text);
+    expect(plants.size).toBe(1);
+  });
+
+  test('a refused upload is answered whole, then reset with NO_ERROR; the next stream is served', async () => {
+    const { frames, calls } = await startHttp2();
+    frames.headers(1, refusedFields);
+    frames.data(1, Buffer.alloc(16_384));
+    const { request } = await calls.next();
+    const closed = once((request.raw as Http2ServerRequest).stream, 'close');
+    expect(errorOf({ text: await dataOf(frames, 1) })).toBe(40102);
+    const { payload } = await frames.next(frameTypes.resetStream, 1);
+    expect(payload.readUInt32BE()).toBe(constants.NGHTTP2_NO_ERROR);
+    await closed;
+    frames.headers(3, fields);
+    frames.data(3, rose, endStream);
+    expect(await dataOf(frames, 3)).toBe(roseCreated.text);
+  });
+
+  test.each(hosts.filter(({ name }) => /http2|HTTP\/2/.test(name)))(
+    "forty refused uploads on $name: each of Node's own streams ends and closes, and so does the session",
+    async ({ start: startHost }) => {
+      const running = await startHost(createPlantStore(memoryStorage(), () => false));
+      onTestFinished(running.close);
+      const { host, pathname } = new URL(running.url);
+      const session = connect(`http://${host}`);
+      onTestFinished(() => session.destroy());
+      const path = `${pathname.replace(/\/$/, '')}/plants`;
+      const closed = Array.from({ length: 40 }, async () => {
+        const stream = session.request({ ...fields, ':path': path, ':authority': host });
+        stream.write(Buffer.alloc(100_000));
+        let text = '';
+        stream.on('data', (data) => {
+          text += data;
+        });
+        await once(stream, 'close');
+        return [stream.readableEnded, stream.rstCode, errorOf({ text })];
+      });
+      expect(await Promise.all(closed)).toEqual(Array(40).fill([true, constants.NGHTTP2_NO_ERROR, 40102]));
+      await new Promise<void>((resolve) => session.close(resolve));
+    },
+  );
+
+  test('an oversized declared length is refused unread', async () => {
+    const { frames, calls } = await startHttp2({ bodyLimit: 100 });
+    frames.headers(1, { ...fields, 'content-length': '101' });
+    expect(errorOf({ text: await dataOf(frames, 1) })).toBe(40006);
+    expect((await calls.next()).request.raw).toHaveProperty('readableDidRead', false);
+  });
+
+  test('an upload over the limit is refused while the client still writes, and its stream is closed', async () => {
+    const { frames, plants, calls } = await startHttp2({ bodyLimit: 100 });
+    frames.headers(1, fields);
+    const { request } = await calls.next();
+    const closed = once((request.raw as Http2ServerRequest).stream, 'close');
+    for (let i = 0; i < 3; i++) frames.data(1, rose.padEnd(101));
+    expect(errorOf({ text: await dataOf(frames, 1) })).toBe(40006);
+    // Although the stream was paused with unread data in it.
+    await closed;
+    expect(plants.size).toBe(0);
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['a whole plant', rose],
+    ['half a plant', rose.slice(0, 12)],
+  ])('a body aborted after %s is neither empty nor complete', async (_what, part) => {
+    const { frames, plants, errors, calls } = await startHttp2();
+    frames.headers(1, fields);
+    const { response } = await calls.next();
+    if (part) frames.data(1, part);
+    frames.reset(1, constants.NGHTTP2_CANCEL);
+    expect(errorOf({ text: (await response).body })).toBe(40007);
+    expect(plants.size).toBe(0);
+    expect(errors).toEqual([]);
+    frames.headers(3, fields);
+    frames.data(3, rose, endStream);
+    expect(await dataOf(frames, 3)).toBe(roseCreated.text);
+  });
+
+  test('a body aborted before the request is handled is neither empty nor complete', async () => {
+    const { frames, plants, calls } = await startHttp2();
+    frames.headers(1, fields);
+    frames.data(1, rose);
+    frames.reset(1, constants.NGHTTP2_CANCEL);
+    expect(errorOf({ text: (await (await calls.next()).response).body })).toBe(40007);
+    expect(plants.size).toBe(0);
+  });
+
+  test('a connection that is cut settles every call on it', async () => {
+    const { frames, plants, errors, calls } = await startHttp2();
+    for (const stream of [1, 3]) {
+      frames.headers(stream, fields);
+      frames.data(stream, rose);
+    }
+    const responses = [(await calls.next()).response, (await calls.next()).response];
+    frames.destroy();
+    for (const response of responses) expect(errorOf({ text: (await response).body })).toBe(40007);
+    expect(plants.size).toBe(0);
+    expect(errors).toEqual([]);
+  });
+
+  test('Expect: 100-continue under a checkContinue listener: one 100, none for a refused token', async () => {
+    const { port } = await start({ serve: (listener) => serve(listener).on('checkContinue', listener) });
+    const frames = await Frames.open(port);
+    onTestFinished(() => frames.destroy());
+    const headers = (stream: number) =>
+      frames.frames.filter((frame) => frame.type === frameTypes.headers && frame.stream === stream).length;
+
+    frames.headers(1, { ...refusedFields, expect: '100-continue' });
+    expect(errorOf({ text: await dataOf(frames, 1) })).toBe(40102);
+    expect(headers(1)).toBe(1);
+
+    frames.headers(3, { ...fields, expect: '100-continue' });
+    await frames.next(frameTypes.headers, 3);
+    frames.data(3, rose, endStream);
+    expect(await dataOf(frames, 3)).toBe(roseCreated.text);
+    expect(headers(3)).toBe(2);
+  });
+
+  test('Expect: 100-continue if Node answers it: one 100', async () => {
+    const { frames } = await startHttp2();
+    frames.headers(1, { ...fields, expect: '100-continue' });
+    await frames.next(frameTypes.headers, 1);
+    frames.data(1, rose, endStream);
+    expect(await dataOf(frames, 1)).toBe(roseCreated.text);
+    const heads = frames.frames.filter(({ type, stream }) => type === frameTypes.headers && stream === 1);
+    expect(heads).toHaveLength(2);
+  });
+});

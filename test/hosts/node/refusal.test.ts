@@ -1,0 +1,136 @@
+// After a refusal: what happens to the upload and to the connection.
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { chunk, raw } from '../../support/sockets.js';
+import { errorOf, json, rose, roseCreated, start, token } from './server.js';
+
+describe('after a refusal', () => {
+  const refused = raw(['Authorization: Bearer bad', json], rose);
+  const good = raw([token, json], rose);
+
+  test('a connection stays usable: 401, then a good request', async () => {
+    const { open } = await start();
+    const wire = await open();
+    await wire.write(refused);
+    expect((await wire.answer()).status).toBe(401);
+    await wire.write(good);
+    expect(await wire.answer()).toMatchObject(roseCreated);
+  });
+
+  test('pipelined requests are answered in order, also with a refused upload among them', async () => {
+    const { open } = await start();
+    const wire = await open();
+    const other = raw([token, json], '{"id":2,"name":"second"}');
+    await wire.write(good + refused + raw([], '', { line: 'GET /trees HTTP/1.1' }) + other);
+    expect(await wire.answer()).toMatchObject(roseCreated);
+    expect((await wire.answer()).status).toBe(401);
+    expect((await wire.answer()).status).toBe(404);
+    expect(await wire.answer()).toMatchObject({ status: 200, text: '{"name":"second"}' });
+  });
+
+  test('a refused upload that still arrives is drained, then a good request is answered', async () => {
+    const { open, plants } = await start();
+    const wire = await open();
+    const size = 8 * 2 ** 20;
+    await wire.write(raw(['Authorization: Bearer bad', json, `Content-Length: ${size}`]));
+    expect((await wire.answer()).status).toBe(401);
+    expect(await wire.write(Buffer.alloc(size))).toBe(true);
+    await wire.write(good);
+    expect(await wire.answer()).toMatchObject(roseCreated);
+    expect(plants.size).toBe(1);
+  });
+
+  type Serve = NonNullable<NonNullable<Parameters<typeof start>[0]>['serve']>;
+  const plainly: Serve = (listener) => createServer(listener);
+  test.each<[string, string[], Serve]>([
+    ['that stays', [], plainly],
+    ['that is closed, because the client asks for it', ['Connection: close'], plainly],
+    [
+      'that is closed, because the app asks for it',
+      [],
+      (listener) =>
+        createServer((request, response) => {
+          response.setHeader('Connection', 'close');
+          listener(request, response);
+        }),
+    ],
+    [
+      'that is closed, because it has had its number of requests',
+      [],
+      (listener) => Object.assign(createServer(listener), { maxRequestsPerSocket: 1 }),
+    ],
+  ])(
+    'on a connection %s, a client that writes 48 MiB before it reads gets its answer',
+    async (_which, headers, serve) => {
+      const { open } = await start({ serve });
+      const wire = await open();
+      wire.pause();
+      const size = 48 * 2 ** 20;
+      await wire.write(raw(['Authorization: Bearer bad', json, `Content-Length: ${size}`, ...headers]));
+      expect(await wire.write(Buffer.alloc(size))).toBe(true);
+      wire.resume();
+      const answer = await wire.answer();
+      expect(errorOf(answer)).toBe(40102);
+    },
+  );
+
+  test('a client that waits for a 100 gets its answer at once, also if the connection is closed', async () => {
+    const answers: ServerResponse[] = [];
+    const serve: Serve = (listener) =>
+      createServer().on('checkContinue', (request, response) => {
+        answers.push(response);
+        listener(request, response);
+      });
+    const { open, calls } = await start({ serve });
+    const wire = await open();
+    const headers = ['Connection: close', 'Expect: 100-continue', 'Content-Length: 1000'];
+    await wire.write(raw(['Authorization: Bearer bad', json, ...headers]));
+    await (await calls.next()).response;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(answers[0]?.writableEnded).toBe(true);
+    expect((await wire.answer()).status).toBe(401);
+  });
+
+  test.each([
+    ['refused for its token', 'Authorization: Bearer bad'],
+    ['refused for its size', token],
+  ])('an upload %s is cut after 64 MiB', async (_what, authorization) => {
+    const { open } = await start();
+    const wire = await open();
+    const mebibyte = Buffer.alloc(2 ** 20, 0x20);
+    await wire.write(raw([authorization, json, 'Transfer-Encoding: chunked']));
+    let written = 0;
+    while (written < 512 && (await wire.write(chunk(mebibyte)))) written++;
+    await wire.closed;
+    // The kernels' buffers come on top.
+    expect(written).toBeGreaterThanOrEqual(64);
+    expect(written).toBeLessThan(128);
+  });
+
+  test('on a connection that closes, the answer is ended first, and a client that keeps its side open is cut', async () => {
+    const sockets: Socket[] = [];
+    const serve: Serve = (listener) =>
+      createServer(listener).on('connection', (socket) => void sockets.push(socket));
+    const { port } = await start({ serve });
+    const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    onTestFinished(() => void client.destroy());
+    client.resume();
+    client.write(raw(['Authorization: Bearer bad', json, 'Connection: close', 'Content-Length: 1000']));
+    await once(client, 'end');
+    const [socket] = sockets;
+    expect(socket!.destroyed).toBe(false);
+    await once(socket!, 'close');
+  });
+
+  test('an upload that makes no progress for 500 ms is cut', async () => {
+    const { open } = await start();
+    const wire = await open();
+    const begun = performance.now();
+    await wire.write(raw(['Authorization: Bearer bad', json, 'Content-Length: 1000']));
+    expect((await wire.answer()).status).toBe(401);
+    await wire.closed;
+    expect(performance.now() - begun).toBeGreaterThan(490);
+  });
+});

@@ -1,0 +1,137 @@
+/** Uploads that are refused early, on every host on Node. */
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
+import { connect as connectHttp2 } from 'node:http2';
+import { request as httpsRequest } from 'node:https';
+import { connect, type Socket } from 'node:net';
+import type { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { acceptTokens, createPlantStore } from 'plant-store';
+import { memoryStorage } from 'plant-store/memory';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Running } from '../../support/sockets.js';
+import { type Host, honoHosts, hosts } from '../hosts.js';
+
+const all = [...hosts, ...honoHosts];
+const mebibyte = 2 ** 20;
+const piece = Buffer.alloc(mebibyte, 0x20);
+const http1 = ({ name }: Host) => !/http2|https|HTTP\/2/.test(name);
+
+/** On fetch hosts the library gets no Node stream, so the host decides what happens to the rest of an upload. */
+const cutsOff = ({ name }: Host) => !/^h3|^Next, a route|^Hono|^whatwg|^Remix|^SvelteKit/.test(name);
+
+const head = (path: string, length: number, token = 'secret') =>
+  `POST ${path}/plants HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
+
+describe.each(all)('an upload that is refused early, on $name', (host) => {
+  let running: Running;
+  beforeAll(async () => {
+    running = await host.start(
+      createPlantStore(memoryStorage(), acceptTokens('secret'), { basePath: host.basePath }),
+    );
+  });
+  afterAll(() => running.close());
+
+  test.each([
+    { what: 'a length that is declared', declared: true },
+    { what: 'a length that is not declared', declared: false },
+  ])('of 100 MB, with $what: a client that reads while it writes gets the 400', async ({ declared }) => {
+    const answer = await uploadAndRead(running.url, 100, declared);
+    expect([answer.status, JSON.parse(answer.text).error]).toEqual([400, 40006]);
+  });
+
+  if (http1(host)) {
+    test('of 8 MB: a client that reads only after it wrote gets the 400', async () => {
+      const { port, pathname } = new URL(running.url);
+      const socket = connect(Number(port), '127.0.0.1').on('error', () => {});
+      socket.pause().write(head(pathname.replace(/\/$/, ''), 8 * mebibyte));
+      for (let i = 0; i < 8; i++) await written(socket, piece);
+      const [answer] = (await once(socket.resume(), 'data')) as [Buffer];
+      expect(answer.toString()).toMatch(/^HTTP\/1\.1 400 .*"error":40006/s);
+      socket.destroy();
+    });
+  }
+
+  if (http1(host) && cutsOff(host)) {
+    test('that never ends: the connection is cut', async () => {
+      const { port, pathname } = new URL(running.url);
+      const socket = connect(Number(port), '127.0.0.1').on('error', () => {});
+      const closed = new Promise((resolve) => socket.on('close', resolve));
+      socket.pause().write(head(pathname.replace(/\/$/, ''), 1024 * mebibyte));
+      let sent = 0;
+      while (!socket.destroyed && (await written(socket, piece).catch(() => false))) sent++;
+      await closed;
+      expect(sent).toBeLessThan(128);
+    });
+  }
+});
+
+/** Writes megabytes until the answer comes, and reads the answer. */
+async function uploadAndRead(
+  url: string,
+  megabytes: number,
+  declared: boolean,
+): Promise<{ status: number; text: string }> {
+  const { protocol, host, hostname, port, pathname } = new URL(url);
+  const path = `${pathname.replace(/\/$/, '')}/plants`;
+  const headers = {
+    authorization: 'Bearer secret',
+    'content-type': 'application/json',
+    ...(declared && { 'content-length': megabytes * mebibyte }),
+  };
+  if (protocol === 'h2c:') {
+    const session = connectHttp2(`http://${host}`);
+    const stream = session.request({ ':method': 'POST', ':path': path, ...headers });
+    const answered = once(stream, 'response');
+    write(stream, megabytes, answered);
+    const [received] = await answered;
+    let body = '';
+    stream.on('data', (chunk) => {
+      body += chunk;
+    });
+    await once(stream, 'end');
+    session.destroy();
+    return { status: Number(received[':status']), text: body };
+  }
+  const options = { hostname, port, path, method: 'POST', headers, agent: false as const };
+  const request =
+    protocol === 'https:' ? httpsRequest({ ...options, rejectUnauthorized: false }) : httpRequest(options);
+  // The server may cut the connection after its answer.
+  request.on('error', () => {});
+  const answered = once(request, 'response');
+  write(request, megabytes, answered);
+  const [response] = await answered;
+  const answer = { status: response.statusCode as number, text: await text(response) };
+  request.destroy();
+  return answer;
+}
+
+async function write(upload: Writable, megabytes: number, answered: Promise<unknown>): Promise<void> {
+  let done = false;
+  const stop = () => {
+    done = true;
+  };
+  answered.then(stop, stop);
+  upload.on('close', stop).on('error', stop);
+  for (let i = 0; i < megabytes && !done; i++) {
+    if (!upload.write(piece)) {
+      await Promise.race([
+        answered.catch(() => {}),
+        new Promise<void>((resolve) => upload.once('drain', resolve)),
+      ]);
+    }
+  }
+  if (!done) upload.end();
+}
+
+/** Settles when the kernel has taken all bytes. */
+function written(socket: Socket, data: Uint8Array): Promise<true> {
+  return new Promise((resolve, reject) => {
+    socket.once('close', reject);
+    socket.write(data, (error) => {
+      socket.off('close', reject);
+      if (error) reject(error);
+      else resolve(true);
+    });
+  });
+}

@@ -1,0 +1,114 @@
+/**
+ * `npm run bench [-- words]`: the table of README.md here, in Markdown. Words pick the rows that have them.
+ * `--quick`: a minute, too short to be kept. `--before=<checkout>`: our contenders against those of another checkout.
+ */
+import { rmSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { PostgresServer } from '../../support/postgres.js';
+import { buildChild, root } from './build.js';
+import { type Duel, duel, type Effort } from './duel.js';
+import type { GeneratorName } from './generator.js';
+import { keep } from './kept.js';
+import { Progress } from './progress.js';
+import { heading, line, type Result } from './report.js';
+import { isServed, type Row, rows } from './rows.js';
+import { installRuntimes } from './runtimes.js';
+import { wrkMissing } from './wrk.js';
+
+const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));
+const quick = process.argv.includes('--quick');
+const before = process.argv.find((word) => word.startsWith('--before='))?.slice('--before='.length);
+const effort: Effort = quick
+  ? { bouts: 1, pairs: 5, sampleMs: 80, warmUpMs: 300 }
+  : { bouts: 3, pairs: 5, sampleMs: 500, warmUpMs: 1500 };
+
+const now = await buildChild();
+const then = before ? await buildChild(resolve(before)) : undefined;
+const picked = rows(now.core, root)
+  .filter(({ long, setUp }) => !(quick && (long || setUp)))
+  .filter((row) => !before || isOfSources(row))
+  .filter(({ what, against }) => words.every((word) => `${what} ${against}`.includes(word)));
+
+const noWrk = wrkMissing(cpus().length);
+if (noWrk) console.error(`No rows of wrk, because ${noWrk}.`);
+if (picked.some(({ runtime }) => runtime)) installRuntimes();
+const server = picked.some(({ what }) => what.includes('PostgreSQL'))
+  ? await PostgresServer.start()
+  : undefined;
+if (server) process.env.BENCH_POSTGRES = server.url;
+
+const tasks = picked.flatMap((row) => generatorsOf(row).map((generator) => ({ row, generator })));
+const progress = new Progress(tasks.reduce((sum, { row, generator }) => sum + seconds(row, generator), 0));
+const results: Result[] = [];
+try {
+  console.log(heading);
+  for (const { row, generator } of tasks) {
+    progress.tell(`${row.what} against ${row.against}`);
+    const result = await resultOf(row, generator);
+    progress.advance(seconds(row, generator));
+    console.log(line(result));
+    results.push(result);
+  }
+} finally {
+  progress.end();
+  await server?.close();
+  for (const built of [now, then]) if (built) rmSync(dirname(built.child), { recursive: true });
+}
+if (!quick && !before) keep(results);
+
+/** Whether a row's contender is made of the library's sources, and can be put against itself of another checkout. */
+function isOfSources({ duels }: Row): boolean {
+  return duels.some(
+    ([floor, target]) => floor !== target && /^(hosts|fetch|handles|json|databases)/.test(target),
+  );
+}
+
+function generatorsOf(row: Row): (GeneratorName | undefined)[] {
+  if (!isServed(row)) return [undefined];
+  return noWrk ? ['own'] : ['own', 'wrk'];
+}
+
+/** If there are many duels, each is short; and what takes minutes to set up is set up once. */
+function effortOf({ duels, setUp }: Row, generator: GeneratorName | undefined): Effort {
+  const { pairs, sampleMs, warmUpMs } = effort;
+  // wrk knows whole seconds.
+  if (generator === 'wrk') return { ...effort, pairs: quick ? 1 : 3, sampleMs: 1000, warmUpMs: 1000 };
+  if (duels.length > 1) return { bouts: 1, pairs, sampleMs: sampleMs / 8, warmUpMs: warmUpMs / 5 };
+  return setUp ? { ...effort, bouts: 1, pairs: 15 } : effort;
+}
+
+/** What a row takes, about. */
+function seconds(row: Row, generator: GeneratorName | undefined): number {
+  const { bouts, pairs, sampleMs, warmUpMs } = effortOf(row, generator);
+  return (row.duels.length * bouts * 2 * (warmUpMs + pairs * sampleMs + 300)) / 1000 + (row.setUp ? 60 : 0);
+}
+
+async function resultOf(row: Row, generator: GeneratorName | undefined): Promise<Result> {
+  const { what, against, duels, runtime, by = 'cost', unit = 'µs', must, aim } = row;
+  const fought: { target: string; duel: Duel }[] = [];
+  for (const [floor, target] of duels) {
+    const side = { child: now.child, runtime, generator };
+    const other = then ? { ...side, child: then.child, name: target } : { ...side, name: floor };
+    fought.push({ target, duel: await duel(other, { ...side, name: target }, effortOf(row, generator)) });
+  }
+  const isBetter = (a: Duel, b: Duel) => a.times[by].median > b.times[by].median !== (by === 'added');
+  const worst = fought.reduce((a, b) => (isBetter(a.duel, b.duel) ? b : a));
+  const { floor, target, times } = worst.duel;
+  const column = by === 'added' ? 'p50' : by;
+  return {
+    what,
+    against: then ? 'itself before' : against,
+    generator: generator ?? '',
+    by,
+    unit,
+    floor: floor[column],
+    it: target[column],
+    times: times[by],
+    rate: by === 'rate' || Number.isNaN(times.rate.median) ? undefined : times.rate,
+    must: then ? undefined : must,
+    aim: then ? undefined : aim,
+    worst: duels.length > 1 ? worst.target.split(' ')[1] : undefined,
+    load: loadavg()[0]!,
+  };
+}

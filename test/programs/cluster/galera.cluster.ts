@@ -1,0 +1,145 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import mysql from 'mysql2/promise';
+import { mysqlStorage } from 'plant-store/mysql';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { randomOf, seed } from '../../support/random.js';
+import { faultsIn } from './checker.js';
+import { GaleraCluster, type MariaDb } from './galera.js';
+import { Load } from './load.js';
+import { figuresOf, type Row, tableOf } from './timeline.js';
+
+describe.skipIf(inject('obstacle'))(`mysqlStorage on three Galera nodes (seed ${seed})`, () => {
+  const choose = randomOf(seed);
+  const rows: Row[] = [];
+  let cluster: GaleraCluster;
+  let nodes: readonly MariaDb[];
+  let load: Load;
+  let tables = 0;
+
+  beforeAll(async () => {
+    cluster = await GaleraCluster.start();
+    nodes = cluster.nodes;
+  });
+  afterAll(async () => {
+    console.log(tableOf(rows));
+    await cluster?.close();
+  });
+
+  beforeEach(async () => {
+    const pool = mysql.createPool(nodes[0]!.url);
+    await mysqlStorage(pool, { table: `plants${++tables}` }).createTable();
+    await pool.end();
+  });
+  afterEach(() => load.kill());
+
+  /** Creators at work on all three nodes. */
+  async function start(): Promise<void> {
+    load = new Load({ table: `plants${tables}`, urls: nodes.map(({ url }) => url), timeoutMs: 4_000 });
+    // A fault comes when all are at work.
+    await load.tells('created', 300 + Math.floor(choose() * 700));
+  }
+
+  /** Creators at work through HAProxy, with everything as it comes. */
+  async function startThroughHaproxy(): Promise<void> {
+    load = new Load({ table: `plants${tables}`, urls: [cluster.url, cluster.url], pauseMs: 20 });
+    await load.tells('created', 1_000 + Math.floor(choose() * 500));
+  }
+
+  /** What every node holds against what was told, after all creators had their last answer. */
+  async function faults(what: string): Promise<string[]> {
+    const told = await load.stop();
+    console.log(load.summary);
+    const faults = faultsIn(told, await cluster.plants(`plants${tables}`));
+    rows.push({ what, ...figuresOf(told), violations: faults.length });
+    return faults.slice(0, 20);
+  }
+
+  function anyNode(): MariaDb {
+    return nodes[Math.floor(choose() * nodes.length)]!;
+  }
+
+  it('keeps its promises while nothing fails', async () => {
+    await start();
+    await load.tells('created', 3_000);
+    await load.tells('taken', 100);
+    expect(await faults('none')).toEqual([]);
+    expect(load.counts.unknown + load.counts.refused).toBe(0);
+    // Otherwise no two nodes ever raced.
+    const conflicts = await Promise.all(nodes.map((node) => node.conflicts()));
+    expect(Math.max(...conflicts)).toBeGreaterThan(0);
+  });
+
+  it('keeps its promises while connections and statements are killed', async () => {
+    await start();
+    for (let killed = 0; killed < 60; ) {
+      killed += await anyNode().killConnections(choose() < 0.5 ? 'QUERY' : 'CONNECTION');
+    }
+    await load.tells('created', 300);
+    expect(await faults('connections and statements killed')).toEqual([]);
+    expect(load.counts.unknown).toBeGreaterThan(0);
+  });
+
+  it('keeps its promises when a node is killed and brought back', async () => {
+    await start();
+    const node = anyNode();
+    await node.daemon.signal('SIGKILL');
+    await load.tells('created', 300);
+    node.rejoin();
+    await node.ready();
+    await load.tells('created', 300);
+    expect(await faults('a node killed')).toEqual([]);
+  });
+
+  it('keeps its promises when a node is frozen for 12 s, thrown out, and resumed', async () => {
+    await start();
+    const node = anyNode();
+    await node.daemon.signal('SIGSTOP');
+    await sleep(12_000);
+    await node.daemon.signal('SIGCONT');
+    await load.tells('created', 300);
+    await node.ready();
+    await load.tells('created', 300);
+    expect(await faults('a node frozen for 12 s')).toEqual([]);
+    expect(load.counts.unknown).toBeGreaterThan(0);
+  });
+
+  it('keeps its promises when all nodes are killed and the most advanced starts the cluster again', async () => {
+    await start();
+    await Promise.all(nodes.map(({ daemon }) => daemon.signal('SIGKILL')));
+    const positions = nodes.map((node) => Number(node.recoveredPosition().split(':')[1]));
+    const [first, ...others] = [...nodes.keys()]
+      .sort((a, b) => positions[b]! - positions[a]!)
+      .map((i) => nodes[i]!);
+    first!.allowBootstrap();
+    first!.rejoin('--wsrep-new-cluster');
+    await first!.ready();
+    for (const node of others) {
+      node.rejoin();
+      await node.ready();
+    }
+    await load.tells('created', 300);
+    expect(await faults('all nodes killed')).toEqual([]);
+  });
+
+  it('keeps its promises behind HAProxy when a node is killed and brought back', async () => {
+    await startThroughHaproxy();
+    const node = anyNode();
+    await node.daemon.signal('SIGKILL');
+    await load.tells('created', 2_000);
+    node.rejoin();
+    await node.ready();
+    await load.tells('created', 1_000);
+    expect(await faults('a node killed, behind HAProxy')).toEqual([]);
+  });
+
+  it('keeps its promises behind HAProxy when a node is frozen for 20 s, and goes on', async () => {
+    await startThroughHaproxy();
+    const node = anyNode();
+    await node.daemon.signal('SIGSTOP');
+    await sleep(20_000);
+    await node.daemon.signal('SIGCONT');
+    await node.ready();
+    await load.tells('created', 1_000);
+    expect(await faults('a node frozen for 20 s, behind HAProxy')).toEqual([]);
+  });
+});

@@ -1,0 +1,147 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { seed } from '../../support/random.js';
+import type { Told } from './checker.js';
+
+/** What a creator was told, when, and how long that took. */
+export interface Answer extends Told {
+  /** 200, or the number of the error. */
+  readonly number: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** Milliseconds. */
+  readonly took: number;
+}
+
+/** What an app is told when it starts. */
+export interface AppSettings {
+  readonly app: number;
+  readonly apps: number;
+  readonly seed: number;
+  readonly creators: number;
+  /** How many creators race for every fourth plant; 0 is none. */
+  readonly rivals: number;
+  readonly table: string;
+  /** A store for each; a creator takes any of them each time. */
+  readonly urls: readonly string[];
+  /** The storages' `timeoutMs`, with pools to match; without it everything is as it comes. */
+  readonly timeoutMs?: number;
+  /** How long a creator rests after each answer, on average; without it not at all. */
+  readonly pauseMs?: number;
+}
+
+/** Who race for an id: those of one group, which are equal modulo the number of groups. */
+export function groupOf(
+  creator: number,
+  { creators, rivals }: Pick<AppSettings, 'creators' | 'rivals'>,
+): number {
+  return creator % (creators / rivals);
+}
+
+/** The creators whose rivals are there, or the end. */
+export type ToApp = number[] | 'stop';
+export type ToLoad = { ready: number } | { told: Answer[]; heap: number } | { failed: string };
+
+/** What differs between loads. */
+type LoadSettings = Pick<AppSettings, 'table' | 'urls' | 'timeoutMs' | 'pauseMs'> &
+  Partial<Pick<AppSettings, 'apps' | 'creators' | 'rivals'>>;
+
+/** Two apps with 24 creators each, unless it is told otherwise. */
+export class Load {
+  readonly told: Answer[] = [];
+  readonly counts = { created: 0, taken: 0, refused: 0, unknown: 0 };
+  /** The most heap that an app used, in bytes. */
+  heap = 0;
+  /** Why creates failed, and how many. */
+  readonly failures = new Map<string, number>();
+  readonly #apps: ChildProcess[];
+  readonly #all: Omit<AppSettings, 'app'>;
+  readonly #ready = new Map<number, number[]>();
+  readonly #watchers = new Set<() => void>();
+
+  constructor(settings: LoadSettings) {
+    this.#all = { apps: 2, creators: 48, rivals: 3, seed, ...settings };
+    this.#apps = Array.from({ length: this.#all.apps }, (_, app) => {
+      const all: AppSettings = { app, ...this.#all };
+      const child = fork(fileURLToPath(new URL('app.ts', import.meta.url)), [JSON.stringify(all)], {
+        execArgv: ['--import', 'tsx'],
+      });
+      child.on('message', (message: ToLoad) => this.#receive(message));
+      child.on('exit', () => this.#watch());
+      return child;
+    });
+  }
+
+  /** Resolves when so many more were told one of these. */
+  async tells(outcome: Told['outcome'] | 'failed', count: number): Promise<void> {
+    const { counts } = this;
+    const told = () => (outcome === 'failed' ? counts.refused + counts.unknown : counts[outcome]);
+    const goal = told() + count;
+    await new Promise<void>((resolve, reject) => {
+      const end = (settle: () => void) => {
+        clearTimeout(stuck);
+        this.#watchers.delete(watch);
+        settle();
+      };
+      const fail = (what: string) => end(() => reject(new Error(`${what}: ${this.summary}`)));
+      const watch = () => {
+        if (told() >= goal) end(resolve);
+        else if (this.#apps.some(hasEnded)) fail('an app has ended');
+      };
+      const stuck = setTimeout(() => fail(`the creators are stuck`), 60_000);
+      this.#watchers.add(watch);
+    });
+  }
+
+  /** Lets every creator have its last answer. */
+  async stop(): Promise<Answer[]> {
+    const ends = this.#apps.filter((app) => !hasEnded(app)).map((app) => once(app, 'exit'));
+    this.#tell('stop');
+    await Promise.all(ends);
+    for (const { exitCode } of this.#apps)
+      if (exitCode !== 0) throw new Error(`an app ended with ${exitCode}`);
+    return this.told;
+  }
+
+  kill(): void {
+    for (const app of this.#apps) app.kill('SIGKILL');
+  }
+
+  get summary(): string {
+    const outcomes = Object.entries(this.counts).map(([outcome, count]) => `${count} ${outcome}`);
+    const failures = [...this.failures].map(([what, count]) => `${count} x ${what}`);
+    return [`seed ${seed}`, ...outcomes, ...failures].join('; ');
+  }
+
+  #receive(message: ToLoad): void {
+    if ('told' in message) {
+      this.heap = Math.max(this.heap, message.heap);
+      for (const one of message.told) {
+        this.told.push(one);
+        this.counts[one.outcome]++;
+      }
+      this.#watch();
+    } else if ('failed' in message) {
+      this.failures.set(message.failed, (this.failures.get(message.failed) ?? 0) + 1);
+    } else {
+      const group = groupOf(message.ready, this.#all);
+      const ready = [...(this.#ready.get(group) ?? []), message.ready];
+      this.#ready.set(group, ready.length === this.#all.rivals ? [] : ready);
+      if (ready.length === this.#all.rivals) this.#tell(ready);
+    }
+  }
+
+  #watch(): void {
+    for (const watch of this.#watchers) watch();
+  }
+
+  #tell(message: ToApp): void {
+    // That an app has ended is told by its exit.
+    for (const app of this.#apps) if (app.connected) app.send(message, () => {});
+  }
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}

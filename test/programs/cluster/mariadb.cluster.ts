@@ -1,0 +1,297 @@
+import mysql, { type Connection, type Pool, type PoolOptions, type RowDataPacket } from 'mysql2/promise';
+import { acceptTokens, createPlantStore, type NewPlant } from 'plant-store';
+import { mysqlStorage } from 'plant-store/mysql';
+import { storageCases } from 'plant-store/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { Creators } from '../../support/creators.js';
+import { startExample } from '../../support/program.js';
+import { type MariaDb, oneMariaDb } from './galera.js';
+import { clean, freePorts } from './machine.js';
+
+const caller = 'anyone';
+const context = {
+  caller,
+  request: { method: 'POST', url: '/plants', headers: {} },
+  signal: new AbortController().signal,
+};
+
+describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
+  let server: MariaDb;
+  /** Looks behind the storages. */
+  let behind: Connection;
+  const pools: Pool[] = [];
+  let tables = 0;
+
+  beforeAll(async () => {
+    server = await oneMariaDb();
+  });
+  beforeEach(async () => {
+    behind = await mysql.createConnection(server.url);
+    // Some tests end the server.
+    behind.on('error', () => {});
+  });
+  afterEach(async () => {
+    behind.destroy();
+    await Promise.all(pools.splice(0).map((pool) => pool.end()));
+  });
+  afterAll(() => server && clean([server.daemon], server.daemon.folder));
+
+  function poolOf(options: PoolOptions = {}): Pool {
+    const pool = mysql.createPool({ uri: server.url, ...options });
+    pools.push(pool);
+    return pool;
+  }
+
+  async function openTable(pool: Pool, table = `plants ${tables++}`) {
+    const storage = mysqlStorage(pool, { table });
+    await storage.createTable();
+    const peek = async (id: bigint): Promise<NewPlant | undefined> => {
+      const sql = `SELECT CAST(id AS CHAR), name, tag FROM \`${table.replaceAll('`', '``')}\` WHERE id = ${id}`;
+      const [rows] = await behind.query<RowDataPacket[][]>({ sql, rowsAsArray: true });
+      const [row] = rows;
+      if (!row) return undefined;
+      const [stored, name, tag] = row as unknown as [string, string, string | null];
+      return { id: BigInt(stored), name, ...(tag !== null && { tag }) };
+    };
+    return { storage, caller, peek, table };
+  }
+
+  // Each a setting of somebody's app that must not matter.
+  const poolOptions: Record<string, PoolOptions> = {
+    'as mysql2 comes': {},
+    'with rows as arrays': { rowsAsArray: true },
+    'with rows nested by table': { nestTables: true },
+    'with named placeholders': { namedPlaceholders: true },
+    'with numbers as texts': { supportBigNumbers: true, bigNumberStrings: true },
+    'with one connection': { connectionLimit: 1 },
+    'with raw values': { typeCast: false },
+    'with a typeCast of its own': { typeCast: (field) => field.buffer() },
+  };
+  describe.each(Object.entries(poolOptions))('a pool %s', (_, options) => {
+    for (const { id, name, run } of storageCases(() => openTable(poolOf(options)))) it(`${id}: ${name}`, run);
+  });
+
+  // Set on the server: a pool would have to set it on every connection.
+  describe.each(['', 'NO_BACKSLASH_ESCAPES,ANSI_QUOTES', 'STRICT_ALL_TABLES,PAD_CHAR_TO_FULL_LENGTH'])(
+    'the SQL mode %j',
+    (mode) => {
+      beforeAll(() => server.query(`SET GLOBAL sql_mode = '${mode}'`));
+      afterAll(() => server.query('SET GLOBAL sql_mode = DEFAULT'));
+      for (const { id, name, run } of storageCases(() => openTable(poolOf()))) it(`${id}: ${name}`, run);
+    },
+  );
+
+  describe('a table in partitions', () => {
+    const openPartitions = async () => {
+      const opened = await openTable(poolOf());
+      await behind.query(`ALTER TABLE \`${opened.table}\` PARTITION BY KEY (id) PARTITIONS 4`);
+      return opened;
+    };
+    for (const { id, name, run } of storageCases(openPartitions)) it(`${id}: ${name}`, run);
+  });
+
+  it('quotes the name of its table', async () => {
+    const { storage, peek } = await openTable(poolOf(), 'my `plants`; DROP TABLE plants; --');
+    await storage.create({ id: 1n, name: 'Rosa' }, context);
+    expect(await peek(1n)).toEqual({ id: 1n, name: 'Rosa' });
+  });
+
+  it('stores the plants beside one that the table refuses, and calls that one failed', async () => {
+    const { storage, peek, table } = await openTable(poolOf());
+    await server.query(`ALTER TABLE \`${table}\` ADD CHECK (name <> 'nettle'), ADD UNIQUE (tag(20))`);
+    await storage.create({ id: 100n, name: 'Rosa', tag: 'only one' }, context);
+    const plants = Array.from({ length: 20 }, (_, i) => ({
+      id: BigInt(i),
+      name: i === 7 ? 'nettle' : 'Rosa',
+      tag: i === 11 ? 'only one' : `tag ${i}`,
+    }));
+    const outcomes = await Promise.allSettled(plants.map((plant) => storage.create(plant, context)));
+    for (const [i, plant] of plants.entries()) {
+      const refused = i === 7 || i === 11;
+      expect(outcomes[i]).toMatchObject(refused ? { status: 'rejected' } : { value: 'created' });
+      expect(await peek(plant.id)).toEqual(refused ? undefined : plant);
+    }
+  });
+
+  it('refuses a plant that a trigger refuses with SIGNAL, and takes the other 63 of its batch', async () => {
+    const { storage, table } = await openTable(poolOf());
+    await behind.query(`CREATE TRIGGER \`weed ${table}\` BEFORE INSERT ON \`${table}\` FOR EACH ROW
+      BEGIN IF new.name = 'nettle' THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no nettles'; END IF; END`);
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 64 }, (_, i) =>
+        storage.create({ id: BigInt(i), name: i === 21 ? 'nettle' : 'Rosa' }, context),
+      ),
+    );
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(63);
+    expect(outcomes[21]).toMatchObject({ reason: { errno: 1644 } });
+  });
+
+  it.each(['BIGINT AUTO_INCREMENT', 'BIGINT ZEROFILL'])(
+    'keeps every id in a table with a column of %s',
+    async (type) => {
+      const table = `plants ${tables++}`;
+      await behind.query(
+        `CREATE TABLE \`${table}\` (id ${type} PRIMARY KEY, name LONGTEXT NOT NULL, tag LONGTEXT)`,
+      );
+      const { storage } = await openTable(poolOf(), table);
+      const create = (id: bigint) => storage.create({ id, name: `plant ${id}` }, context);
+      expect(await Promise.all([0n, 0n, 0n, 1n, 7n].map(create))).toEqual([
+        'created',
+        'taken',
+        'taken',
+        'created',
+        'created',
+      ]);
+      expect(await Promise.all([0n, 1n, 7n, 8n].map(create))).toEqual(['taken', 'taken', 'taken', 'created']);
+      const sql = `SELECT id + 0 FROM \`${table}\` ORDER BY id`;
+      const [rows] = await behind.query<RowDataPacket[][]>({ sql, rowsAsArray: true });
+      expect(rows.map(([id]) => Number(id))).toEqual([0, 1, 7, 8]);
+    },
+  );
+
+  it('leaves the SQL mode of its connections as it was', async () => {
+    const pool = poolOf({ connectionLimit: 1 });
+    const { storage } = await openTable(pool);
+    const mode = async () =>
+      (await pool.query<RowDataPacket[]>('SELECT @@SESSION.sql_mode AS mode'))[0][0]?.mode;
+    const before = await mode();
+    await storage.create({ id: 0n, name: 'Rosa' }, context);
+    expect(await mode()).toBe(before);
+  });
+
+  describe('a max_allowed_packet of 1 MiB', () => {
+    beforeAll(() => server.query('SET GLOBAL max_allowed_packet = 1048576'));
+    afterAll(() => server.query('SET GLOBAL max_allowed_packet = DEFAULT'));
+
+    it('takes batches of long texts; a plant that does not fit alone is refused and harms no other', async () => {
+      const { storage, peek } = await openTable(poolOf());
+      const refused: unknown[] = [];
+      for (let round = 0; round < 5; round++) {
+        const plants = Array.from({ length: 20 }, (_, i) => ({
+          id: BigInt(round * 100 + i),
+          name: '\u20ac'.repeat(i === 7 ? 400_000 : 100_000),
+        }));
+        const outcomes = await Promise.allSettled(plants.map((plant) => storage.create(plant, context)));
+        for (const [i, outcome] of outcomes.entries()) {
+          if (i === 7) refused.push(outcome.status);
+          else expect(outcome).toEqual({ status: 'fulfilled', value: 'created' });
+        }
+      }
+      expect(refused).toEqual(Array(5).fill('rejected'));
+      expect((await peek(19n))?.name).toHaveLength(100_000);
+    });
+  });
+
+  it('keeps few prepared statements, however many sizes its batches have', async () => {
+    const { storage } = await openTable(poolOf());
+    const before = await statements();
+    let id = 0n;
+    for (let size = 1; size <= 60; size++) {
+      await Promise.all(
+        Array.from({ length: size }, () => storage.create({ id: id++, name: 'Rosa' }, context)),
+      );
+      await Promise.all(
+        Array.from({ length: size }, (_, i) =>
+          storage.create({ id: id + BigInt(i - 1), name: 'Rosa' }, context),
+        ),
+      );
+    }
+    expect((await statements()) - before).toBeLessThan(10);
+
+    async function statements(): Promise<number> {
+      return Number((await server.query("SHOW GLOBAL STATUS LIKE 'Prepared_stmt_count'"))[0]?.[1]);
+    }
+  });
+
+  it('does not say created on connections that do not commit', async () => {
+    const { table } = await openTable(poolOf());
+    const lazy = poolOf();
+    lazy.on('connection', (connection) => connection.execute('SET autocommit = 0'));
+    const storage = mysqlStorage(lazy, { table });
+    await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow('autocommit is off');
+  });
+
+  it('sends again what the server rolled back: a lock held for longer than its client may wait', async () => {
+    const pool = poolOf();
+    pool.on('connection', (connection) => connection.execute('SET innodb_lock_wait_timeout = 1'));
+    const { storage, peek, table } = await openTable(pool);
+    const other = await poolOf().getConnection();
+    await other.beginTransaction();
+    await other.query(`INSERT INTO \`${table}\` (id, name) VALUES (1, 'held')`);
+    const before = await lockWaits();
+    const creating = storage.create({ id: 1n, name: 'Rosa' }, context);
+    // The second wait begins after the first has ended in error 1205.
+    while ((await lockWaits()) < before + 2);
+    await other.rollback();
+    other.release();
+    expect(await creating).toBe('created');
+    expect(await peek(1n)).toEqual({ id: 1n, name: 'Rosa' });
+
+    async function lockWaits(): Promise<number> {
+      return Number((await server.query("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_waits'"))[0]?.[1]);
+    }
+  });
+
+  it('keeps the plants of the evaluation server, whose DATABASE_URL names it', async () => {
+    const programs = ['first', 'second'].map(() => startExample('server', { DATABASE_URL: server.url }));
+    const ports = programs.map(async (program) => {
+      const [, port] = await program.printed(/listening on http:\/\/127\.0\.0\.1:(\d+)/);
+      return new Creators(Number(port));
+    });
+    const [first, second] = await Promise.all(ports);
+    expect(await first?.create(1)).toMatchObject({ status: 200 });
+    expect(await second?.create(1)).toMatchObject({ status: 400, body: expect.stringContaining('40003') });
+    for (const { child } of programs) child.kill('SIGTERM');
+    expect(await Promise.all(programs.map(({ exit }) => exit))).toEqual([0, 0]);
+  });
+
+  it("goes on with the next server of mysql2's own pool cluster when one refuses connections", async () => {
+    const { table, peek } = await openTable(poolOf());
+    const cluster = mysql.createPoolCluster();
+    const [nobody] = await freePorts(1);
+    cluster.add('a', { uri: server.url.replace(String(server.port), String(nobody)) });
+    cluster.add('b', { uri: server.url });
+    const storage = mysqlStorage(cluster.of('*', 'ORDER'), { table });
+    expect(await storage.create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
+    expect(await peek(1n)).toEqual({ id: 1n, name: 'Rosa' });
+    await cluster.end();
+  });
+
+  it('waits for a server that is being restarted, and calls what was under way at its end unknown', async () => {
+    const { storage, peek, table } = await openTable(poolOf());
+    const blocker = await mysql.createConnection(server.url);
+    blocker.on('error', () => {});
+    await blocker.query(`LOCK TABLES \`${table}\` READ`);
+    const handle = createPlantStore(storage, acceptTokens('secret'), { onError: () => {} });
+    const post = (id: number) =>
+      handle({
+        method: 'POST',
+        url: '/plants',
+        headers: { authorization: 'Bearer secret', 'content-type': 'application/json' },
+        body: `{"id":${id},"name":"Rosa ${id}"}`,
+      });
+    const underWay = post(1);
+    await server.seesWaiting('INSERT');
+    await server.daemon.signal('SIGKILL');
+    expect(JSON.parse((await underWay).body)).toMatchObject({ error: 50001 });
+    const waiting = post(2);
+    server.start();
+    expect((await waiting).status).toBe(200);
+    behind = await mysql.createConnection(server.url);
+    expect(await peek(2n)).toEqual({ id: 2n, name: 'Rosa 2' });
+  });
+
+  it('lets go of a server that is frozen, and goes on when it is back', async () => {
+    const { table } = await openTable(poolOf());
+    const pool = poolOf({ connectionLimit: 1, connectTimeout: 500 });
+    const storage = mysqlStorage(pool, { table, timeoutMs: 300 });
+    await storage.create({ id: 1n, name: 'Rosa' }, context);
+    await server.daemon.signal('SIGSTOP');
+    await expect(storage.create({ id: 2n, name: 'Rosa' }, context)).rejects.toThrow(
+      'did not answer within 300 ms',
+    );
+    await expect(storage.find(1n, context)).rejects.toThrow();
+    await server.daemon.signal('SIGCONT');
+    expect(await storage.create({ id: 3n, name: 'Rosa' }, context)).toBe('created');
+  });
+});

@@ -1,0 +1,147 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import mysql from 'mysql2/promise';
+import pg from 'pg';
+import { mysqlStorage } from 'plant-store/mysql';
+import { postgresStorage } from 'plant-store/postgres';
+import { afterAll, describe, inject, it } from 'vitest';
+import { seed } from '../../support/random.js';
+import { faultsIn, type Holdings } from './checker.js';
+import { oneMariaDb } from './galera.js';
+import { type Answer, Load } from './load.js';
+import { clean, type Daemon, until } from './machine.js';
+import { onePostgres } from './postgres.js';
+import { figuresOf, type Row, tableOf } from './timeline.js';
+
+/** A server, and how to look behind the storage. */
+interface Server {
+  readonly daemon: Daemon;
+  readonly url: string;
+  start(): void;
+  query(sql: string): Promise<unknown>;
+  plants(table: string): Promise<Holdings>;
+}
+
+const outage = 30_000;
+
+/** `timeoutMs` of a storage that was given none. */
+const timeoutMs = 10_000;
+
+const servers: Record<string, () => Promise<Server>> = {
+  PostgreSQL: async () => {
+    const server = await onePostgres();
+    const pool = new pg.Pool({ connectionString: server.url });
+    await postgresStorage(pool).createTable();
+    await pool.end();
+    return server;
+  },
+  MariaDB: async () => {
+    const server = await oneMariaDb();
+    const pool = mysql.createPool(server.url);
+    await mysqlStorage(pool).createTable();
+    await pool.end();
+    return server;
+  },
+};
+
+/** When the outage ended, and when the server took statements again. */
+interface Return {
+  readonly ended: number;
+  readonly back: number;
+}
+
+const outages: Record<string, (server: Server) => Promise<Return>> = {
+  'killed for 30 s': async (server) => {
+    await server.daemon.signal('SIGKILL');
+    await sleep(outage);
+    const ended = Date.now();
+    server.start();
+    await until('the server', () => server.query('SELECT 1'));
+    return { ended, back: Date.now() };
+  },
+  'frozen for 30 s': async (server) => {
+    await server.daemon.signal('SIGSTOP');
+    await sleep(outage);
+    const ended = Date.now();
+    await server.daemon.signal('SIGCONT');
+    return { ended, back: ended };
+  },
+};
+
+describe.skipIf(inject('obstacle'))(`64 creators while the database is away (seed ${seed})`, () => {
+  const rows: (Row & { readonly back: number; readonly heap: number })[] = [];
+
+  afterAll(() => {
+    console.log(tableOf(rows));
+    for (const { what, back, heap, numbers } of rows) {
+      const all = Object.values(numbers).reduce((sum, count) => sum + count, 0);
+      const shares = Object.entries(numbers).map(
+        ([number, count]) => `${((count / all) * 100).toFixed(1)} % × ${number}`,
+      );
+      const megabytes = (heap / 2 ** 20).toFixed(0);
+      console.log(
+        `${what}: ${shares.join(', ')}; first 200 after ${back} ms; at most ${megabytes} MiB of heap`,
+      );
+    }
+  });
+
+  // All at once: the servers are away for most of the time, and so it takes one minute instead of four.
+  for (const [name, open] of Object.entries(servers)) {
+    for (const [what, strike] of Object.entries(outages)) {
+      it.concurrent(`keeps its promises, and its time, when ${name} is ${what}`, async ({ expect }) => {
+        const server = await open();
+        const { url } = server;
+        const load = new Load({
+          table: 'plants',
+          urls: [url],
+          apps: 1,
+          creators: 64,
+          rivals: 0,
+          pauseMs: 100,
+        });
+        try {
+          await load.tells('created', 2_000);
+          const calm = load.heap;
+          const struck = Date.now();
+          const { ended, back } = await strike(server);
+          await load.tells('created', 2_000);
+          const answers = await load.stop();
+          const faults = faultsIn(answers, [await server.plants('plants')]);
+          const first = Math.min(
+            ...answers.filter((answer) => answer.at >= back && answer.number === 200).map(({ at }) => at),
+          );
+          const longest = Math.max(...answers.map(({ took }) => took));
+          rows.push({
+            what: `${name} ${what}`,
+            // Of the outage alone: how many plants were stored before it and after it says nothing.
+            ...figuresOf(answers.filter(({ at }) => at > struck && at < ended)),
+            gap: figuresOf(answers).gap,
+            max: longest,
+            violations: faults.length,
+            back: Math.round(first - back),
+            heap: load.heap,
+          });
+          console.log(load.summary);
+          expect(faults).toEqual([]);
+          // Each create settles within its own time; half a second is for two busy cores.
+          expect(longest).toBeLessThan(timeoutMs + 500);
+          // Then one create at a time tries, and all others are refused at once.
+          expect(slowTogether(answers, struck + timeoutMs + 500, ended)).toEqual([]);
+          expect(first - back).toBeLessThan(1_000);
+          expect(load.heap - calm).toBeLessThan(64 * 2 ** 20);
+        } finally {
+          load.kill();
+          await clean([server.daemon], server.daemon.folder);
+        }
+      });
+    }
+  }
+});
+
+/** Creates called between these times that took over 300 ms while another one did. */
+function slowTogether(answers: readonly Answer[], from: number, to: number): Answer[] {
+  const slow = answers
+    .filter(({ at, took }) => took > 300 && at - took > from && at - took < to)
+    .sort((a, b) => a.at - a.took - (b.at - b.took));
+  // A create may try as soon as the one before has its answer, which is read from the clock a moment later.
+  return slow.filter(({ at, took }, i) => i > 0 && at - took < slow[i - 1]!.at - 1);
+}

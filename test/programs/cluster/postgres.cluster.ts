@@ -1,0 +1,155 @@
+import pg from 'pg';
+import type { NewPlant } from 'plant-store';
+import { postgresStorage } from 'plant-store/postgres';
+import { storageCases } from 'plant-store/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { randomOf, seed } from '../../support/random.js';
+import { faultsIn } from './checker.js';
+import { Doorway } from './doorway.js';
+import { Load } from './load.js';
+import { clean } from './machine.js';
+import { onePostgres, type Postgres, primaryAndStandby } from './postgres.js';
+
+describe.skipIf(inject('obstacle'))(`postgresStorage on a primary and a standby (seed ${seed})`, () => {
+  const choose = randomOf(seed);
+  let primary: Postgres;
+  let standby: Postgres;
+  let doorway: Doorway;
+  let load: Load;
+
+  afterEach(async () => {
+    load?.kill();
+    doorway?.close();
+    await clean([primary.daemon, standby.daemon], primary.daemon.folder);
+  });
+
+  async function start({ synchronous = true } = {}): Promise<void> {
+    [primary, standby] = await primaryAndStandby({ synchronous });
+    doorway = await Doorway.before(primary.port);
+    const pool = new pg.Pool({ connectionString: primary.url });
+    await postgresStorage(pool).createTable();
+    await pool.end();
+    const url = `postgres://postgres@127.0.0.1:${doorway.port}/postgres`;
+    // Two stores in each app, so that batches of one app meet too.
+    load = new Load({ table: 'plants', urls: [url, url], timeoutMs: 4_000 });
+    // A fault comes when all are at work.
+    await load.tells('created', 300 + Math.floor(choose() * 700));
+  }
+
+  /** The primary is dead for good before another takes its place: otherwise there would be two. */
+  async function failOver(): Promise<void> {
+    await primary.daemon.signal('SIGKILL');
+    if (!standby.daemon.isRunning) {
+      standby.start();
+      await standby.ready();
+    }
+    await standby.promote();
+    doorway.leadTo(standby.port);
+  }
+
+  async function faults(...servers: Postgres[]): Promise<string[]> {
+    const told = await load.stop();
+    console.log(load.summary);
+    return faultsIn(told, await Promise.all(servers.map((server) => server.plants())));
+  }
+
+  it('keeps its promises while nothing fails', async () => {
+    await start();
+    await load.tells('created', 3_000);
+    await load.tells('taken', 100);
+    expect(await faults(primary)).toEqual([]);
+    expect(load.counts.unknown + load.counts.refused).toBe(0);
+  });
+
+  it('keeps its promises while connections and statements are killed', async () => {
+    await start();
+    for (let killed = 0; killed < 60; ) {
+      killed += await primary.killConnections(choose() < 0.5 ? 'pg_terminate_backend' : 'pg_cancel_backend');
+    }
+    await load.tells('created', 300);
+    expect(await faults(primary)).toEqual([]);
+    expect(load.counts.unknown).toBeGreaterThan(0);
+  });
+
+  it('keeps its promises when the primary is killed and the standby promoted', async () => {
+    await start();
+    await primary.isAtWork();
+    await failOver();
+    await load.tells('created', 1_000);
+    expect(await faults(standby)).toEqual([]);
+  });
+
+  it('keeps its promises when the primary crashes and comes back', async () => {
+    await start();
+    await primary.daemon.signal('SIGKILL');
+    primary.start();
+    await load.tells('created', 1_000);
+    expect(await faults(primary)).toEqual([]);
+  });
+
+  it('keeps its promises when the standby is frozen, and resumed', async () => {
+    await start();
+    await standby.daemon.signal('SIGSTOP');
+    await load.tells('failed', 48);
+    const before = load.counts.created;
+    await load.tells('failed', 48);
+    expect(load.counts.created).toBe(before);
+    await standby.daemon.signal('SIGCONT');
+    await load.tells('created', 1_000);
+    expect(await faults(primary)).toEqual([]);
+  });
+
+  it('does not say created of what is on a primary alone, whose wait was cut short and who dies', async () => {
+    await start();
+    await standby.daemon.signal('SIGKILL');
+    for (let cut = 0; cut < 20; ) cut += await primary.cutWaits();
+    await failOver();
+    await load.tells('created', 1_000);
+    // PostgreSQL shows what it kept to itself to the next who asks for the id, and cannot be made to wait again.
+    const isKnown = (fault: string) => fault.startsWith('taken by nobody');
+    expect((await faults(standby)).filter((fault) => !isKnown(fault))).toEqual([]);
+    expect([...load.failures.keys()].join()).toContain('synchronous replication');
+  });
+
+  it('is seen by the checker to lose plants with a standby that nobody waits for', async () => {
+    await start({ synchronous: false });
+    await standby.daemon.signal('SIGKILL');
+    await load.tells('created', 1_000);
+    await failOver();
+    await load.tells('created', 100);
+    expect(await faults(standby)).toContainEqual(expect.stringMatching(/^lost: /));
+  });
+});
+
+describe.skipIf(inject('obstacle'))('postgresStorage on a table in partitions', () => {
+  let server: Postgres;
+  let pool: pg.Pool;
+  let tables = 0;
+
+  beforeAll(async () => {
+    server = await onePostgres();
+    pool = new pg.Pool({ connectionString: server.url });
+  });
+  afterAll(async () => {
+    await pool?.end();
+    if (server) await clean([server.daemon], server.daemon.folder);
+  });
+
+  async function openPartitions() {
+    const table = `plants${tables++}`;
+    await pool.query(
+      `CREATE TABLE ${table} (id bigint PRIMARY KEY, name text NOT NULL, tag text) PARTITION BY HASH (id)`,
+    );
+    for (const part of [0, 1, 2, 3]) {
+      const values = `FOR VALUES WITH (MODULUS 4, REMAINDER ${part})`;
+      await pool.query(`CREATE TABLE ${table}_${part} PARTITION OF ${table} ${values}`);
+    }
+    const peek = async (id: bigint): Promise<NewPlant | undefined> => {
+      const { rows } = await pool.query(`SELECT name, tag FROM ${table} WHERE id = $1`, [String(id)]);
+      return rows[0] && { id, name: rows[0].name, ...(rows[0].tag !== null && { tag: rows[0].tag }) };
+    };
+    return { storage: postgresStorage(pool, { table }), caller: 'anyone', peek };
+  }
+
+  for (const { id, name, run } of storageCases(openPartitions)) it(`${id}: ${name}`, run);
+});

@@ -1,0 +1,17 @@
+/** What `main.ts` does not say on the command line. */
+export default {
+  testRunner: 'vitest',
+  vitest: { configFile: 'test/programs/mutants/vitest.config.ts', related: false },
+  coverageAnalysis: 'perTest',
+  concurrency: 2,
+  // Beside one and a half of the tests' own time. On a busy machine a shorter limit would count slow tests as a kill.
+  timeoutMS: 5_000,
+  // Stryker would load TypeScript, which it does not bring, to rewrite a file that no test needs.
+  ignorePatterns: ['dist', 'tsconfig.json'],
+  // A test compares files byte by byte: no comment may be added to them.
+  disableTypeChecks: false,
+  reporters: ['progress', 'clear-text', 'json'],
+  clearTextReporter: { allowColor: false, logTests: false, reportTests: false, reportScoreTable: false },
+  jsonReporter: { fileName: process.env.MUTANTS_REPORT },
+  allowConsoleColors: false,
+};

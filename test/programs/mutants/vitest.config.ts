@@ -1,0 +1,24 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import base from '../../vitest.config.js';
+import { groups } from './groups.js';
+
+/** The tests of the group that `main.ts` runs. */
+const include = groups[Number(process.env.MUTANTS_GROUP)]!.tests as string[];
+
+/** In the order of the list: a mutant that a fast test kills costs no more than that test. */
+class AsListed extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => include.findIndex((name) => moduleId.endsWith(name));
+    return [...files].sort((a, b) => rank(a) - rank(b));
+  }
+}
+
+export default {
+  ...base,
+  test: {
+    ...base.test,
+    include,
+    setupFiles: ['test/programs/mutants/setup.ts'],
+    sequence: { sequencer: AsListed },
+  },
+};

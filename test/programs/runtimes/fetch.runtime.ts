@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { type Client, clientOf } from '../../support/client.js';
+import { bodyLimit, contractCases, faultsOf } from '../../support/contract.js';
+import { expectExactPlants } from '../../support/plants.js';
+import { type Program, urlOf } from '../../support/program.js';
+import { bundle, bundleTo, startNext, startOn, stop } from './runtimes.js';
+
+interface Runtime {
+  readonly name: string;
+  readonly start: () => Promise<Program>;
+  readonly example?: () => Promise<Program>;
+  /** The mount and the `/inside` path, if a framework answers other paths and methods itself. */
+  readonly within?: { readonly mount: string; readonly inside: string };
+}
+
+/** Each row is a server on another runtime, and its example: to test a new runtime is to add a row and a file. */
+const runtimes: readonly Runtime[] = [
+  {
+    name: 'Bun.serve',
+    start: () => startOn('bun', 'test/programs/runtimes/contract-bun.ts'),
+    example: () => startOn('bun', 'examples/bun.ts'),
+  },
+  { name: 'Elysia on Bun', start: () => startOn('bun', 'test/programs/runtimes/contract-elysia.ts') },
+  {
+    name: 'Deno.serve',
+    start: () => startOn('deno', 'test/programs/runtimes/contract-deno.ts'),
+    example: () => startOn('deno', 'examples/deno.ts'),
+  },
+  {
+    name: 'Workers (workerd)',
+    start: () => startWorker('test/programs/runtimes/contract-worker.ts'),
+    example: () => startWorker('examples/worker.ts'),
+  },
+  {
+    name: 'Next',
+    start: async () => {
+      await bundleTo('app/api/plants/route.js', 'test/programs/runtimes/contract-next.ts');
+      return startNext();
+    },
+    within: { mount: '/api', inside: '/api/plants' },
+  },
+];
+
+async function startWorker(file: string): Promise<Program> {
+  // Miniflare 4 does not run on Node 20.
+  return startOn('node22', 'test/programs/runtimes/miniflare.ts', await bundle(file));
+}
+
+describe.each(runtimes)('on $name', ({ start, example, within }) => {
+  const { mount, inside: insidePath } = within ?? { mount: '', inside: '/inside' };
+  let program: Program;
+  let url: string;
+  let client: Client;
+
+  beforeAll(async () => {
+    program = await start();
+    url = await urlOf(program);
+    client = clientOf(url + mount);
+  });
+  afterAll(() => stop(program));
+
+  const inside = async (id: string) => {
+    const answer = await fetch(`${url}${insidePath}?id=${id}`);
+    return (await answer.json()) as { errors: number; plants: { id: string; name: string; tag?: string }[] };
+  };
+
+  const ours = contractCases.filter(({ expected: { status } }) => !within || ![404, 405].includes(status));
+
+  test.each(ours)('$id: $title', async (contractCase) => {
+    const { id, expected, before, request } = contractCase;
+    const { errors } = await inside(id);
+    expect(await faultsOf(contractCase, client.send)).toEqual([]);
+    const after = await inside(id);
+    expect(after.errors - errors).toBe(expected.status >= 500 ? 1 : 0);
+    if (request.headers?.authorization) return;
+    expect(after.plants).toHaveLength((before ? 1 : 0) + (expected.status === 200 ? 1 : 0));
+    const { stores } = expected;
+    if (stores) expect(after.plants.at(-1)).toEqual({ ...stores, id: String(stores.id) });
+  });
+
+  if (example) {
+    test('the example creates plants and keeps their ids exact', async () => {
+      const started = await example();
+      onTestFinished(() => stop(started));
+      await expectExactPlants(await urlOf(started));
+    });
+  }
+
+  test('hazard: an upload that never ends is answered as soon as it is too large', async () => {
+    const chunk = new Uint8Array(2 ** 16).fill(0x20);
+    let left = bodyLimit / chunk.length + 1;
+    // Then the client stops writing, because it may not read the answer if it writes while the connection is cut.
+    const body = new ReadableStream({
+      pull: (controller) => (left-- > 0 ? controller.enqueue(chunk) : new Promise(() => {})),
+    });
+    const headers = { authorization: `Bearer good.endless`, 'content-type': 'application/json' };
+    const answer = await fetch(`${url}${mount}/plants`, {
+      method: 'POST',
+      headers,
+      body,
+      duplex: 'half',
+    } as RequestInit);
+    expect(await answer.json()).toMatchObject({ error: 40006 });
+  });
+});

@@ -1,0 +1,18 @@
+import { describe, expect, test } from 'vitest';
+import { nodeVersions, run } from './runtimes.js';
+
+describe.each(nodeVersions)('on Node %s', (version) => {
+  test('the built package passes the contract table on every host, and the matrix of bodies', async () => {
+    const config = ['--config', 'test/programs/runtimes/built.config.ts', '--reporter', 'dot'];
+    const program = run(`node${version}`, 'node_modules/vitest/vitest.mjs', 'run', ...config);
+    const code = await program.exit;
+    expect(code, program.output()).toBe(0);
+    expect(program.output()).toMatch(/Tests .*\d{4} passed/);
+  });
+});
+
+test('npm start says in one line that Node 18 is too old', async () => {
+  const program = run('node18', 'examples/start.js');
+  expect(await program.exit).toBe(1);
+  expect(program.output()).toMatch(/^plant-store: needs Node 20 or newer, and this is Node 18\.[\d.]+\n$/);
+});

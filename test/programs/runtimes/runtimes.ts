@@ -1,0 +1,84 @@
+/** Runs a TypeScript file of this repository as a program on each runtime. */
+import { once } from 'node:events';
+import { copyFile, mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { build } from 'esbuild';
+import { inject } from 'vitest';
+import { entries } from '../../../tsup.config.js';
+import { type Program, startProgram } from '../../support/program.js';
+import { root } from '../../support/root.js';
+
+const folder = inject('runtimes');
+
+/** The path of a program in `node_modules` of the temporary folder. */
+export const tool = (path: string): string => join(folder, 'node_modules', path);
+
+export const nodeVersions = ['22', '24', '26'] as const;
+export type RuntimeName = `node${'18' | (typeof nodeVersions)[number]}` | 'bun' | 'deno';
+
+const commands: Record<RuntimeName, readonly string[]> = {
+  node18: [tool('node18/bin/node')],
+  node22: [tool('node22/bin/node')],
+  node24: [tool('node24/bin/node')],
+  node26: [tool('node26/bin/node')],
+  bun: [tool('.bin/bun')],
+  deno: [tool('.bin/deno'), 'run', '--allow-all', '--quiet'],
+};
+
+/**
+ * Bundles a file with the built package as `plant-store`, into the folder that has the installed packages.
+ *
+ * @param file its path from the root of the repository
+ */
+export async function bundle(file: string): Promise<string> {
+  const outfile = join(folder, file.replaceAll('/', '-').replace(/\.ts$/, '.mjs'));
+  await build({
+    entryPoints: [join(root, file)],
+    outfile,
+    bundle: true,
+    format: 'esm',
+    platform: 'neutral',
+    mainFields: ['module', 'main'],
+    external: ['node:*', 'bun:*', 'better-sqlite3', 'elysia', 'miniflare'],
+    alias: Object.fromEntries(
+      Object.keys(entries).map((name) => [
+        name === 'index' ? 'plant-store' : `plant-store/${name}`,
+        join(root, 'dist', `${name}.js`),
+      ]),
+    ),
+    logLevel: 'error',
+  });
+  return outfile;
+}
+
+/** Bundles a file and starts it. */
+export async function startOn(runtime: RuntimeName, file: string, ...args: string[]): Promise<Program> {
+  return startProgram([...commands[runtime], await bundle(file), ...args]);
+}
+
+/** Runs a command line of a runtime to its end. */
+export function run(runtime: RuntimeName, ...args: string[]): Program {
+  return startProgram([...commands[runtime], ...args]);
+}
+
+/** Ends a program and lets it end its children: workerd and Next would survive a kill, which comes only after 5 s. */
+export async function stop({ child }: Program): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  const timer = setTimeout(() => child.kill('SIGKILL'), 5_000);
+  child.kill('SIGTERM');
+  await ended;
+  clearTimeout(timer);
+}
+
+/** Writes a bundle to a path in the temporary folder, where a framework looks for it. */
+export async function bundleTo(path: string, file: string): Promise<void> {
+  const target = join(folder, path);
+  await mkdir(dirname(target), { recursive: true });
+  await copyFile(await bundle(file), target);
+}
+
+/** Runs the temporary folder as a Next app. */
+export function startNext(): Program {
+  return run('node22', tool('next/dist/bin/next'), 'dev', folder, '-p', '0');
+}

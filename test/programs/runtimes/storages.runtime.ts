@@ -1,0 +1,42 @@
+import { existsSync } from 'node:fs';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { storageCases } from '../../published/index.js';
+import { describeUnless } from '../../support/obstacle.js';
+import { type Program, startProgram } from '../../support/program.js';
+import { bundle, startOn, stop, tool } from './runtimes.js';
+
+/** Each runtime has to pass all of them. */
+const promiseCount = storageCases(() => Promise.reject()).length;
+
+const compiled = existsSync(tool('better-sqlite3/build/Release/better_sqlite3.node'));
+const obstacle = compiled ? undefined : 'better-sqlite3 can be neither fetched nor compiled here';
+
+const drivers: [string, () => Promise<Program>][] = [
+  ['node:sqlite on Node 22', () => startOn('node22', 'test/programs/runtimes/cases-node-sqlite.ts')],
+  ['node:sqlite on Node 24', () => startOn('node24', 'test/programs/runtimes/cases-node-sqlite.ts')],
+  ['node:sqlite on Node 26', () => startOn('node26', 'test/programs/runtimes/cases-node-sqlite.ts')],
+  ['bun:sqlite', () => startOn('bun', 'test/programs/runtimes/cases-bun-sqlite.ts')],
+  [
+    'a Worker on D1',
+    async () =>
+      startOn('node22', 'test/programs/runtimes/cases-d1.ts', await bundle('examples/worker-d1.ts')),
+  ],
+];
+
+async function expectToPass(start: () => Promise<Program>): Promise<void> {
+  const program = await start();
+  onTestFinished(() => stop(program));
+  const [printed] = await program.printed(/^\{"cases":.*$/m);
+  expect(JSON.parse(printed)).toEqual({ cases: promiseCount, failed: [] });
+}
+
+describe('the storage cases pass on', () => {
+  test.each(drivers)('%s', (_, start) => expectToPass(start));
+
+  describeUnless(obstacle, 'better-sqlite3', () => {
+    test('on this Node', () =>
+      expectToPass(async () =>
+        startProgram([process.execPath, await bundle('test/programs/runtimes/cases-better-sqlite3.ts')]),
+      ));
+  });
+});

@@ -1,0 +1,13 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+/** `npm run test:runtimes`: the built package on other versions of Node, on Bun, on Deno and on Workers. */
+export default defineConfig({
+  root: fileURLToPath(new URL('../../..', import.meta.url)),
+  test: {
+    include: ['test/programs/runtimes/**/*.runtime.ts'],
+    globalSetup: 'test/programs/runtimes/install.ts',
+    testTimeout: 120_000,
+    hookTimeout: 60_000,
+  },
+});
