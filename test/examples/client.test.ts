@@ -13,7 +13,7 @@ describe('the client sends ids beyond 2^53 digit by digit', () => {
   ])('%s', async (_title, flags) => {
     const url = await urlOf(runExample('server', { DATABASE_URL: 'memory:' }));
     const client = () =>
-      run(process.execPath, [...flags, '--import', 'tsx', 'examples/client.ts'], {
+      run(process.execPath, [...flags, '--import', 'tsx', 'examples/clients/client.ts'], {
         env: { ...process.env, URL: url },
       });
     const first = await client();

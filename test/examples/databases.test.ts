@@ -45,10 +45,10 @@ describe('PostgreSQL', () => {
   const empty = () => pool.query('TRUNCATE plants');
 
   const examples: [name: string, load: () => Promise<StorageExample>, mount?: string][] = [
-    ['drizzle', () => import('../../examples/drizzle.js'), '/api'],
-    ['kysely', () => import('../../examples/kysely.js')],
-    ['knex', () => import('../../examples/knex.js')],
-    ['postgres-js', () => import('../../examples/postgres-js.js')],
+    ['drizzle', () => import('../../examples/storages/drizzle.js'), '/api'],
+    ['kysely', () => import('../../examples/storages/kysely.js')],
+    ['knex', () => import('../../examples/storages/knex.js')],
+    ['postgres-js', () => import('../../examples/storages/postgres-js.js')],
   ];
 
   describe.each(examples)('%s', (_name, load, mount) => {
@@ -61,7 +61,7 @@ describe('PostgreSQL', () => {
   });
 
   it("drizzle: the app's own GET finds the plant beside the mount, its id exact", async () => {
-    const { storage, ...example } = await import('../../examples/drizzle.js');
+    const { storage, ...example } = await import('../../examples/storages/drizzle.js');
     await empty();
     await storage.create({ id: 9007199254740993n, name: 'Ilex' }, someContext());
     const url = `${await exampleUrl(example)}/api/plants`;
@@ -71,7 +71,7 @@ describe('PostgreSQL', () => {
   });
 
   it('minimal-storage answers through its handle: created, taken, refused', async () => {
-    const { handle } = await import('../../examples/minimal-storage.js');
+    const { handle } = await import('../../examples/storages/minimal-storage.js');
     await empty();
     const create = async (name: string, token = 'secret') => {
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
@@ -88,9 +88,9 @@ describe('PostgreSQL', () => {
   });
 
   describe('outbox', () => {
-    let example: typeof import('../../examples/outbox.js');
+    let example: typeof import('../../examples/storages/outbox.js');
     beforeAll(async () => {
-      example = await import('../../examples/outbox.js');
+      example = await import('../../examples/storages/outbox.js');
     });
     const emptyBoth = () => pool.query('TRUNCATE plants, outbox');
     const peek = async (id: bigint) => {
@@ -175,7 +175,7 @@ describe('dynamodb', () => {
     const keys = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_REGION: 'eu-central-1' };
     Object.assign(process.env, keys, { AWS_ENDPOINT_URL_DYNAMODB: endpoint });
     behind = new DynamoDBClient({ endpoint });
-    example = await import('../../examples/dynamodb.js');
+    example = await import('../../examples/storages/dynamodb.js');
     cleanUps.push(doorway.close, () => database?.close());
   });
 

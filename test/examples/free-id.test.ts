@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { freeId } from '../../examples/free-id.js';
+import { freeId } from '../../examples/server/free-id.js';
 
 describe('a free id', () => {
   it.each<[string, bigint[], bigint, bigint]>([

@@ -18,7 +18,7 @@ describe('an example creates plants and keeps their ids exact', () => {
   });
 
   it('next-route, called as Next calls it', async () => {
-    const { POST } = await import('../../examples/next-route.js');
+    const { POST } = await import('../../examples/hosts/next-route.js');
     const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
     const request = new Request('http://localhost/api/plants', {
       method: 'POST',

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { openStorage } from '../../examples/open-storage.js';
+import { openStorage } from '../../examples/server/open-storage.js';
 
 // No server listens on port 1.
 const refused = /ECONNREFUSED/;

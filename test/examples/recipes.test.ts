@@ -40,8 +40,8 @@ const good = { authorization: 'Bearer secret', 'content-type': 'application/json
 
 describe('a host of its own kind creates plants, exact ones', () => {
   it.each([
-    ['hapi', () => import('../../examples/hapi.js')],
-    ['nest-fastify', () => import('../../examples/nest-fastify.js')],
+    ['hapi', () => import('../../examples/hosts/hapi.js')],
+    ['nest-fastify', () => import('../../examples/hosts/nest-fastify.js')],
   ])('%s', async (_name, load) => {
     const mount = `${await exampleUrl(load())}/api`;
     await expectExactPlants(mount);
@@ -84,7 +84,7 @@ describe('Lambda', () => {
   it.each(Object.entries(events))(
     'creates a plant behind %s, and refuses its id again',
     async (_name, event) => {
-      const { handler } = await import('../../examples/lambda.js');
+      const { handler } = await import('../../examples/hosts/lambda.js');
       expect(await handler(event)).toEqual({
         statusCode: 200,
         headers: { 'content-type': 'application/json' },
@@ -107,7 +107,7 @@ describe('Lambda', () => {
     ['another path', { path: '/trees' }, 40401],
     ['another method', { httpMethod: 'GET' }, 40501],
   ])('refuses %s', async (_title, change, error) => {
-    const { handler } = await import('../../examples/lambda.js');
+    const { handler } = await import('../../examples/hosts/lambda.js');
     const event = { httpMethod: 'POST', path: '/plants', headers: good, body: rosa(5) };
     const answer = await handler({ ...event, ...change });
     expect(JSON.parse(answer.body)).toMatchObject({ error });
@@ -121,7 +121,7 @@ describe('request-log', () => {
   const always = { time: expect.any(String), level: 'info', ms: expect.any(Number) };
 
   it('logs each answer with the id that the client sent, or a new one', async () => {
-    const url = `${await exampleUrl(import('../../examples/request-log.js'))}/plants`;
+    const url = `${await exampleUrl(import('../../examples/around/request-log.js'))}/plants`;
     const post = (headers: Record<string, string>) => fetch(url, { method: 'POST', headers, body: rosa(1) });
     const created = await post({ ...good, 'x-request-id': 'from-the-proxy' });
     expect(created.headers.get('x-request-id')).toBe('from-the-proxy');
@@ -135,7 +135,7 @@ describe('request-log', () => {
   });
 
   it('logs the cause of a 5xx under the id of its request', async () => {
-    const example = await import('../../examples/request-log.js');
+    const example = await import('../../examples/around/request-log.js');
     vi.spyOn(example.storage, 'create').mockRejectedValueOnce(new Error('disk full'));
     const url = `${await exampleUrl(example)}/plants`;
     const failed = await fetch(url, { method: 'POST', headers: good, body: rosa(3) });
@@ -148,7 +148,7 @@ describe('request-log', () => {
   });
 
   it('logs a refusal without a body too', async () => {
-    const url = `${await exampleUrl(import('../../examples/request-log.js'))}/plants`;
+    const url = `${await exampleUrl(import('../../examples/around/request-log.js'))}/plants`;
     expect((await fetch(url, { method: 'HEAD' })).status).toBe(405);
     const requestId = expect.stringMatching(/^[0-9a-f-]{36}$/);
     expect(lines()).toMatchObject([{ method: 'HEAD', status: 405, requestId }]);
@@ -157,7 +157,7 @@ describe('request-log', () => {
 
 describe('metrics', () => {
   it('counts answers by error number, and not what the app answers', async () => {
-    const url = await exampleUrl(import('../../examples/metrics.js'));
+    const url = await exampleUrl(import('../../examples/around/metrics.js'));
     await create(`${url}/api`, rosa(1));
     await create(`${url}/api`, rosa(1));
     await create(`${url}/api`, rosa(2), 'wrong');
@@ -187,7 +187,7 @@ describe('tracing', () => {
   });
 
   it('makes a span for a request, with one for its storage inside', async () => {
-    const url = await exampleUrl(import('../../examples/tracing.js'));
+    const url = await exampleUrl(import('../../examples/around/tracing.js'));
     await create(url, rosa(1));
     await create(url, rosa(1), 'wrong');
     const [storing, request, refused, ...more] = spans.getFinishedSpans();
@@ -202,7 +202,7 @@ describe('tracing', () => {
   });
 
   it('keeps the cause of a 5xx with the span of its request', async () => {
-    const example = await import('../../examples/tracing.js');
+    const example = await import('../../examples/around/tracing.js');
     spans.reset();
     vi.spyOn(example.plants, 'create').mockRejectedValueOnce(new Error('disk full'));
     await create(await exampleUrl(example), rosa(2));
@@ -214,7 +214,7 @@ describe('tracing', () => {
 
 describe('rate-limit', () => {
   it('answers an Error and Retry-After beyond the limit, and does not limit the rest of the app', async () => {
-    const mount = `${await exampleUrl(import('../../examples/rate-limit.js'))}/api`;
+    const mount = `${await exampleUrl(import('../../examples/around/rate-limit.js'))}/api`;
     expect((await create(mount, rosa(1)))[0]).toBe(200);
     expect((await create(mount, rosa(2), 'wrong'))[0]).toBe(401);
     const { status, headers, body } = await createPlant(mount, rosa(3));
@@ -226,13 +226,13 @@ describe('rate-limit', () => {
 
 describe('passport', () => {
   it('hands its user to the storage', async () => {
-    const mount = `${await exampleUrl(import('../../examples/passport.js'))}/api`;
+    const mount = `${await exampleUrl(import('../../examples/around/passport.js'))}/api`;
     expect(await create(mount, rosa(1))).toEqual([200, { name: 'Rosa canina' }]);
     expect(printed.log).toHaveBeenCalledWith('alice creates plant 1');
   });
 
   it('lets the library answer a token that the strategy turns down, and an error of the strategy', async () => {
-    const mount = `${await exampleUrl(import('../../examples/passport.js'))}/api`;
+    const mount = `${await exampleUrl(import('../../examples/around/passport.js'))}/api`;
     const { status, headers, body } = await createPlant(mount, rosa(2), 'wrong');
     expect([status, body]).toMatchObject([401, { error: 40102 }]);
     expect(headers.get('www-authenticate')).toBe('Bearer realm="plants", error="invalid_token"');
@@ -247,28 +247,28 @@ describe('a file of a framework, called as the framework calls it, creates plant
     [
       'next-route',
       async () => {
-        const { POST } = await import('../../examples/next-route.js');
+        const { POST } = await import('../../examples/hosts/next-route.js');
         return (request) => POST(request, { params: Promise.resolve({}) });
       },
     ],
     [
       'sveltekit',
       async () => {
-        const { POST } = await import('../../examples/sveltekit.js');
+        const { POST } = await import('../../examples/hosts/sveltekit.js');
         return (request) => POST({ request });
       },
     ],
     [
       'react-router',
       async () => {
-        const { action } = await import('../../examples/react-router.js');
+        const { action } = await import('../../examples/hosts/react-router.js');
         return (request) => action({ request });
       },
     ],
     [
       'nitro',
       async () => {
-        const { default: handler } = await import('../../examples/nitro.js');
+        const { default: handler } = await import('../../examples/hosts/nitro.js');
         return new H3().post('/api/plants', handler).fetch;
       },
     ],
@@ -287,7 +287,7 @@ describe('a file of a framework, called as the framework calls it, creates plant
   });
 
   it('next-pages', async () => {
-    const { default: handler, config } = await import('../../examples/next-pages.js');
+    const { default: handler, config } = await import('../../examples/hosts/next-pages.js');
     const { url, close } = await listen(createServer(serveNext({ page: { default: handler, config } })));
     onTestFinished(close);
     await expectExactPlants(`${url}/api`);

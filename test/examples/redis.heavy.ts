@@ -34,7 +34,7 @@ describeUnless(obstacle, 'redis', () => {
       cutsNextAnswer = false;
     });
     process.env.REDIS_URL = `redis://127.0.0.1:${doorway.port}`;
-    example = await import('../../examples/redis.js');
+    example = await import('../../examples/storages/redis.js');
   });
   afterAll(async () => {
     behind?.disconnect();

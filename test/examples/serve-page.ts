@@ -5,8 +5,8 @@ import { acceptTokens, createPlantStore } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
 import { onTestFinished } from 'vitest';
-import { finder, freeId } from '../../examples/free-id.js';
-import { evaluationPage, type PageOptions } from '../../examples/page/page.js';
+import { finder, freeId } from '../../examples/server/free-id.js';
+import { evaluationPage, type PageOptions } from '../../examples/server/page/page.js';
 
 /** Serves the page for as long as the test runs, as the evaluation server does, and returns its address. */
 export async function servePage(options: Partial<PageOptions> = {}): Promise<string> {

@@ -40,7 +40,7 @@ describe('npm start', () => {
     onTestFinished(() => rmSync(folder, { recursive: true }));
     cpSync(`${root}examples`, join(folder, 'examples'), { recursive: true });
     cpSync(`${root}package.json`, join(folder, 'package.json'));
-    const program = startProgram([process.execPath, join(folder, 'examples/start.js')]);
+    const program = startProgram([process.execPath, join(folder, 'examples/server/start.js')]);
     expect(await program.exit).toBe(1);
     expect(program.output()).toBe('plant-store: npm start needs the development dependencies: run npm ci\n');
   });
@@ -93,7 +93,7 @@ describe('the evaluation server', () => {
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const loader = createRequire(import.meta.url).resolve('tsx');
     const program = startProgram(
-      ['env', '-C', folder, process.execPath, '--import', loader, `${root}examples/server.ts`],
+      ['env', '-C', folder, process.execPath, '--import', loader, `${root}examples/server/server.ts`],
       { DATABASE_URL: '', TSX_TSCONFIG_PATH: `${root}tsconfig.json` },
     );
     onTestFinished(() => void program.child.kill('SIGKILL'));

@@ -39,7 +39,7 @@ it('minimal-storage creates each id once, exactly, and refuses a long name', asy
 
 /** A program of its own, because the example opens its pool when it is imported. */
 const createEach = `
-  const { handle } = await import('./examples/minimal-storage.ts');
+  const { handle } = await import('./examples/storages/minimal-storage.ts');
   const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
   for (const body of JSON.parse(process.env.BODIES)) {
     console.log((await handle({ method: 'POST', url: '/plants', headers, body })).body);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { problems } from '../../src/problems.js';
 import { entries } from '../../tsup.config.js';
+import { examples } from '../support/examples.js';
 import { root } from '../support/root.js';
 import { steps } from './request-picture.js';
 
@@ -54,15 +55,11 @@ describe('a program of examples/', () => {
   const named = textsIn('test/examples');
   const programs = textsIn('examples');
   const isUsed = (name: string) =>
-    tests.some((text) => new RegExp(`examples/${name}\\.[jt]s['"]`).test(text)) ||
+    tests.some((text) => new RegExp(`examples/\\w+/${name}\\.[jt]s['"]`).test(text)) ||
     named.some((text) => text.includes(`'${name}'`)) ||
     programs.some((text) => text.includes(`'./${name}.js'`));
 
-  it.each(
-    readdirSync(join(root, 'examples'))
-      .filter((file) => file.endsWith('.ts'))
-      .map((file) => file.replace(/\.ts$/, '')),
-  )('%s is run by a test, or is a part of another', (name) => {
+  it.each([...examples.keys()])('%s is run by a test, or is a part of another', (name) => {
     expect(isUsed(name)).toBe(true);
   });
 
@@ -80,7 +77,7 @@ describe('an adapter', () => {
   );
 
   const readme = read('README.md');
-  const examples = textsIn('examples');
+  const exampleTexts = textsIn('examples');
   const hosts = read('test/hosts/hosts.ts');
   const hostTypes = read('test/hosts/hosts.types.ts');
   const storageTests = [...textsIn('test/storages'), ...textsIn('test/programs/cluster')];
@@ -90,7 +87,7 @@ describe('an adapter', () => {
     'tsup.config.ts: no entry': ({ folder, name }) =>
       entries[name as keyof typeof entries] === `adapters/${folder}/${name}.ts`,
     'README.md: no row': ({ name }) => readme.includes(`from \`plant-store/${name}\``),
-    'examples/: none imports it': ({ name }) => examples.some((text) => imports(text, name)),
+    'examples/: none imports it': ({ name }) => exampleTexts.some((text) => imports(text, name)),
   };
   const places = {
     hosts: {

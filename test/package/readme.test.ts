@@ -1,8 +1,9 @@
 // The documents: their code runs, their links lead somewhere, their tables match the source.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { plantStoreRules } from '../../src/options.js';
 import { problems } from '../../src/problems.js';
+import { examples } from '../support/examples.js';
 
 const root = new URL('../..', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
@@ -16,9 +17,7 @@ const documents = [
   'test/README.md',
   'test/programs/bench/README.md',
 ].filter((path) => existsSync(new URL(path, root)));
-const programs = readdirSync(new URL('examples', root))
-  .filter((name) => name.endsWith('.ts'))
-  .map((name) => ({ name, text: read(`examples/${name}`) }));
+const programs = [...examples].map(([name, path]) => ({ name, text: read(path) }));
 const { scripts } = JSON.parse(read('package.json'));
 
 /** Text without indentation, because a block may be indented in its program. */
@@ -50,7 +49,7 @@ describe('README.md', () => {
   });
 
   it('shows the curl that the server prints, which a test of the server pastes', () => {
-    const server = read('examples/server.ts');
+    const server = read('examples/server/server.ts');
     const [template = ''] = /curl -i .*/.exec(server) ?? [];
     const printed = template
       .replace(/\$\{url\}/, 'http://127.0.0.1:3000')

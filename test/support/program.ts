@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { onTestFinished } from 'vitest';
+import { examples } from './examples.js';
 import { root } from './root.js';
 
 /** A program of `examples/` while it runs. */
@@ -14,13 +15,13 @@ export interface Program {
   readonly exit: Promise<number | null>;
 }
 
-/** Starts `examples/<name>.ts` as a person does, with these settings in its environment, under a tracer if given. */
+/** Starts the program of `examples/` that has this name, as a person does, with these settings in its environment, under a tracer if given. */
 export function startExample(
   name: string,
   env: Record<string, string> = {},
   tracer: readonly string[] = [],
 ): Program {
-  return startProgram([...tracer, process.execPath, '--import', 'tsx', `examples/${name}.ts`], env);
+  return startProgram([...tracer, process.execPath, '--import', 'tsx', examples.get(name)!], env);
 }
 
 /** Starts an example for as long as the test runs. */

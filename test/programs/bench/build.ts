@@ -44,7 +44,9 @@ function librarySources(sources: string): Plugin {
         return path(entries[name as keyof typeof entries]);
       });
       onResolve({ filter: /^\.\.\/\.\.\/\.\.\/src\// }, (args) =>
-        args.importer.includes('/test/programs/bench/') ? path(args.path.slice(9).replace(/\.js$/, '.ts')) : undefined,
+        args.importer.includes('/test/programs/bench/')
+          ? path(args.path.slice(9).replace(/\.js$/, '.ts'))
+          : undefined,
       );
     },
   };

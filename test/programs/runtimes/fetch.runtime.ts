@@ -18,18 +18,18 @@ const runtimes: readonly Runtime[] = [
   {
     name: 'Bun.serve',
     start: () => startOn('bun', 'test/programs/runtimes/contract-bun.ts'),
-    example: () => startOn('bun', 'examples/bun.ts'),
+    example: () => startOn('bun', 'examples/hosts/bun.ts'),
   },
   { name: 'Elysia on Bun', start: () => startOn('bun', 'test/programs/runtimes/contract-elysia.ts') },
   {
     name: 'Deno.serve',
     start: () => startOn('deno', 'test/programs/runtimes/contract-deno.ts'),
-    example: () => startOn('deno', 'examples/deno.ts'),
+    example: () => startOn('deno', 'examples/hosts/deno.ts'),
   },
   {
     name: 'Workers (workerd)',
     start: () => startWorker('test/programs/runtimes/contract-worker.ts'),
-    example: () => startWorker('examples/worker.ts'),
+    example: () => startWorker('examples/hosts/worker.ts'),
   },
   {
     name: 'Next',

@@ -19,7 +19,7 @@ const drivers: [string, () => Promise<Program>][] = [
   [
     'a Worker on D1',
     async () =>
-      startOn('node22', 'test/programs/runtimes/cases-d1.ts', await bundle('examples/worker-d1.ts')),
+      startOn('node22', 'test/programs/runtimes/cases-d1.ts', await bundle('examples/storages/worker-d1.ts')),
   ],
 ];
 

@@ -18,9 +18,12 @@ const probe = `data:text/javascript,process.on('SIGUSR2', () => {
   gc();
   console.log('heap ' + process.memoryUsage().heapUsed);
 });`;
-const server = startProgram([process.execPath, '--expose-gc', '--import', probe, 'examples/start.js'], {
-  DATABASE_URL: 'memory:',
-});
+const server = startProgram(
+  [process.execPath, '--expose-gc', '--import', probe, 'examples/server/start.js'],
+  {
+    DATABASE_URL: 'memory:',
+  },
+);
 const port = await portOf(server);
 let nextId = 1;
 

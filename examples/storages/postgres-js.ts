@@ -1,22 +1,21 @@
-// Knex on PostgreSQL: `DATABASE_URL=postgres://… node --import tsx examples/knex.ts`.
+// postgres.js: `DATABASE_URL=postgres://… node --import tsx examples/storages/postgres-js.ts`.
 import { createServer } from 'node:http';
-import knex from 'knex';
 import { acceptTokens, createPlantStore } from 'plant-store';
 import { toNode } from 'plant-store/node';
 import { postgresStorage } from 'plant-store/postgres';
+import postgres from 'postgres';
 
-const database = knex({ client: 'pg', connection: process.env.DATABASE_URL as string });
+const sql = postgres(process.env.DATABASE_URL as string);
 
-// The bridge: Knex numbers each `?` by its place, and the statements use $1, $2, … in that order.
+// The bridge.
 export const storage = postgresStorage({
-  query: async (text, values = []) => database.raw(text.replace(/\$\d/g, '?'), values),
+  query: async (text, values = []) => ({ rows: await sql.unsafe(text, values) }),
 });
 await storage.createTable(); // or a migration of yours
 
-/** The app's own query. */
+/** The app's own query: postgres.js reads an int8 as text, which is exact. */
 export async function find(id: bigint) {
-  // The id goes out as text, and comes back as text: pg reads an int8 so.
-  const plant = await database('plants').where('id', String(id)).first('id', 'name', 'tag');
+  const [plant] = await sql`SELECT id, name, tag FROM plants WHERE id = ${String(id)}`;
   return plant && { id: BigInt(plant.id), name: String(plant.name), tag: plant.tag ?? undefined };
 }
 

@@ -1,4 +1,4 @@
-// DynamoDB, in a table `plants` with the partition key `id` (N): `node --import tsx examples/dynamodb.ts`.
+// DynamoDB, in a table `plants` with the partition key `id` (N): `node --import tsx examples/storages/dynamodb.ts`.
 import { createServer } from 'node:http';
 import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { acceptTokens, createPlantStore, type PlantStorage, StorageBusy } from 'plant-store';

@@ -1,4 +1,4 @@
-// bun examples/bun.ts
+// bun examples/hosts/bun.ts
 import { acceptTokens, createPlantStore } from 'plant-store';
 import { toFetch } from 'plant-store/fetch';
 import { memoryStorage } from 'plant-store/memory';

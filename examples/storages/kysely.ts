@@ -1,4 +1,4 @@
-// Kysely on PostgreSQL: `DATABASE_URL=postgres://… node --import tsx examples/kysely.ts`.
+// Kysely on PostgreSQL: `DATABASE_URL=postgres://… node --import tsx examples/storages/kysely.ts`.
 import { createServer } from 'node:http';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';

@@ -1,4 +1,4 @@
-// Drizzle on PostgreSQL: `DATABASE_URL=postgres://… node --import tsx examples/drizzle.ts`.
+// Drizzle on PostgreSQL: `DATABASE_URL=postgres://… node --import tsx examples/storages/drizzle.ts`.
 import { eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { bigint, pgTable, text } from 'drizzle-orm/pg-core';

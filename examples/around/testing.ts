@@ -1,4 +1,4 @@
-// Tests of your app without a server, with any test runner: `node --import tsx examples/testing.ts`.
+// Tests of your app without a server, with any test runner: `node --import tsx examples/around/testing.ts`.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {

@@ -1,4 +1,4 @@
-// A storage of your own, and the cases that check it: `node --import tsx examples/own-storage.ts`.
+// A storage of your own, and the cases that check it: `node --import tsx examples/storages/own-storage.ts`.
 // Here two tenants can use the same id. The built-in storages keep one table for all callers.
 import { test } from 'node:test';
 import Database from 'libsql';

@@ -1,4 +1,4 @@
-// deno run --allow-net --allow-env examples/deno.ts
+// deno run --allow-net --allow-env examples/hosts/deno.ts
 import { acceptTokens, createPlantStore } from 'plant-store';
 import { toFetch } from 'plant-store/fetch';
 import { memoryStorage } from 'plant-store/memory';

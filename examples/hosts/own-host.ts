@@ -1,4 +1,4 @@
-// A host of your own, held to the whole contract: `node --import tsx examples/own-host.ts`.
+// A host of your own, held to the whole contract: `node --import tsx examples/hosts/own-host.ts`.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Redis: `REDIS_URL=redis://… node --import tsx examples/redis.ts`. README.md says what it promises.
+// Redis: `REDIS_URL=redis://… node --import tsx examples/storages/redis.ts`. README.md says what it promises.
 import { createServer } from 'node:http';
 import { Redis } from 'ioredis';
 import { acceptTokens, createPlantStore, type PlantStorage } from 'plant-store';

@@ -1,4 +1,4 @@
-// Health checks, and a stop that loses nothing: `DATABASE=plants.db node --import tsx examples/shutdown.ts`.
+// Health checks, and a stop that loses nothing: `DATABASE=plants.db node --import tsx examples/around/shutdown.ts`.
 import { createServer } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import Database from 'libsql';

@@ -1,4 +1,4 @@
-// A typed client that sends every id exactly: `URL=http://… node --import tsx examples/openapi-fetch.ts`.
+// A typed client that sends every id exactly: `URL=http://… node --import tsx examples/clients/openapi-fetch.ts`.
 import createClient from 'openapi-fetch';
 
 // As openapi-typescript writes it, with int64 as bigint (README.md has the line).

@@ -1,4 +1,4 @@
-// PostgreSQL, through a pg Pool: `DATABASE_URL=postgres://… node --import tsx examples/postgres.ts`.
+// PostgreSQL, through a pg Pool: `DATABASE_URL=postgres://… node --import tsx examples/storages/postgres.ts`.
 import express from 'express';
 import pg from 'pg';
 import { acceptTokens, createPlantStore } from 'plant-store';

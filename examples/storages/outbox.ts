@@ -1,4 +1,4 @@
-// An event for each plant, in its transaction: `DATABASE_URL=postgres://… node --import tsx examples/outbox.ts`.
+// An event for each plant, in its transaction: `DATABASE_URL=postgres://… node --import tsx examples/storages/outbox.ts`.
 import { createServer } from 'node:http';
 import pg from 'pg';
 import { acceptTokens, createPlantStore, groupCommit } from 'plant-store';

@@ -1,4 +1,4 @@
-// A client without a library that sends every id exactly: `URL=http://… node --import tsx examples/client.ts`.
+// A client without a library that sends every id exactly: `URL=http://… node --import tsx examples/clients/client.ts`.
 export {};
 
 const { URL: baseUrl = 'http://127.0.0.1:3000', TOKEN: token = 'for-evaluation-only' } = process.env;
