@@ -11,6 +11,9 @@ export type Global<Name extends string, Fallback> = typeof globalThis extends {
 /** The platform's `AbortSignal`. */
 export type Signal = Global<'AbortSignal', { readonly aborted: boolean }>;
 
+/** The one operation. The core, the hosts and the OpenAPI document read its method and path here. */
+export const operation = { method: 'POST', path: '/plants' } as const;
+
 /** A value, or a promise of it. */
 export type MaybePromise<T> = T | PromiseLike<T>;
 

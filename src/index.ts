@@ -22,7 +22,7 @@ export type {
   Signal,
 } from './http.js';
 export type { PlantStoreOptions } from './options.js';
-export type { NewPlant, Plant } from './plant/plant.js';
+export type { NewPlant, Plant, Whole } from './plant/plant.js';
 export { createPlantStore } from './plant-store.js';
 export type { ErrorNumber } from './problems.js';
 export { PlantRefused, type PlantStorage, StorageBusy, type StorageContext } from './storage.js';

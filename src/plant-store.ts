@@ -2,7 +2,14 @@ import { bearerToken, tokenInvalid, type VerifyToken } from './bearer.js';
 import { type Content, checkBodyHeaders, readBody, textOf, tooLarge } from './body.js';
 import { Context } from './context.js';
 import { Deadline, Deadlines } from './deadline.js';
-import { isThenable, type PlantHandler, type PlantRequest, type PlantResponse, pathOf } from './http.js';
+import {
+  isThenable,
+  operation,
+  type PlantHandler,
+  type PlantRequest,
+  type PlantResponse,
+  pathOf,
+} from './http.js';
 import { answerMistake } from './mount-mistakes.js';
 import { type Complete, checkOptions, type PlantStoreOptions, plantStoreRules } from './options.js';
 import { bodyOwner, library, storageParty, verifier } from './parties.js';
@@ -66,7 +73,7 @@ function operationOf<Caller>(
   verifyToken: VerifyToken<Caller>,
   { basePath, bodyLimit, acceptReplays }: Complete<PlantStoreOptions>,
 ): (request: PlantRequest, deadline: Deadline, respond: (response: PlantResponse) => void) => Promise<void> {
-  const path = `${basePath}/plants`;
+  const path = `${basePath}${operation.path}`;
 
   // The client's faults are thrown where they are found; everybody else's are translated in faults.ts.
   return async (request, deadline, respond) => {
@@ -114,9 +121,11 @@ function operationOf<Caller>(
 
 function checkTarget({ method, url }: PlantRequest, path: string): void {
   if (url !== path && pathOf(url) !== path) {
-    throw new Refusal('not_found', { message: `This store answers POST ${path}.` });
+    throw new Refusal('not_found', { message: `This store answers ${operation.method} ${path}.` });
   }
-  if (method !== 'POST') throw new Refusal('method_not_allowed', { headers: { allow: 'POST' } });
+  if (method !== operation.method) {
+    throw new Refusal('method_not_allowed', { headers: { allow: operation.method } });
+  }
 }
 
 function plantOf(content: Content, limit: number): NewPlant {

@@ -14,6 +14,9 @@ export interface NewPlant extends Plant {
   readonly id: bigint;
 }
 
+/** `T` with every member required by name, also an optional one: an object literal that forgets a member does not compile. */
+export type Whole<T> = { readonly [Member in keyof Required<T>]: T[Member] };
+
 // PostgreSQL rejects U+0000 and lone surrogates, other databases alter them: no storage ever gets either.
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed() && !value.includes('\0');
