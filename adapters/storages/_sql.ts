@@ -1,4 +1,4 @@
-import { Call, outOfReach } from '../../src/group-commit/create-many.js';
+import { outOfReach } from '../../src/group-commit/create-many.js';
 import { defaultTimeoutMs } from '../../src/group-commit/queue.js';
 import {
   type BatchCall,
@@ -71,7 +71,8 @@ export function serverStorage<Connection>(server: Server<Connection>, options: S
   /** Runs `work` until the call is given up, because a frozen server would keep the connection for ever. */
   async function onConnection<T>(call: BatchCall, work: Work<T>): Promise<T> {
     const givenUp = new Promise<never>((_resolve, reject) => {
-      call.onGiveUp = () => reject(new Error(`the database did not answer within ${timeoutMs} ms`));
+      const late = () => reject(new Error(`the database did not answer within ${timeoutMs} ms`));
+      call.signal.addEventListener('abort', late);
     });
     call.sent = false;
     const connecting = Promise.resolve(server.connect());
@@ -91,9 +92,11 @@ export function serverStorage<Connection>(server: Server<Connection>, options: S
   }
 
   async function inTime<T>(work: Work<T>): Promise<T> {
-    const call = new Call();
-    const timer = systemClock.setTimer(() => call.giveUp(), timeoutMs);
-    return onConnection(call, work).finally(() => systemClock.clearTimer(timer));
+    const controller = new AbortController();
+    const timer = systemClock.setTimer(() => controller.abort(), timeoutMs);
+    return onConnection({ sent: true, signal: controller.signal }, work).finally(() =>
+      systemClock.clearTimer(timer),
+    );
   }
 
   return {

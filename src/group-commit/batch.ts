@@ -1,7 +1,8 @@
 import { isThenable } from '../http.js';
 import { isNamed } from '../problems.js';
 import type { Clock } from '../timers.js';
-import { Call, type CreateMany, type CreateOutcome, outOfReach, type RolledBack } from './create-many.js';
+import { Attempt } from './attempt.js';
+import { type CreateMany, type CreateOutcome, outOfReach, type RolledBack } from './create-many.js';
 import { type Create, firstsOf } from './waiting-create.js';
 
 /** What a batch needs of its queue. */
@@ -24,7 +25,7 @@ export class Batch<Caller> {
   /** The creates to send: the others are their duplicates. */
   readonly #firsts: readonly Create<Caller>[];
   /** The call that is not answered yet; none while the batch waits to be sent again. */
-  #call: Call | undefined;
+  #call: Attempt | undefined;
   #hasEnded = false;
   #timer: unknown;
 
@@ -56,7 +57,7 @@ export class Batch<Caller> {
     if (creates.length === 0) return this.#endIfDone();
     let resend: RolledBack['resend'] | undefined;
     try {
-      this.#call = new Call();
+      this.#call = new Attempt();
       for (const create of creates) create.isInCall = true;
       const plants = creates.map(({ plant }) => plant);
       const contexts = creates.map(({ context }) => context);
@@ -135,7 +136,7 @@ export class Batch<Caller> {
 
   #giveUp(): void {
     this.end = this.#call?.sent ? 'unanswered' : 'unsent';
-    this.#call?.giveUp();
+    this.#call?.abort();
     this.#call = undefined;
     this.#endIfDone();
   }

@@ -1,37 +1,20 @@
-import type { MaybePromise } from '../http.js';
+import type { MaybePromise, Signal } from '../http.js';
 import type { NewPlant } from '../plant/plant.js';
 import { StorageBusy, type StorageContext } from '../storage.js';
 
 /** What became of one plant of a batch; an `Error` is what its `create` throws. */
 export type CreateOutcome = 'created' | 'taken' | Error;
 
-/** One call of `createMany`. A `createMany` that answers in any case can ignore it. */
+/** One call of `createMany`. Ignore it if your `createMany` always settles in time. */
 export interface BatchCall {
   /**
-   * Set it to `false` while you wait for a connection, say, and to `true` right before you send. If the time ends while
-   * it is `false`, the creates are told that nothing was stored. Default: `true`.
+   * Whether the plants may have been sent to the database. Set it to `false` while you wait for a connection, and to
+   * `true` right before you send: if the call times out while this is `false`, its creates reject with `StorageBusy`.
+   * Default: `true`.
    */
   sent: boolean;
-  /** Whether no create waits for this call any more. Then do not send. */
-  readonly isGivenUp: boolean;
-  /** Set it to let go of what the call holds once it is given up. */
-  onGiveUp?: (() => void) | undefined;
-}
-
-/** @internal One call as who made it sees it: `createMany`, or a single statement that keeps the same time. */
-export class Call implements BatchCall {
-  sent = true;
-  isGivenUp = false;
-  onGiveUp: (() => void) | undefined;
-
-  giveUp(): void {
-    this.isGivenUp = true;
-    try {
-      this.onGiveUp?.();
-    } catch {
-      // Somebody's clean-up failed; the queue goes on.
-    }
-  }
+  /** Aborts once every create of this call is settled: do not send, and release what you hold. */
+  readonly signal: Signal;
 }
 
 /**

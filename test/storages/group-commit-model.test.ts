@@ -59,7 +59,7 @@ class Database {
     call: BatchCall,
   ): readonly CreateOutcome[] | Promise<readonly CreateOutcome[]> => {
     this.#check(plants, contexts);
-    for (const other of this.open) if (other.isGivenUp) this.open.delete(other);
+    for (const other of this.open) if (other.signal.aborted) this.open.delete(other);
     if (this.open.size > 0) this.violations.push('two calls on their way at a time');
     if (this.mood === 'well' && this.random() < 0.3) return this.#insert(plants, contexts);
     this.open.add(call);
@@ -76,7 +76,7 @@ class Database {
       call.sent = false;
       await this.#latency();
       if (this.mood === 'hangs') await this.#hang();
-      if (call.isGivenUp) throw new Error('nobody waits');
+      if (call.signal.aborted) throw new Error('nobody waits');
       call.sent = true;
     }
     if (this.mood === 'refuses') throw new RolledBack('together', conflict);

@@ -16,6 +16,10 @@ const busy = { name: 'StorageBusy' };
 const outOfReach = { ...busy, message: 'the storage is out of reach' };
 const unanswered = { name: 'Error', message: expect.stringMatching(/did not answer within/) };
 
+const thrower = () => {
+  throw new Error('broken');
+};
+
 /** A queue whose database behaves as `database.current` does. */
 function open(options: GroupCommitOptions = { timeoutMs: 1_000 }) {
   const clock = new SimulatedClock();
@@ -191,11 +195,12 @@ it('sets no timer for a driver that has answered when it returns, because it blo
 });
 
 describe('a call that waits for a connection', () => {
-  it('is StorageBusy if its time ends before it has sent, and is told to let go', async () => {
+  it('rejects with StorageBusy and aborts its signal if it times out before it has sent', async () => {
     const { clock, database, create, createMany } = open();
-    const onGiveUp = vi.fn();
+    const onAbort = vi.fn();
     database.current = (_plants, _contexts, call) => {
-      Object.assign(call, { sent: false, onGiveUp });
+      call.sent = false;
+      call.signal.addEventListener('abort', onAbort);
       return hangs();
     };
     const told = create(1);
@@ -206,8 +211,18 @@ describe('a call that waits for a connection', () => {
       expect.objectContaining(outOfReach),
       expect.objectContaining(outOfReach),
     ]);
-    expect(onGiveUp).toHaveBeenCalledTimes(1);
-    expect(createMany.mock.calls[0]?.[2].isGivenUp).toBe(true);
+    expect(onAbort).toHaveBeenCalledTimes(1);
+    expect(createMany.mock.calls[0]?.[2].signal.aborted).toBe(true);
+  });
+
+  it('gets an aborted signal if it reads it only after it timed out', async () => {
+    const { clock, create, createMany, database } = open();
+    database.current = hangs;
+    create(1);
+    await clock.advance(1_000);
+    const call = createMany.mock.calls[0]?.[2];
+    expect(call?.signal.aborted).toBe(true);
+    expect(call?.signal).toBe(call?.signal);
   });
 
   it('leaves an outcome open if others still wait for it, because it may send yet', async () => {
@@ -233,21 +248,47 @@ describe('a call that waits for a connection', () => {
     expect(young.outcome).toBe('created');
   });
 
-  it('goes on when its own clean-up throws', async () => {
+  it.each<[string, (signal: AbortSignal) => unknown]>([
+    ['throws', (signal) => signal.addEventListener('abort', thrower)],
+    ['rejects', (signal) => signal.addEventListener('abort', async () => thrower())],
+    ['is an object that throws', (signal) => signal.addEventListener('abort', { handleEvent: thrower })],
+    ['is a property that throws', (signal) => Object.assign(signal, { onabort: thrower })],
+  ])('does no harm if an abort listener of its signal %s', async (_, listen) => {
+    const uncaught = vi.spyOn(process, 'emit');
     const { clock, database, create } = open();
-    database.current = (_plants, _contexts, call) => {
-      call.onGiveUp = () => {
-        throw new Error('broken');
-      };
+    const removed = vi.fn();
+    const later = vi.fn();
+    database.current = (_plants, _contexts, { signal }) => {
+      listen(signal);
+      signal.addEventListener('abort', removed);
+      signal.removeEventListener('abort', removed);
+      signal.addEventListener('abort', later);
+      signal.addEventListener('abort', later);
       return hangs();
     };
     const told = create(1);
     await clock.advance(1_000);
     expect(told.outcome).toMatchObject(unanswered);
+    expect(removed).not.toHaveBeenCalled();
+    expect(later).toHaveBeenCalledTimes(1);
     database.current = answers;
     const next = create(2);
     await clock.advance(10);
     expect(next.outcome).toBe('created');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(uncaught.mock.calls.filter(([event]) => /uncaught|unhandled/.test(String(event)))).toEqual([]);
+    uncaught.mockRestore();
+  });
+
+  it('may remove a listener that is none, as from any signal', async () => {
+    const { clock, database, create } = open();
+    database.current = async (plants, _contexts, { signal }) => {
+      signal.removeEventListener('abort', null as never);
+      return plants.map(() => 'created');
+    };
+    const told = create(1);
+    await clock.advance(10);
+    expect(told.outcome).toBe('created');
   });
 });
 

@@ -7,6 +7,7 @@ export const groups: readonly { readonly files: readonly string[]; readonly test
     files: [
       'src/group-commit/queue.ts',
       'src/group-commit/batch.ts',
+      'src/group-commit/attempt.ts',
       'src/group-commit/create-many.ts',
       'src/group-commit/waiting-create.ts',
       'src/context.ts',
