@@ -1,4 +1,4 @@
-// "Where to touch" in test/README.md, as a test: it names each place that was forgotten.
+// "Where to touch" in .github/CONTRIBUTING.md, as a test: it names each place that was forgotten.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

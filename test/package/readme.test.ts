@@ -10,13 +10,14 @@ const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
 const readme = read('README.md');
 const documents = [
   'README.md',
+  '.github/CONTRIBUTING.md',
   'adapters/README.md',
   'examples/README.md',
   'examples/cluster/README.md',
   'src/README.md',
   'test/README.md',
   'test/programs/bench/README.md',
-].filter((path) => existsSync(new URL(path, root)));
+];
 const programs = [...examples].map(([name, path]) => ({ name, text: read(path) }));
 const { scripts } = JSON.parse(read('package.json'));
 
