@@ -1,7 +1,7 @@
 // JWTs of an OAuth or OpenID Connect issuer. jose verifies them with the keys that the issuer publishes.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createRemoteJWKSet, errors, jwtVerify } from 'jose';
+import { createRemoteJWKSet, errors, type JWTVerifyResult, jwtVerify } from 'jose';
 import { createPlantStore, InsufficientScope, type PlantStorage, type VerifyToken } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
@@ -12,14 +12,15 @@ interface User {
   readonly subject: string;
 }
 
-// jose fetches the keys for the first token, keeps them, and fetches again if a token names an unknown key.
+// jose fetches the keys for the first token, caches them, and fetches again if a token names an unknown key.
 const keys = createRemoteJWKSet(new URL('/.well-known/jwks.json', ISSUER));
 
+const rules = { issuer: ISSUER, audience: AUDIENCE, requiredClaims: ['sub', 'exp'] };
+
 const verifyToken: VerifyToken<User> = async (token) => {
-  const rules = { issuer: ISSUER, audience: AUDIENCE, requiredClaims: ['sub', 'exp'] };
-  const verified = await jwtVerify(token, keys, rules).catch((error: unknown) => {
+  const verified = await verify(token).catch((error: unknown) => {
     if (isBadToken(error)) return null;
-    // The issuer is out of reach or answers nonsense. The token may be good, so answer 500 and never 401.
+    // The issuer is unavailable or sends no key set. The token may be valid, so respond 500 and never 401.
     throw error;
   });
   if (!verified) return null;
@@ -27,6 +28,22 @@ const verifyToken: VerifyToken<User> = async (token) => {
   if (!String(scope).split(' ').includes('plants:write')) throw new InsufficientScope('plants:write');
   return { subject: sub as string };
 };
+
+/** A token without a `kid` is valid if any key of the issuer verifies it. */
+async function verify(token: string): Promise<JWTVerifyResult> {
+  try {
+    return await jwtVerify(token, keys, rules);
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+    for await (const key of error) {
+      const verified = await jwtVerify(token, key, rules).catch((error: unknown) => {
+        if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
+      });
+      if (verified) return verified;
+    }
+    throw new errors.JWSSignatureVerificationFailed();
+  }
+}
 
 function isBadToken(error: unknown): boolean {
   return (

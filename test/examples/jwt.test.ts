@@ -11,14 +11,20 @@ type Claims = Record<string, unknown>;
 const minutes = (count: number) => Math.floor(Date.now() / 1000) + count * 60;
 
 let key: Key;
+let secondKey: Key;
 let otherKey: Key;
 let jwks: string;
+let twoKeys: string;
 
 beforeAll(async () => {
   const pair = await generateKeyPair('ES256', { extractable: true });
   key = pair.privateKey;
   otherKey = (await generateKeyPair('ES256')).privateKey;
+  const second = await generateKeyPair('ES256', { extractable: true });
+  secondKey = second.privateKey;
   jwks = JSON.stringify({ keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'ours', alg: 'ES256' }] });
+  const next = { ...(await exportJWK(second.publicKey)), kid: 'next', alg: 'ES256' };
+  twoKeys = JSON.stringify({ keys: [...JSON.parse(jwks).keys, next] });
 });
 
 /** Starts an issuer, and the example that trusts it. */
@@ -69,8 +75,8 @@ const good = ({ issuer }: Running): Claims => ({
   scope: 'openid plants:write',
 });
 
-function sign(payload: Claims, { by = key, kid = 'ours' } = {}): Promise<string> {
-  return new SignJWT(payload).setProtectedHeader({ alg: 'ES256', kid }).sign(by);
+function sign(payload: Claims, { by = key, kid = 'ours' as string | null } = {}): Promise<string> {
+  return new SignJWT(payload).setProtectedHeader({ alg: 'ES256', ...(kid && { kid }) }).sign(by);
 }
 
 const invalid = { status: 401, error: 40102, challenge: 'Bearer realm="plants", error="invalid_token"' };
@@ -88,6 +94,38 @@ describe('a JWT that is good', () => {
     const token = await sign(good(running));
     for (const id of [1, 2, 3]) expect(await running.create(token, id)).toMatchObject({ status: 200 });
     expect(running.fetched()).toBe(1);
+  });
+});
+
+describe('a JWT without a kid, from an issuer with two keys', () => {
+  async function startWithTwoKeys(): Promise<Running> {
+    const running = await startForTest();
+    running.answerWith({ status: 200, body: twoKeys });
+    return running;
+  }
+
+  it('creates a plant if either key verifies it', async () => {
+    const running = await startWithTwoKeys();
+    for (const [id, by] of [key, secondKey].entries()) {
+      expect(await running.create(await sign(good(running), { by, kid: null }), id)).toMatchObject({
+        status: 200,
+      });
+    }
+  });
+
+  it('is a 401 if it is forged, or if its claims are bad', async () => {
+    const running = await startWithTwoKeys();
+    const forged = await sign(good(running), { by: otherKey, kid: null });
+    expect(await running.create(forged)).toEqual(invalid);
+    for (const by of [key, secondKey]) {
+      const expired = await sign({ ...good(running), exp: minutes(-5) }, { by, kid: null });
+      expect(await running.create(expired)).toEqual(invalid);
+    }
+  });
+
+  it('is a 401 if it is forged and there is one key', async () => {
+    const running = await startForTest();
+    expect(await running.create(await sign(good(running), { by: otherKey, kid: null }))).toEqual(invalid);
   });
 });
 
