@@ -38,7 +38,7 @@ export async function openStorage(url: string): Promise<OpenStorage> {
 function openMemory(url: string): OpenStorage {
   if (url !== 'memory:')
     throw new Error('DATABASE_URL memory: takes no name, because its plants are gone when it stops');
-  return { storage: memoryStorage(), place: 'in memory, gone when this stops', close: async () => {} };
+  return { storage: memoryStorage(), place: 'in memory, lost on exit', close: async () => {} };
 }
 
 async function openSqlite(url: string): Promise<OpenStorage> {
@@ -50,7 +50,11 @@ async function openSqlite(url: string): Promise<OpenStorage> {
   await checkWritable(file);
   const { default: Database } = await import('libsql');
   let database: InstanceType<typeof Database> | undefined;
-  const close = async () => void database?.close();
+  // Without a checkpoint, all plants may still be in the log next to the file.
+  const close = async () => {
+    database?.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    database?.close();
+  };
   return opened(file, close, async () => {
     database = new Database(file);
     // FULL syncs at every commit: what was answered survives a power cut. The wait for another process blocks this

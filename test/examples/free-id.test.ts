@@ -13,13 +13,45 @@ describe('a free id', () => {
     expect(await freeId(async (id) => taken.has(id), from)).toBe(expected);
   });
 
-  it('is found with few questions among a million plants', async () => {
-    let questions = 0;
+  it('is found with few lookups among a million plants', async () => {
+    let lookups = 0;
     const find = async (id: bigint) => {
-      questions++;
+      lookups++;
       return id <= 1_000_000n;
     };
     expect(await freeId(find)).toBe(1_000_001n);
-    expect(questions).toBeLessThanOrEqual(42);
+    expect(lookups).toBeLessThanOrEqual(42);
   });
+});
+
+describe('looking for a free id never leaves int64', () => {
+  const max = 2n ** 63n - 1n;
+  const powers = Array.from({ length: 63 }, (_, k) => 2n ** BigInt(k));
+
+  it.each<[string, (id: bigint) => boolean, bigint]>([
+    ['63 plants have the powers of two', (id) => powers.includes(id), 2n],
+    ['63 plants have the ids before the powers of two', (id) => powers.includes(id + 1n), 1n],
+    ['63 plants have the ids after the powers of two', (id) => powers.includes(id - 1n), 3n],
+    ['the last thousand ids are taken', (id) => id > max - 1_000n, max - 500n],
+    ['the last id alone is taken', (id) => id === max, max],
+    ['it starts after the last id', () => false, max + 1n],
+    ['every positive id is taken', (id) => id > 0n, 1n],
+    ['one id is free, the last', (id) => id !== max, 1n],
+    ['one id is free, the first', (id) => id !== -(2n ** 63n), 1n],
+  ])('and finds one if %s', async (_, isTaken, from) => {
+    const found = await freeId(async (id) => isTaken(id), from);
+    expect(found).toBe(BigInt.asIntN(64, found!));
+    expect(isTaken(found!)).toBe(false);
+  });
+
+  it.each([1n, -5n, max, max + 1n, -(2n ** 63n)])(
+    'and ends without one if all are taken, from %s',
+    async (from) => {
+      const lookups: bigint[] = [];
+      const find = async (id: bigint) => lookups.push(id);
+      expect(await freeId(find, from)).toBeUndefined();
+      expect(lookups.length).toBeLessThanOrEqual(256);
+      for (const id of lookups) expect(id).toBe(BigInt.asIntN(64, id));
+    },
+  );
 });

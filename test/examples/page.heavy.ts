@@ -231,6 +231,17 @@ describeUnless(obstacle, 'the page in a browser', () => {
     expect(await create(page)).toMatch(/^200 Plant 77 created/);
   });
 
+  it('is not shown under the name of another site that resolves to this machine', async () => {
+    const url = new URL(await urlOf(runExample('server', { DATABASE_URL: 'memory:' })));
+    url.hostname = 'plants.test';
+    const { page } = await open(url.origin);
+    const shown = await textOf(page, 'body');
+    expect(shown).toContain('"error":42100');
+    expect(shown).not.toContain('for-evaluation-only');
+    // Such a page could ask its own origin, without CORS.
+    expect(await page.evaluate("fetch('/').then((response) => response.status)")).toBe(421);
+  });
+
   it('says so if the server has stopped, and goes on when it is back', async () => {
     const program = runExample('server', { DATABASE_URL: 'memory:' });
     const url = await urlOf(program);

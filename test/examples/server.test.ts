@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { createPlant } from '../support/plants.js';
 import { type Program, portOf, runExample, startProgram } from '../support/program.js';
 import { root } from '../support/root.js';
 
@@ -129,7 +130,7 @@ describe('the evaluation server', () => {
       const busy = connect(port, '127.0.0.1');
       const body = '{"id":7,"name":"Ilex"}';
       busy.write(
-        `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer for-evaluation-only\r\nExpect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
+        `POST /plants HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer for-evaluation-only\r\nExpect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
       );
       const [interim] = await once(busy, 'data');
       expect(String(interim)).toBe('HTTP/1.1 100 Continue\r\n\r\n');
@@ -145,7 +146,7 @@ describe('the evaluation server', () => {
   it('sends no 100 if it refuses the request', async () => {
     const port = await portOf(start({ BODY_LIMIT: '100' }));
     const head =
-      'POST /plants HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Type: application/json\r\n';
+      'POST /plants HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Type: application/json\r\n';
     const refused = await exchange(port, `${head}Content-Length: 5\r\n\r\n`);
     expect(refused).toMatch(/^HTTP\/1\.1 401 [\s\S]*"error":40101/);
     const large = await exchange(
@@ -159,13 +160,16 @@ describe('the evaluation server', () => {
     ['bytes that are not HTTP', 'good morning\r\n\r\n', 400],
     [
       'headers that are too large for Node',
-      `POST /plants HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
+      `POST /plants HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
       431,
     ],
-    ['an unknown expectation', 'POST /plants HTTP/1.1\r\nHost: a\r\nExpect: tea\r\n\r\n', 417],
+    ['HTTP/1.1 without a Host', 'GET /plants HTTP/1.1\r\n\r\n', 400],
+    ['two Hosts', 'GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n', 400],
+    ['CONNECT', 'CONNECT localhost:80 HTTP/1.1\r\nHost: localhost:80\r\n\r\n', 501],
+    ['an unknown expectation', 'POST /plants HTTP/1.1\r\nHost: localhost\r\nExpect: tea\r\n\r\n', 417],
     [
       'two lengths',
-      'POST /plants HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
+      'POST /plants HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
       400,
     ],
   ])("answers %s with the contract's Error", async (_title, bytes, status) => {
@@ -174,5 +178,125 @@ describe('the evaluation server', () => {
     expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(head).toMatch(/content-type: application\/json/i);
     expect(JSON.parse(body)).toEqual({ error: status * 100, message: expect.any(String) });
+  });
+
+  it('starts, and still creates plants, after 63 creates of ids that a search for a free one visits', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'plants-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const settings = { DATABASE_URL: `file:${join(folder, 'plants.db')}` };
+    const first = start(settings);
+    const url = `http://127.0.0.1:${await portOf(first)}`;
+    for (let k = 0n; k < 63n; k++) {
+      const created = await createPlant(url, `{"id":${2n ** k},"name":"Rosa"}`, 'for-evaluation-only');
+      expect(created.status).toBe(200);
+    }
+    expect((await fetch(url)).headers.get('free-id')).toMatch(/^-?\d+$/);
+    first.child.kill('SIGTERM');
+    await first.exit;
+    const [curl] = await start(settings).printed(/curl -i .*/);
+    expect((await shell('sh', ['-c', curl])).stdout).toMatch(/^HTTP\/1\.1 200 OK/);
+  });
+});
+
+describe('with the public token, the server', () => {
+  /** The status and the error code of a GET of the page and of a create that name this host. */
+  async function asHost(port: number, host: string, target = ''): Promise<[number, number | undefined][]> {
+    const body = `{"id":${Math.trunc(performance.now() * 1_000)},"name":"Ilex"}`;
+    const head = `Host: ${host}\r\nConnection: close\r\nAuthorization: Bearer for-evaluation-only\r\nContent-Type: application/json\r\n`;
+    const answers = [
+      await exchange(port, `GET ${target}/ HTTP/1.1\r\n${head}\r\n`),
+      await exchange(
+        port,
+        `POST ${target}/plants HTTP/1.1\r\n${head}Content-Length: ${body.length}\r\n\r\n${body}`,
+      ),
+      await exchange(
+        port,
+        `POST ${target}/plants HTTP/1.1\r\n${head}Expect: 100-continue\r\nContent-Length: 1\r\n\r\n1`,
+      ),
+    ];
+    return answers.map((answer) => {
+      const [, status] = /^(?:HTTP\/1\.1 100 Continue\r\n\r\n)?HTTP\/1\.1 (\d+)/.exec(answer)!;
+      const [, error] = /"error":(\d+),"message":"./.exec(answer.split('\r\n\r\n').at(-1)!) ?? [];
+      return [Number(status), error === undefined ? undefined : Number(error)];
+    });
+  }
+  const served = [
+    [200, undefined],
+    [200, undefined],
+    [400, 40002],
+  ];
+  const refused = [
+    [421, 42100],
+    [421, 42100],
+    [421, 42100],
+  ];
+
+  it('serves the names of the machine itself', async () => {
+    const port = await portOf(start());
+    const names = [
+      'localhost',
+      'LOCALHOST:3000',
+      '127.0.0.1:80',
+      '127.1.2.3',
+      '[::1]',
+      '[::1]:3000',
+      'localhost.',
+    ];
+    for (const host of names) expect([host, await asHost(port, host)]).toEqual([host, served]);
+  });
+
+  it('serves neither page nor plants to any other host name (DNS rebinding)', async () => {
+    const port = await portOf(start());
+    for (const host of [
+      'evil.example',
+      'evil.example:3000',
+      'localhost.evil.example',
+      '127.0.0.1.evil.example',
+      'evil.example#localhost',
+      'localhost@evil.example',
+      '192.168.0.1',
+      '[::2]',
+      '[::1].evil.example',
+      '',
+    ]) {
+      expect([host, await asHost(port, host)]).toEqual([host, refused]);
+    }
+    expect(await asHost(port, 'localhost', 'http://evil.example')).toEqual(refused);
+    const [, create] = await asHost(port, 'localhost', 'http://localhost');
+    expect(create).toEqual([200, undefined]);
+  });
+
+  it('takes any host once the token is a secret', async () => {
+    const port = await portOf(start({ TOKEN: 'a-secret' }));
+    expect(
+      await exchange(port, 'GET / HTTP/1.1\r\nHost: garden.example\r\nConnection: close\r\n\r\n'),
+    ).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});
+
+describe('after SIGINT', () => {
+  it('plants.db alone holds the plants, and a line says where they are', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'plants-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'plants.db');
+    const first = start({ DATABASE_URL: `file:${file}` });
+    const create = (port: number) =>
+      createPlant(`http://127.0.0.1:${port}`, '{"id":1,"name":"Ilex"}', 'for-evaluation-only');
+    expect((await create(await portOf(first))).status).toBe(200);
+    first.child.kill('SIGINT');
+    expect(await first.exit).toBe(0);
+    expect(first.output()).toMatch(new RegExp(`\nplant-store stopped\\. Plants: ${file}\n$`));
+    const copy = join(folder, 'copy.db');
+    cpSync(file, copy);
+    const second = await portOf(start({ DATABASE_URL: `file:${copy}` }));
+    expect(await create(second)).toMatchObject({ status: 400, body: { error: 40003 } });
+  });
+
+  it('a line says that plants in memory are lost', async () => {
+    const program = start();
+    await portOf(program);
+    program.child.kill('SIGINT');
+    expect(await program.exit).toBe(0);
+    expect(program.output()).toMatch(/\nplant-store stopped\. Plants: in memory, lost on exit\n$/);
   });
 });

@@ -1,16 +1,17 @@
 // What `npm start` shows on `/`: a form, and the reference, drawn from our own document and sent as one answer.
-import { createHash, randomInt } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { openapi } from 'plant-store/openapi';
+import { randomId } from '../free-id.js';
 import { drawPage } from './template.js';
 
 export interface PageOptions {
   /** The page shows it to everyone who opens it, so give no secret. */
   readonly token: string | undefined;
-  /** An id that no plant has at this moment. */
-  readonly freeId: () => Promise<bigint>;
+  /** Returns an id that no plant has at this moment, if it finds one. */
+  readonly freeId: () => Promise<bigint | undefined>;
 }
 
 type Listener = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
@@ -44,11 +45,11 @@ export function evaluationPage({ token, freeId }: PageOptions): Listener {
   };
 }
 
-/** An id to offer. If the storage fails or takes over a second, the page is shown with a random id instead. */
+/** Returns an id to offer: a random one if the storage finds none, fails or takes over a second. */
 async function offer(freeId: PageOptions['freeId']): Promise<string> {
-  const random = randomInt(2 ** 47);
-  const late = setTimeout(1_000, random, { ref: false });
-  return String(await Promise.race([freeId(), late]).catch(() => random));
+  const late = setTimeout(1_000, undefined, { ref: false });
+  const found = await Promise.race([freeId(), late]).catch(() => undefined);
+  return String(found ?? randomId());
 }
 
 const icon =

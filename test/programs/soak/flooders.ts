@@ -22,7 +22,7 @@ export interface Flooded {
 const { kind, connections, authorization, port } = JSON.parse(process.argv[2] ?? '') as Flood;
 const line = 'POST /plants HTTP/1.1\r\n';
 const credentials = authorization ? `Authorization: ${authorization}\r\n` : '';
-const head = `${line}Host: x\r\n${credentials}Content-Type: application/json\r\n`;
+const head = `${line}Host: localhost\r\n${credentials}Content-Type: application/json\r\n`;
 const letters = Buffer.alloc(64 * 1024, 'x');
 
 let opened = 0;
