@@ -50,9 +50,13 @@ async function openSqlite(url: string): Promise<OpenStorage> {
   await checkWritable(file);
   const { default: Database } = await import('libsql');
   let database: InstanceType<typeof Database> | undefined;
-  // Without a checkpoint, all plants may still be in the log next to the file.
   const close = async () => {
-    database?.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    try {
+      // Moves the plants from the log next to the file into the file itself.
+      database?.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    } catch {
+      // They stay in the log, which the next start reads.
+    }
     database?.close();
   };
   return opened(file, close, async () => {
