@@ -43,9 +43,9 @@ export function meaningOf(error: unknown, isConnecting: boolean): Meaning {
   if (isOf(transient)) return 'transient';
   // Nothing has been sent yet; but a server that says no says it again.
   if (isConnecting) return sqlState ? 'permanent' : 'transient';
-  if (errno === packetTooLarge) return 'plantAtFault';
+  if (errno === packetTooLarge) return 'rejected';
   // The connection broke, or the statement was interrupted (70100), or the number is none of MySQL's or MariaDB's.
   if (!sqlState || /^(08|70)/.test(sqlState) || errno < 1000 || errno >= 8000) return 'unknown';
   // The server says that it rolled back the statement, whatever the reason: a CHECK, a SIGNAL of a trigger, a limit.
-  return isOf(unknown) ? 'unknown' : 'plantAtFault';
+  return isOf(unknown) ? 'unknown' : 'rejected';
 }

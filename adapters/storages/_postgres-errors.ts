@@ -21,5 +21,5 @@ export function meaningOf(error: unknown, isConnecting: boolean): Meaning {
   if (wasUnsent.test(String(message))) return 'transient';
   const isSqlState = /^[0-9A-Z]{5}$/.test(state) && syscall === undefined;
   // The server says that it rolled back: a constraint, a limit, a policy, a trigger with a code of its own.
-  return isSqlState && !unknown.test(state) ? 'plantAtFault' : 'unknown';
+  return isSqlState && !unknown.test(state) ? 'rejected' : 'unknown';
 }

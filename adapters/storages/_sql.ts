@@ -1,5 +1,3 @@
-import { outOfReach } from '../../src/group-commit/create-many.js';
-import { defaultTimeoutMs } from '../../src/group-commit/queue.js';
 import {
   type BatchCall,
   type CreateMany,
@@ -10,8 +8,9 @@ import {
   type NewPlant,
   type PlantStorage,
   RolledBack,
+  StorageBusy,
+  type Whole,
 } from '../../src/index.js';
-import { systemClock } from '../../src/timers.js';
 
 /** The options of the SQL storages. Their tables are one namespace. */
 export interface SqlOptions extends Omit<GroupCommitOptions, 'namespace'> {
@@ -29,25 +28,46 @@ export interface SqlStorage extends PlantStorage {
   readonly find: NonNullable<PlantStorage['find']>;
 }
 
-/** A row of the table. Ids travel as text, because drivers round numbers beyond 2^53. */
-export type Row = { readonly id: string; readonly name: string; readonly tag: string | null };
+/** The definition of each column, in the SQL of one database: what a plant's table is created and accessed with. */
+export type Columns = Record<keyof NewPlant, string>;
 
-export function plantOf(id: bigint, row: Omit<Row, 'id'> | undefined): NewPlant | undefined {
-  return row && { id, name: row.name, tag: row.tag ?? undefined };
+/** The plant in a row of its columns. The id is the one that was looked for: drivers round numbers beyond 2^53. */
+export function plantOf(id: bigint, row: Record<string, unknown> | undefined): Whole<NewPlant> | undefined {
+  return row && { id, name: row.name as string, tag: (row.tag as string | null) ?? undefined };
+}
+
+/** The values of a plant's columns, in their order. An absent member is null. */
+export function valuesOf(columns: Columns, plant: NewPlant): (string | null)[] {
+  return membersOf(columns).map((member) => {
+    const value = plant[member];
+    return value === undefined ? null : String(value);
+  });
+}
+
+export function membersOf(columns: Columns): (keyof NewPlant)[] {
+  return Object.keys(columns) as (keyof NewPlant)[];
+}
+
+/** The columns as `CREATE TABLE` lists them. */
+export function definitionsOf(columns: Columns): string {
+  return membersOf(columns)
+    .map((member) => `${member} ${columns[member]}`)
+    .join(', ');
 }
 
 /**
  * What an error says of the plants that were sent. `transient`: nothing was stored, and sending again may help.
- * `permanent`: nothing was stored, and sending again cannot help. `plantAtFault`: nothing was stored, maybe because of
+ * `permanent`: nothing was stored, and sending again cannot help. `rejected`: nothing was stored, maybe because of
  * a plant of the batch. `unknown`: the plants may or may not be stored.
  */
-export type Meaning = 'transient' | 'permanent' | 'plantAtFault' | 'unknown';
+export type Meaning = 'transient' | 'permanent' | 'rejected' | 'unknown';
 
 /** The error to throw at `groupCommit`, which sends again what was surely rolled back. */
 function classified(error: unknown, meaning: Meaning): unknown {
   if (meaning === 'transient') return new RolledBack('together', error);
-  if (meaning === 'plantAtFault') return new RolledBack('apart', error);
-  if (meaning === 'permanent') return outOfReach(error);
+  if (meaning === 'rejected') return new RolledBack('apart', error);
+  if (meaning === 'permanent')
+    return new StorageBusy('the database refused the connection', { cause: error });
   return error;
 }
 
@@ -59,45 +79,44 @@ export interface Server<Connection> {
   /** What an error of `connect`, after which nothing was sent, or of a statement means. */
   meaningOf(error: unknown, isConnecting: boolean): Meaning;
   insert(connection: Connection, plants: readonly NewPlant[]): Promise<CreateOutcome[]>;
-  select(connection: Connection, id: string): Promise<Omit<Row, 'id'> | undefined>;
+  select(connection: Connection, id: string): Promise<Record<string, unknown> | undefined>;
   createTable(connection: Connection): Promise<unknown>;
 }
 
 /** Keeps plants in a table of a server. A statement may take `timeoutMs`, as a create may. */
 export function serverStorage<Connection>(server: Server<Connection>, options: SqlOptions): SqlStorage {
-  const { timeoutMs = defaultTimeoutMs } = options;
+  const { timeoutMs = 10_000 } = options;
   type Work<T> = (connection: Connection) => Promise<T>;
 
-  /** Runs `work` until the call is given up, because a frozen server would keep the connection for ever. */
+  /** Runs `work` until the call is aborted, because a frozen server would keep the connection for ever. */
   async function onConnection<T>(call: BatchCall, work: Work<T>): Promise<T> {
-    const givenUp = new Promise<never>((_resolve, reject) => {
-      const late = () => reject(new Error(`the database did not answer within ${timeoutMs} ms`));
-      call.signal.addEventListener('abort', late);
+    const { signal } = call;
+    let onAbort: (() => void) | undefined;
+    const aborted = new Promise<never>((_resolve, reject) => {
+      onAbort = () => reject(new Error(`the database did not answer within ${timeoutMs} ms`));
+      signal.addEventListener('abort', onAbort);
     });
     call.sent = false;
     const connecting = Promise.resolve(server.connect());
     let failure: unknown;
     try {
-      const connection = await Promise.race([connecting, givenUp]);
+      const connection = await Promise.race([connecting, aborted]);
       call.sent = true;
-      return await Promise.race([work(connection), givenUp]);
+      return await Promise.race([work(connection), aborted]);
     } catch (error) {
       const cause = error ?? new Error('the driver failed without an error');
       if (call.sent) failure = cause;
       throw cause;
     } finally {
+      signal.removeEventListener('abort', onAbort!);
       // A connection that comes too late is given back too.
       connecting.then((connection) => server.release(connection, failure)).catch(() => {});
     }
   }
 
-  async function inTime<T>(work: Work<T>): Promise<T> {
-    const controller = new AbortController();
-    const timer = systemClock.setTimer(() => controller.abort(), timeoutMs);
-    return onConnection({ sent: true, signal: controller.signal }, work).finally(() =>
-      systemClock.clearTimer(timer),
-    );
-  }
+  // Test clocks do not fake this timer, and it keeps no process alive: the connection does.
+  const inTime = <T>(work: Work<T>) =>
+    onConnection({ sent: true, signal: AbortSignal.timeout(timeoutMs) }, work);
 
   return {
     ...commitTogether((plants, _contexts, call) => {
@@ -119,10 +138,15 @@ export function serverStorage<Connection>(server: Server<Connection>, options: S
 export function commitTogether(createMany: CreateMany<unknown>, options: SqlOptions): PlantStorage {
   const { table: _, ...groupOptions } = options;
   if ('namespace' in groupOptions) {
-    throw new TypeError('namespace is no option here, because the table has one id column for all callers');
+    throw new TypeError(
+      'namespace is not supported here: the table has one id column for all callers; use groupCommit directly',
+    );
   }
   return groupCommit(createMany, groupOptions);
 }
+
+/** Ids travel as text, because drivers round numbers beyond 2^53. */
+export type IdRow = { readonly id: string };
 
 /**
  * What became of each plant, by the rows that INSERT returned and those of its ids that are stored. A plant that is in
@@ -132,8 +156,8 @@ export function commitTogether(createMany: CreateMany<unknown>, options: SqlOpti
  */
 export function outcomesOf(
   plants: readonly NewPlant[],
-  createdRows: readonly Pick<Row, 'id'>[],
-  storedRows: readonly Pick<Row, 'id'>[] = [],
+  createdRows: readonly IdRow[],
+  storedRows: readonly IdRow[] = [],
   unknown?: Error,
 ): CreateOutcome[] {
   if (createdRows.length === plants.length) return plants.map(() => 'created');
@@ -142,7 +166,7 @@ export function outcomesOf(
   return plants.map(({ id }) => {
     if (created.has(String(id))) return 'created';
     if (stored.has(String(id))) return 'taken';
-    const dropped = `the table neither took the plant ${id} nor shows one with its id: look at its triggers`;
+    const dropped = `plant ${id} was neither inserted nor found: check the table's triggers and policies`;
     return unknown ?? new Error(dropped);
   });
 }

@@ -1,6 +1,16 @@
 import type { CreateOutcome, NewPlant } from '../../src/index.js';
 import { duplicateKey, type MysqlError, meaningOf, packetTooLarge } from './_mysql-errors.js';
-import { quote, type Server, type SqlOptions, type SqlStorage, serverStorage } from './_sql.js';
+import {
+  type Columns,
+  definitionsOf,
+  membersOf,
+  quote,
+  type Server,
+  type SqlOptions,
+  type SqlStorage,
+  serverStorage,
+  valuesOf,
+} from './_sql.js';
 
 /** A statement as `mysql2` takes it. */
 export interface MysqlStatement {
@@ -11,7 +21,7 @@ export interface MysqlStatement {
   typeCast: (field: unknown, next: () => unknown) => unknown;
 }
 
-/** What is used of a connection of `mysql2/promise`. */
+/** The part of a `mysql2/promise` connection that this storage uses. */
 export interface MysqlConnection {
   execute(statement: MysqlStatement): Promise<readonly [unknown, unknown]>;
   unprepare(statement: MysqlStatement): unknown;
@@ -19,7 +29,7 @@ export interface MysqlConnection {
   destroy(): void;
 }
 
-/** What is used of a `mysql2/promise` pool, or of a namespace of its pool cluster (`cluster.of('*', 'ORDER')`). */
+/** The part that this storage uses of a `mysql2/promise` pool, or of a pool cluster's namespace (`cluster.of('*', 'ORDER')`). */
 export interface MysqlPool {
   getConnection(): Promise<MysqlConnection>;
 }
@@ -30,19 +40,22 @@ export type MysqlOptions = SqlOptions;
 /** What `mysqlStorage` returns. */
 export type MysqlStorage = SqlStorage;
 
-/** The table, in SQL, to be made by a migration or by `createTable`. */
+const text = 'LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin';
+const columns: Columns = { id: 'BIGINT PRIMARY KEY', name: `${text} NOT NULL`, tag: text };
+const list = membersOf(columns).join(', ');
+
+/** The table, in SQL, for a migration. `createTable` runs the same text. */
 export const schema = schemaOf('`plants`');
 
 function schemaOf(table: string): string {
-  const text = 'LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin';
-  return `CREATE TABLE IF NOT EXISTS ${table} (id BIGINT PRIMARY KEY, name ${text} NOT NULL, tag ${text}) ENGINE = InnoDB`;
+  return `CREATE TABLE IF NOT EXISTS ${table} (${definitionsOf(columns)}) ENGINE = InnoDB`;
 }
 
 /**
- * Keeps plants in MariaDB, MySQL, TiDB or Vitess, many creates per statement. The pool stays yours. Its connections
- * have to commit by themselves and to speak utf8mb4, which are the defaults of server and driver.
+ * Stores plants in MariaDB, MySQL, TiDB or Vitess through your pool, which it neither configures nor closes. The pool's
+ * connections must autocommit and use utf8mb4, which are the defaults of server and driver.
  *
- * @throws {TypeError} that names a bad argument or option
+ * @throws {TypeError} if an argument or option is invalid
  *
  * @example
  * ```ts
@@ -65,8 +78,8 @@ export function mysqlStorage(pool: MysqlPool, options: MysqlOptions = {}): Mysql
     meaningOf,
     insert: (connection, plants) => insertAll(connection, table, plants),
     async select(connection, id) {
-      const [row] = await select(connection, table, 'name, tag', [id]);
-      return row && { name: row[0]!, tag: row[1]! };
+      const [row] = await select(connection, table, list, [id]);
+      return row && Object.fromEntries(membersOf(columns).map((member, i) => [member, row[i]]));
     },
     createTable: (connection) => execute(connection, schemaOf(table)),
   };
@@ -107,10 +120,13 @@ const insertAll: Insert = async (connection, table, plants) => {
 const insertFree: Insert = async (connection, table, plants) => {
   if (plants.length === 0) return [];
   const ids = plants.map(({ id }) => String(id));
-  const values = plants.flatMap(({ name, tag }, i) => [ids[i]!, name, tag ?? null]);
+  const values = plants.flatMap((plant) => valuesOf(columns, plant));
+  const row = `(${membersOf(columns)
+    .map(() => '?')
+    .join(', ')})`;
   try {
-    const list = plants.map(() => '(?, ?, ?)').join();
-    await execute(connection, `INSERT INTO ${table} (id, name, tag) VALUES ${list}`, values);
+    const rows = plants.map(() => row).join();
+    await execute(connection, `INSERT INTO ${table} (${list}) VALUES ${rows}`, values);
     return plants.map(() => 'created');
   } catch (error) {
     if ((error as MysqlError).errno !== duplicateKey) throw error;
@@ -126,9 +142,9 @@ const insertFree: Insert = async (connection, table, plants) => {
 };
 
 /** MySQL compares BIGINT with text as doubles, so that 2^53 equals 2^53+1: cast both ways. */
-function select(connection: MysqlConnection, table: string, columns: string, ids: string[]) {
-  const list = ids.map(() => 'CAST(? AS SIGNED)').join();
-  return execute(connection, `SELECT ${columns} FROM ${table} WHERE id IN (${list})`, ids);
+function select(connection: MysqlConnection, table: string, what: string, ids: string[]) {
+  const casts = ids.map(() => 'CAST(? AS SIGNED)').join();
+  return execute(connection, `SELECT ${what} FROM ${table} WHERE id IN (${casts})`, ids);
 }
 
 /** Runs a statement, prepared always: mysql2's own escaping is an injection under NO_BACKSLASH_ESCAPES. */
@@ -145,13 +161,13 @@ async function execute(
     throw error;
   });
   // Servers limit prepared statements (max_prepared_stmt_count), and each batch size is one: drop it.
-  if (values.length > 3) connection.unprepare(statement);
+  if (values.length > membersOf(columns).length) connection.unprepare(statement);
   if (!Array.isArray(answer)) throw answer;
   const [result] = answer;
   if (Array.isArray(result)) return result;
   // Without autocommit the INSERT would be lost with the connection.
   if (result.serverStatus & inTransaction)
-    throw new Error('autocommit is off: the connections of the pool must commit');
+    throw new Error("autocommit is off: the pool's connections must autocommit");
   return [];
 }
 

@@ -1,14 +1,25 @@
 import type { CreateOutcome, NewPlant } from '../../src/index.js';
 import { meaningOf } from './_postgres-errors.js';
-import { outcomesOf, quote, type Server, type SqlOptions, type SqlStorage, serverStorage } from './_sql.js';
+import {
+  type Columns,
+  definitionsOf,
+  membersOf,
+  outcomesOf,
+  quote,
+  type Server,
+  type SqlOptions,
+  type SqlStorage,
+  serverStorage,
+  valuesOf,
+} from './_sql.js';
 
-/** What is used of a `pg` Pool or Client, of PGlite, or of anything that queries as they do. */
+/** The part of a `pg` Pool or Client, of PGlite, or of a custom object that this storage uses. */
 export interface PostgresPool {
   // biome-ignore lint/suspicious/noExplicitAny: drivers disagree on what a value and a row may be
   query(text: string, values?: any[]): Promise<{ rows: any[] }>;
 }
 
-/** What a `pg` Pool has beyond that. */
+/** The part of a `pg` Pool that this storage uses, in addition to `query`. */
 interface PgPool {
   readonly totalCount: number;
   connect(callback: (error: unknown, client: PgClient) => void): void;
@@ -31,19 +42,23 @@ export type PostgresOptions = SqlOptions;
 /** What `postgresStorage` returns. */
 export type PostgresStorage = SqlStorage;
 
-/** The table, in SQL, to be made by a migration or by `createTable`. */
+const columns: Columns = { id: 'bigint PRIMARY KEY', name: 'text NOT NULL', tag: 'text' };
+const list = membersOf(columns).join(', ');
+
+/** The table, in SQL, for a migration. `createTable` runs the same text. */
 export const schema = schemaOf('"plants"');
 
 function schemaOf(table: string): string {
-  return `CREATE TABLE IF NOT EXISTS ${table} (id bigint PRIMARY KEY, name text NOT NULL, tag text)`;
+  return `CREATE TABLE IF NOT EXISTS ${table} (${definitionsOf(columns)})`;
 }
 
 /**
- * Keeps plants in PostgreSQL or what speaks like it, on a pool of your own, which it neither configures nor closes.
- * Many instances may share one database. Plants are as durable as `fsync` and `synchronous_commit` make them there.
- * Give the pool an `error` listener, for idle connections that are lost. All callers share one table.
+ * Stores plants in PostgreSQL or a compatible database through your pool, which it neither configures nor closes.
+ * Many instances may share one database. Plants are as durable as its `fsync` and `synchronous_commit` make them.
+ * Give the pool an `error` listener: without one, a dropped idle connection crashes the process. All callers share one
+ * table.
  *
- * @throws {TypeError} that names a bad argument or option
+ * @throws {TypeError} if an argument or option is invalid
  *
  * @example
  * ```ts
@@ -69,7 +84,7 @@ pass new pg.Pool(), or call client.connect() first`);
     meaningOf,
     insert: (client, plants) => insertFree(client, table, plants),
     async select(client, id) {
-      const select = `SELECT name, tag FROM ${table} WHERE id = $1::bigint`;
+      const select = `SELECT ${list} FROM ${table} WHERE id = $1::bigint`;
       return (await client.query(select, [id])).rows[0];
     },
     createTable: (client) => client.query(schemaOf(table)),
@@ -93,7 +108,7 @@ function connect(pool: PostgresPool & Partial<PgPool>): PgClient | Promise<PgCli
 /** With an error the pool discards the connection; for a bad plant the connection is kept. */
 function release(client: PgClient, error?: unknown): void {
   client.off?.('error', ignore);
-  client.release?.(error && meaningOf(error, false) !== 'plantAtFault' ? error : undefined);
+  client.release?.(error && meaningOf(error, false) !== 'rejected' ? error : undefined);
 }
 
 async function insertFree(
@@ -101,24 +116,25 @@ async function insertFree(
   table: string,
   plants: readonly NewPlant[],
 ): Promise<CreateOutcome[]> {
-  const ids = plants.map(({ id }) => String(id));
-  const names = plants.map(({ name }) => name);
-  const tags = plants.map(({ tag }) => tag ?? null);
+  const members = membersOf(columns);
+  const arrays = members.map((member, i) => `$${i + 1}::${columns[member].split(' ', 1)}[]`);
   // Ids travel as text, because an app may have set its own int8 parser. Sorted, so that two instances cannot
   // deadlock. ON CONFLICT waits for a rival transaction to commit. The warning of `isUnreplicated` must not be filtered.
-  const insert = `INSERT INTO ${table} (id, name, tag)
-SELECT id, name, tag FROM unnest($1::bigint[], $2::text[], $3::text[]) AS new (id, name, tag),
+  const insert = `INSERT INTO ${table} (${list})
+SELECT ${list} FROM unnest(${arrays}) AS new (${list}),
 set_config('client_min_messages', 'warning', true) ORDER BY id
 ON CONFLICT (id) DO NOTHING RETURNING id::text AS id`;
+  const rows = plants.map((plant) => valuesOf(columns, plant));
+  const values = members.map((_, i) => rows.map((row) => row[i]));
   const notices: Message[] = [];
   const onNotice = (notice: Message) => notices.push(notice);
   client.on?.('notice', onNotice);
-  const inserting = client.query(insert, [ids, names, tags]);
+  const inserting = client.query(insert, values);
   const { rows: created } = await inserting.finally(() => client.off?.('notice', onNotice));
   const unreplicated = notices.find(isUnreplicated);
   if (unreplicated) throw new Error(`not replicated: ${unreplicated.message}`);
-  if (created.length === ids.length) return outcomesOf(plants, created);
-  return client.query(`SELECT id::text AS id FROM ${table} WHERE id = ANY($1::bigint[])`, [ids]).then(
+  if (created.length === plants.length) return outcomesOf(plants, created);
+  return client.query(`SELECT id::text AS id FROM ${table} WHERE id = ANY($1::bigint[])`, [values[0]]).then(
     ({ rows: stored }) => outcomesOf(plants, created, stored),
     (error) => outcomesOf(plants, created, [], error),
   );

@@ -1,16 +1,19 @@
-import { type CreateOutcome, type NewPlant, RolledBack } from '../../src/index.js';
-import { systemClock } from '../../src/timers.js';
+import { type CreateOutcome, groupCommit, type NewPlant, RolledBack } from '../../src/index.js';
 import {
+  type Columns,
   commitTogether,
+  definitionsOf,
+  type IdRow,
+  membersOf,
   outcomesOf,
   plantOf,
   quote,
-  type Row,
   type SqlOptions,
   type SqlStorage,
+  valuesOf,
 } from './_sql.js';
 
-/** What is used of a handle of `libsql`, `better-sqlite3`, `node:sqlite` or `bun:sqlite`. */
+/** The part that this storage uses of a connection of `libsql`, `better-sqlite3`, `node:sqlite` or `bun:sqlite`. */
 export interface SqliteDatabase {
   exec(sql: string): unknown;
   // biome-ignore lint/suspicious/noExplicitAny: the drivers' own types ask for this or that; a string is sent
@@ -23,21 +26,25 @@ export type SqliteOptions = SqlOptions;
 /** What `sqliteStorage` returns. */
 export type SqliteStorage = SqlStorage;
 
-/** The table, in SQL, to be made by a migration or by `createTable`. */
+const columns: Columns = { id: 'INTEGER PRIMARY KEY', name: 'TEXT NOT NULL', tag: 'TEXT' };
+const list = membersOf(columns).join(', ');
+
+/** The table, in SQL, for a migration. `createTable` runs the same text. */
 export const schema = schemaOf('"plants"');
 
 function schemaOf(table: string): string {
-  return `CREATE TABLE IF NOT EXISTS ${table} (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT)`;
+  return `CREATE TABLE IF NOT EXISTS ${table} (${definitionsOf(columns)})`;
 }
 
 /**
- * Keeps plants in SQLite, on a handle of your own, which it neither configures nor closes. Durability is set by the
- * handle: `journal_mode=WAL` with `synchronous=FULL` survives a power cut, `NORMAL` does not. Keep `busy_timeout` at
- * 100 ms or less, because the driver blocks the event loop while it waits, and this storage retries by itself. If the
- * app has a transaction open on the handle, `create` fails, because a ROLLBACK of the app would remove the plant. All
- * callers share one table. The database has to be in UTF-8, the default: in UTF-16, SQLite changes U+FFFE and U+FFFF.
+ * Stores plants in SQLite through your connection, which it neither configures nor closes. The connection's settings
+ * decide what survives a power cut: `journal_mode=WAL` with `synchronous=FULL` does, `NORMAL` does not. Set
+ * `busy_timeout` to 100 ms or less, because the driver blocks the event loop while it waits, and this storage retries
+ * anyway. While the app has a transaction open on the connection, `create` fails, because the app's ROLLBACK would remove
+ * the plant. All callers share one table. The database must be in UTF-8, the default: in UTF-16, SQLite changes U+FFFE
+ * and U+FFFF.
  *
- * @throws {TypeError} that names a bad argument or option
+ * @throws {TypeError} if an argument or option is invalid
  *
  * @example
  * ```ts
@@ -56,12 +63,28 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteOptions =
   const table = new SqliteTable(database, quote(options.table, '"'));
   return {
     ...commitTogether((plants) => table.insert(plants), options),
-    find: async (id) => plantOf(id, table.select('name, tag', [String(id)])[0]),
-    createTable: () => table.make(),
+    find: async (id) => plantOf(id, table.select(list, [String(id)])[0]),
+    createTable: () => whenFree(() => void database.exec(schemaOf(table.name)), options.timeoutMs),
   };
 }
 
-/** A table of a database that may have other handles, in this process and in others. */
+/** Runs `work` as soon as no other connection holds the lock, with the pauses and the timeout of a create. */
+async function whenFree<T>(work: () => T, timeoutMs: number | undefined): Promise<T> {
+  let result: { readonly value: T } | undefined;
+  const attempt = (): CreateOutcome[] => {
+    try {
+      result = { value: work() };
+      return ['created'];
+    } catch (error) {
+      throw isBusy(error) ? new RolledBack('together', error) : error;
+    }
+  };
+  // groupCommit is what retries; the plant is never stored.
+  await groupCommit(attempt, { timeoutMs }).create({ id: 0n, name: '' }, undefined as never);
+  return result!.value;
+}
+
+/** A table of a database that may have other connections, in this process and in others. */
 class SqliteTable {
   /** Statements that have worked. libsql cannot reuse a statement that failed, so it comes back only after success. */
   readonly #prepared = new Map<string, ReturnType<SqliteDatabase['prepare']>>();
@@ -75,17 +98,20 @@ class SqliteTable {
   insert(plants: readonly NewPlant[]): CreateOutcome[] {
     // One statement and one JSON text per batch, because a call into SQLite costs more than an insert. Ids travel as
     // text: drivers round beyond 2^53, and node:sqlite's `run()` throws on such an id after inserting it.
-    const insert = `INSERT INTO ${this.name} (id, name, tag)
-SELECT CAST(json_extract(value, '$[0]') AS INTEGER), json_extract(value, '$[1]'), json_extract(value, '$[2]')
+    const members = membersOf(columns).map((member, i) => {
+      const value = `json_extract(value, '$[${i}]')`;
+      return member === 'id' ? `CAST(${value} AS INTEGER)` : value;
+    });
+    const insert = `INSERT INTO ${this.name} (${list}) SELECT ${members}
 FROM json_each(?) WHERE true ON CONFLICT (id) DO NOTHING RETURNING CAST(id AS TEXT) AS id`;
     const ids = plants.map(({ id }) => String(id));
-    const values = plants.map(({ name, tag }, i) => [ids[i], name, tag]);
+    const values = plants.map((plant) => valuesOf(columns, plant));
     let step: 'begin' | 'insert' | 'commit' = 'begin';
     try {
       this.database.exec('BEGIN IMMEDIATE');
       step = 'insert';
-      const created = this.#all(insert, values);
-      const stored = created.length < ids.length ? this.select('CAST(id AS TEXT) AS id', ids) : [];
+      const created = this.#all<IdRow>(insert, values);
+      const stored = created.length < ids.length ? this.select<IdRow>('CAST(id AS TEXT) AS id', ids) : [];
       step = 'commit';
       this.database.exec('COMMIT');
       return outcomesOf(plants, created, stored);
@@ -95,31 +121,22 @@ FROM json_each(?) WHERE true ON CONFLICT (id) DO NOTHING RETURNING CAST(id AS TE
       if (step === 'insert') throw new RolledBack('apart', error);
       // After a failed COMMIT the plants may or may not be stored.
       if (step === 'commit' || !/within a transaction/.test(String(error))) throw error;
-      const why = 'the SQLite handle is in a transaction of the app: give plant-store a handle of its own';
+      const why =
+        'the SQLite connection already has an open transaction: give plant-store its own connection';
       throw new Error(why, { cause: error });
     }
   }
 
-  select(columns: string, ids: readonly string[]): Row[] {
-    const select = `SELECT ${columns} FROM ${this.name}
+  select<Row extends object = Record<string, unknown>>(what: string, ids: readonly string[]): Row[] {
+    const select = `SELECT ${what} FROM ${this.name}
 WHERE id IN (SELECT CAST(value AS INTEGER) FROM json_each(?))`;
-    return this.#all(select, ids);
+    return this.#all<Row>(select, ids);
   }
 
-  async make(attempt = 1): Promise<void> {
-    try {
-      this.database.exec(schemaOf(this.name));
-    } catch (error) {
-      if (!isBusy(error) || attempt === 100) throw error;
-      await new Promise<void>((resolve) => systemClock.setTimer(resolve, 100 * Math.random()));
-      await this.make(attempt + 1);
-    }
-  }
-
-  #all(sql: string, list: readonly unknown[]): Row[] {
+  #all<Row>(sql: string, values: readonly unknown[]): Row[] {
     const statement = this.#prepared.get(sql) ?? this.database.prepare(sql);
     this.#prepared.delete(sql);
-    const rows = statement.all(JSON.stringify(list)) as Row[];
+    const rows = statement.all(JSON.stringify(values)) as Row[];
     this.#prepared.set(sql, statement);
     return rows;
   }

@@ -152,7 +152,7 @@ describe('mysqlStorage', () => {
 
   it('sends ids as text that is cast, because MySQL compares BIGINT with text as doubles', async () => {
     const duplicate = mysqlError({ errno: 1062, sqlState: '23000' });
-    const { pool, statements } = answering(duplicate, [['2']], inserted, [['Rosa', null]]);
+    const { pool, statements } = answering(duplicate, [['2']], inserted, [['1', 'Rosa', null]]);
     const { create, find, createTable } = mysqlStorage(pool, { table: 'garden.a `table`' });
     await Promise.all([
       create({ id: 1n, name: 'Rosa', tag: 'red' }, context),
@@ -169,7 +169,7 @@ describe('mysqlStorage', () => {
       ],
       [`SELECT CAST(id AS CHAR) FROM ${table} WHERE id IN (CAST(? AS SIGNED),CAST(? AS SIGNED))`, ['1', '2']],
       [`INSERT INTO ${table} (id, name, tag) VALUES (?, ?, ?)`, ['1', 'Rosa', 'red']],
-      [`SELECT name, tag FROM ${table} WHERE id IN (CAST(? AS SIGNED))`, ['1']],
+      [`SELECT id, name, tag FROM ${table} WHERE id IN (CAST(? AS SIGNED))`, ['1']],
       [
         `CREATE TABLE IF NOT EXISTS ${table} (id BIGINT PRIMARY KEY, name ${text} NOT NULL, tag ${text}) ENGINE = InnoDB`,
         [],
@@ -178,7 +178,7 @@ describe('mysqlStorage', () => {
   });
 
   it('reads rows as it needs them, whatever the pool says of rows, tables and types', async () => {
-    const { pool, statements } = answering([['Rosa', null]]);
+    const { pool, statements } = answering([['1', 'Rosa', null]]);
     await mysqlStorage(pool).find(1n, context);
     const [{ rowsAsArray, nestTables, typeCast }] = statements as [MysqlStatement];
     expect([rowsAsArray, nestTables, typeCast({}, () => "the driver's own value")]).toEqual([
@@ -225,8 +225,8 @@ describe('mysqlStorage', () => {
   });
 
   it.each([
-    ['with a tag', [['Rosa', 'red']], { id: 1n, name: 'Rosa', tag: 'red' }],
-    ['without a tag', [['Rosa', null]], { id: 1n, name: 'Rosa', tag: undefined }],
+    ['with a tag', [['1', 'Rosa', 'red']], { id: 1n, name: 'Rosa', tag: 'red' }],
+    ['without a tag', [['1', 'Rosa', null]], { id: 1n, name: 'Rosa', tag: undefined }],
     ['that is not there', [], undefined],
   ])('finds a plant %s', async (_, rows, found) => {
     const { pool, log } = answering(rows);

@@ -366,7 +366,7 @@ describe("a table of the app's own", () => {
     );
     expect(outcomes).toMatchObject([
       { value: 'taken' },
-      { reason: { message: expect.stringMatching(/neither took the plant 2/) } },
+      { reason: { message: expect.stringMatching(/plant 2 was neither inserted nor found/) } },
       { value: 'created' },
     ]);
   });

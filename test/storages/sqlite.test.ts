@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import type { StorageContext } from 'plant-store';
 import { type SqliteDatabase, schema, sqliteStorage } from 'plant-store/sqlite';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { deferred } from '../support/deferred.js';
 
 const request = { method: 'POST', url: '/plants', headers: {} };
@@ -74,7 +74,7 @@ describe('a handle that is in a transaction of the app', () => {
         expect(outcome).toMatchObject({
           status: 'rejected',
           reason: {
-            message: expect.stringMatching(/in a transaction of the app/),
+            message: expect.stringMatching(/already has an open transaction/),
             cause: { message: 'cannot start a transaction within a transaction' },
           },
         });
@@ -224,7 +224,7 @@ describe('sqliteStorage', () => {
 
   it('refuses a namespace, because a batch with an id twice would call both plants created', () => {
     const options = { namespace: () => 'garden' };
-    expect(() => sqliteStorage(open(), options as object)).toThrow('namespace is no option here');
+    expect(() => sqliteStorage(open(), options as object)).toThrow('namespace is not supported here');
   });
 
   it('does not call an id taken if a trigger drops its row silently', async () => {
@@ -238,7 +238,7 @@ describe('sqliteStorage', () => {
     );
     expect(outcomes).toMatchObject([
       { value: 'taken' },
-      { reason: { message: expect.stringMatching(/neither took the plant 2/) } },
+      { reason: { message: expect.stringMatching(/plant 2 was neither inserted nor found/) } },
       { value: 'created' },
     ]);
   });
@@ -277,16 +277,15 @@ describe('createTable', () => {
     expect(rows()).toEqual([]);
   });
 
-  it('gives up after a hundred attempts if the other connection never ends', async () => {
-    vi.spyOn(Math, 'random').mockReturnValue(0.01);
-    onTestFinished(() => void vi.restoreAllMocks());
+  it('times out as a create does if the other connection keeps its lock', async () => {
     const other = open();
     other.exec('BEGIN EXCLUSIVE');
     const database = open();
     database.exec('PRAGMA busy_timeout=0');
-    const exec = vi.spyOn(database, 'exec');
-    await expect(sqliteStorage(database).createTable()).rejects.toEqual(busy);
-    expect(exec).toHaveBeenCalledTimes(100);
+    await expect(sqliteStorage(database, { timeoutMs: 200 }).createTable()).rejects.toMatchObject({
+      name: 'StorageBusy',
+      cause: busy,
+    });
   });
 
   it('makes nothing if it is not called', () => {
