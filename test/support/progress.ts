@@ -1,65 +1,52 @@
-import { basename } from 'node:path';
-import type { Reporter, TestCase, TestModule, TestSpecification } from 'vitest/node';
+interface Terminal {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  write(text: string): unknown;
+}
 
-/**
- * A reporter for long runs: shows the test that runs, and how long the rest will take. It shows nothing if no person
- * watches.
- */
-export class Progress implements Reporter {
-  readonly #expected: Readonly<Record<string, number>>;
-  #waiting: string[] = [];
-  #running = '';
-  #since = 0;
-  #test = '';
-  #timer: NodeJS.Timeout | undefined;
+/** Shows on a terminal how much of a long program is done, and how much longer it takes. Silent without a terminal. */
+export class Progress {
+  readonly #total: number;
+  readonly #out: Terminal;
+  readonly #started = performance.now();
+  #secondsEach: number | undefined;
+  #done = 0;
+  #advanced = this.#started;
 
-  /** @param expected what each file takes, in seconds; a file that is not named is taken to need a minute */
-  constructor(expected: Readonly<Record<string, number>>) {
-    this.#expected = expected;
+  /**
+   * @param total of any unit: rows, slices, expected seconds
+   * @param secondsEach a first guess of what one unit takes, replaced by the measured time as soon as one is done
+   */
+  constructor(total: number, secondsEach?: number, out: Terminal = process.stderr) {
+    this.#total = total;
+    this.#secondsEach = secondsEach;
+    this.#out = out;
   }
 
-  onTestRunStart(files: readonly TestSpecification[]): void {
-    if (!process.stderr.isTTY) return;
-    this.#waiting = files.map(({ moduleId }) => basename(moduleId));
-    this.#timer = setInterval(() => this.#show(), 1_000);
+  /** Shows what runs now, until the next call. */
+  show(what: string): void {
+    if (!this.#out.isTTY) return;
+    const share = Math.min(1, this.#done / this.#total);
+    const line = `${Math.round(100 * share)} %${this.#left()}: ${what}`;
+    this.#out.write(`\r${line.slice(0, (this.#out.columns || 80) - 1)}\x1b[K\r`);
   }
 
-  onTestModuleStart({ moduleId }: TestModule): void {
-    this.#running = basename(moduleId);
-    this.#waiting = this.#waiting.filter((file) => file !== this.#running);
-    this.#since = Date.now();
+  /** Counts units as done, and clears the line, so that the program can print a result. */
+  advance(units = 1): void {
+    this.#done += units;
+    this.#advanced = performance.now();
+    if (this.#done > 0) this.#secondsEach = (this.#advanced - this.#started) / 1_000 / this.#done;
+    this.clear();
   }
 
-  onTestCaseReady({ name }: TestCase): void {
-    this.#test = name;
+  clear(): void {
+    if (this.#out.isTTY) this.#out.write('\r\x1b[K');
   }
 
-  // The line goes before another reporter prints, if that one stands behind this one in the list.
-
-  onUserConsoleLog(): void {
-    this.#hide();
-  }
-
-  onTestModuleEnd(): void {
-    this.#hide();
-  }
-
-  onTestRunEnd(): void {
-    clearInterval(this.#timer);
-    this.#hide();
-  }
-
-  #hide(): void {
-    if (this.#timer) process.stderr.write('\r\u001b[K');
-  }
-
-  #show(): void {
-    const secondsOf = (file: string) => this.#expected[file] ?? 60;
-    const spent = (Date.now() - this.#since) / 1_000;
-    const rest = this.#running ? Math.max(0, secondsOf(this.#running) - spent) : 0;
-    const left = this.#waiting.reduce((sum, file) => sum + secondsOf(file), rest);
-    const time = left < 90 ? `${left.toFixed(0)} s` : `${(left / 60).toFixed(0)} min`;
-    const line = `about ${time} left, ${this.#running}: ${this.#test}`;
-    process.stderr.write(`\r${line.slice(0, (process.stderr.columns || 80) - 1)}\u001b[K`);
+  #left(): string {
+    if (this.#secondsEach === undefined) return '';
+    const sinceThen = (performance.now() - this.#advanced) / 1_000;
+    const seconds = Math.max(0, (this.#total - this.#done) * this.#secondsEach - sinceThen);
+    return `, about ${seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.round(seconds / 60)} min`} left`;
   }
 }

@@ -6,11 +6,11 @@ import { rmSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { PostgresServer } from '../../support/postgres.js';
+import { Progress } from '../../support/progress.js';
 import { buildChild, root } from './build.js';
 import { type Duel, duel, type Effort } from './duel.js';
 import type { GeneratorName } from './generator.js';
 import { keep } from './kept.js';
-import { Progress } from './progress.js';
 import { heading, line, type Result } from './report.js';
 import { isServed, type Row, rows } from './rows.js';
 import { installRuntimes } from './runtimes.js';
@@ -39,19 +39,22 @@ const server = picked.some(({ what }) => what.includes('PostgreSQL'))
 if (server) process.env.BENCH_POSTGRES = server.url;
 
 const tasks = picked.flatMap((row) => generatorsOf(row).map((generator) => ({ row, generator })));
-const progress = new Progress(tasks.reduce((sum, { row, generator }) => sum + seconds(row, generator), 0));
+const progress = new Progress(
+  tasks.reduce((sum, { row, generator }) => sum + seconds(row, generator), 0),
+  1,
+);
 const results: Result[] = [];
 try {
   console.log(heading);
   for (const { row, generator } of tasks) {
-    progress.tell(`${row.what} against ${row.against}`);
+    progress.show(`${row.what} against ${row.against}`);
     const result = await resultOf(row, generator);
     progress.advance(seconds(row, generator));
     console.log(line(result));
     results.push(result);
   }
 } finally {
-  progress.end();
+  progress.clear();
   await server?.close();
   for (const built of [now, then]) if (built) rmSync(dirname(built.child), { recursive: true });
 }

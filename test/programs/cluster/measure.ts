@@ -10,11 +10,12 @@ import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { mysqlStorage } from 'plant-store/mysql';
 import { postgresStorage } from 'plant-store/postgres';
+import { Progress } from '../../support/progress.js';
 import { GaleraCluster, type MariaDb, oneMariaDb } from './galera.js';
 import { clean, type Daemon } from './machine.js';
 import { onePostgres, type Postgres, primaryAndStandby } from './postgres.js';
 
-/** What an instance is told when it starts. */
+/** The settings of an instance, passed when it starts. */
 export interface InstanceSettings {
   readonly instance: number;
   readonly seconds: number;
@@ -37,12 +38,12 @@ interface Database {
 
 const seconds = Number(process.env.SECONDS ?? 5);
 const counts = [1, 2, 4];
-const started = performance.now();
-const rows = 5 * counts.length;
-let done = 0;
+// Five databases.
+const progress = new Progress(5 * counts.length);
 
 async function measure({ what, urls, daemons, commits }: Database): Promise<void> {
   for (const count of counts) {
+    progress.show(`${what}, ${count} instances`);
     const children = Array.from({ length: count }, (_, instance) => {
       const settings: InstanceSettings = { instance, seconds, url: urls[instance % urls.length]! };
       return fork(
@@ -73,17 +74,9 @@ async function measure({ what, urls, daemons, commits }: Database): Promise<void
       share(measured.reduce((sum, instance) => sum + instance.cpu, 0)),
       `${sync.toFixed(1)} ms`,
     ];
-    progress();
+    progress.advance();
     console.log(`| ${cells.join(' | ')} |`);
   }
-}
-
-/** Shows how long the rest will take, if a person watches. */
-function progress(): void {
-  done++;
-  if (!process.stderr.isTTY) return;
-  const left = ((performance.now() - started) / 1_000 / done) * (rows - done);
-  process.stderr.write(`\r${done} of ${rows}, about ${left.toFixed(0)} s left\u001b[K\r`);
 }
 
 function cpuOf(daemons: readonly Daemon[]): number {

@@ -1,5 +1,5 @@
 import { defineConfig, mergeConfig } from 'vitest/config';
-import { Progress } from '../../support/progress.js';
+import { ProgressReporter } from '../../support/progress-reporter.js';
 import base from '../../vitest.config.js';
 
 const config = mergeConfig(
@@ -7,7 +7,7 @@ const config = mergeConfig(
   defineConfig({
     test: {
       reporters: [
-        new Progress({
+        new ProgressReporter({
           'galera.cluster.ts': 150,
           'mariadb.cluster.ts': 60,
           'outages.cluster.ts': 60,

@@ -5,6 +5,7 @@ import { getEventListeners, once } from 'node:events';
 import { createServer } from 'node:http';
 import { acceptTokens, createPlantStore, type PlantRequest, type PlantStorage } from 'plant-store';
 import { toNode } from 'plant-store/node';
+import { Progress } from '../../support/progress.js';
 import { listen } from '../../support/sockets.js';
 import type { ClientJob } from './clients.js';
 
@@ -28,11 +29,13 @@ interface Part {
 /** Runs a part in ten slices. The first two warm up; from then on the heap must stay as it is. */
 async function soak({ name, count, send }: Part): Promise<void> {
   const started = performance.now();
+  const progress = new Progress(10);
   const heaps: number[] = [];
   for (let slice = 1; slice <= 10; slice++) {
+    progress.show(name);
     await send(count / 10);
     heaps.push(await heapInUse());
-    progress(`${name}: ${slice * 10} %`, started, slice / 10);
+    progress.advance();
   }
   const growth = heaps.at(-1)! - Math.max(...heaps.slice(1, 4));
   const seconds = (performance.now() - started) / 1000;
@@ -46,14 +49,6 @@ async function heapInUse(): Promise<number> {
   for (let i = 0; i < 2; i++) await new Promise((resolve) => setImmediate(resolve));
   collect!();
   return process.memoryUsage().heapUsed;
-}
-
-function progress(text: string, started: number, done: number): void {
-  if (!process.stderr.isTTY) return;
-  const left = ((performance.now() - started) / 1000) * (1 / done - 1);
-  process.stderr.write(
-    `\r${text}, about ${left.toFixed(0)} s left \u001b[K${done === 1 ? '\r\u001b[K' : ''}`,
-  );
 }
 
 /** One signal for all requests: a listener that stays behind on it would pile up. */
