@@ -17,6 +17,7 @@ const documents = [
   'src/README.md',
   'test/README.md',
   'test/programs/bench/README.md',
+  'test/programs/mutants/README.md',
 ];
 const programs = [...examples].map(([name, path]) => ({ name, text: read(path) }));
 const { scripts } = JSON.parse(read('package.json'));

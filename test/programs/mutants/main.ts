@@ -1,14 +1,15 @@
 /**
- * `npm run test:mutants [-- src/plant/json.ts adapters/hosts/]`: changes what is published in thousands of small ways, and
- * prints each change that no test notices, then a table. Stryker does it, and is fetched when it runs, because only this
- * command needs it.
+ * `npm run test:mutants [-- src/plant/json.ts adapters/hosts/]`: changes the published code in thousands of small ways,
+ * prints each change that no test notices, and keeps the counts in results.json and README.md. Stryker makes the changes;
+ * it is fetched when this program runs, because only this command needs it.
  */
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from '../../support/root.js';
 import { groups } from './groups.js';
+import { keep, killed, type Result } from './kept.js';
 
 interface Mutant {
   readonly status: string;
@@ -30,7 +31,11 @@ const packages = [
 const folders = ['src/', 'adapters/', 'test/published/'];
 const named = process.argv.slice(2);
 const temporary = mkdtempSync(join(tmpdir(), 'plant-store-mutants-'));
-const counts: [file: string, mutants: number, survivors: number, late: number][] = [];
+const date = new Date().toISOString().slice(0, 10);
+const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
+const commit = git('rev-parse', '--short=7', 'HEAD');
+const isCommitted = git('status', '--porcelain', '--', ...folders, 'test') === '';
+const results: Result[] = [];
 
 groups.forEach((group, index) => {
   const files = folders
@@ -40,7 +45,8 @@ groups.forEach((group, index) => {
   if (files.length) count(mutate(files, index));
 });
 rmSync(temporary, { recursive: true, force: true });
-print();
+if (isCommitted) keep(results);
+else console.log('Not kept, because the results are of no commit: src/, adapters/ or test/ has changes.');
 
 function filesIn(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
@@ -84,26 +90,15 @@ function mutate(files: readonly string[], group: number): Report {
 
 function count({ files }: Report): void {
   for (const [file, { mutants }] of Object.entries(files)) {
-    const survivors = mutants.filter(({ status }) => status === 'Survived' || status === 'NoCoverage');
+    if (mutants.length === 0) continue;
+    const survivors = mutants.filter(({ status }) => status === 'Survived' || status === 'NoCoverage').length;
     // Most of them hang. On a busy machine a slow test may be among them.
-    const late = mutants.filter(
+    const timedOut = mutants.filter(
       ({ status, statusReason = '' }) => status === 'Timeout' || /timed out in/.test(statusReason),
+    ).length;
+    console.log(
+      `${file}: ${mutants.length} mutants, ${killed(mutants.length, survivors)} killed, ${timedOut} of them by a timeout`,
     );
-    if (mutants.length) counts.push([file, mutants.length, survivors.length, late.length]);
-  }
-}
-
-/** A line for each file, and one for each folder. */
-function print(): void {
-  for (const folder of folders) {
-    const lines = counts.filter(([file]) => file.startsWith(folder)).sort(([a], [b]) => a.localeCompare(b));
-    const sum = (index: 1 | 2 | 3) => lines.reduce((total, line) => total + line[index], 0);
-    if (lines.length > 1) lines.push([folder, sum(1), sum(2), sum(3)]);
-    for (const [file, mutants, survivors, late] of lines) {
-      const killed = ((100 * (mutants - survivors)) / mutants).toFixed(1);
-      console.log(
-        `${file.padEnd(40)} ${mutants} mutants, ${killed} % are killed, ${late} of them by time; ${survivors} survive`,
-      );
-    }
+    results.push({ file, mutants: mutants.length, survivors, date, commit });
   }
 }
