@@ -85,7 +85,7 @@ describe('a case', () => {
 
   test('says so if the request before it fails, and sends no other', async () => {
     const { sent, running } = runOne('id-taken', {}, ['busy', { status: 503 }]);
-    await expect(running).rejects.toThrow('id-taken: the request before it was answered 503 busy');
+    await expect(running).rejects.toThrow('id-taken: the request before it returned 503 busy');
     expect(sent).toHaveLength(1);
   });
 
@@ -180,6 +180,6 @@ describe('a host that breaks a rule fails its case', () => {
   test('a case of two requests says so if the first of them was refused', async () => {
     const full: Fault = () => async () => ({ status: 503, headers: {}, body: 'full' });
     const taken = casesOf(full).find(({ id }) => id === 'id-taken');
-    await expect(taken?.run()).rejects.toThrow('the request before it was answered 503 full');
+    await expect(taken?.run()).rejects.toThrow('the request before it returned 503 full');
   });
 });

@@ -96,7 +96,7 @@ describe('src', () => {
     expect(cycles).toEqual([]);
   });
 
-  /** Without imports of types, which are gone when the code runs. */
+  /** Without imports of types, which do not exist at run time. */
   function runTimeImportsOf(file: string): string[] {
     const { outputText } = ts.transpileModule(read(file), {
       compilerOptions: {

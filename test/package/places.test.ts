@@ -44,7 +44,7 @@ describe('an error number', () => {
     expect(forgotten(places, { name, error })).toEqual([]);
   });
 
-  it('that is in no place is found out', () => {
+  it('missing in every place is reported', () => {
     // Computed, because this file would be found if it held the number.
     expect(forgotten(places, { name: 'eaten', error: 40_000 + 999 })).toEqual(Object.keys(places));
   });
@@ -63,7 +63,7 @@ describe('a program of examples/', () => {
     expect(isUsed(name)).toBe(true);
   });
 
-  it('that no test runs is found out', () => {
+  it('that no test runs is reported', () => {
     expect(isUsed(['compost', 'heap'].join('-'))).toBe(false);
   });
 });
@@ -106,7 +106,7 @@ describe('an adapter', () => {
     expect(forgotten<Adapter>(places[adapter.folder], adapter)).toEqual([]);
   });
 
-  it.each(['hosts', 'storages'] as const)('of %s that is in no place is found out', (folder) => {
+  it.each(['hosts', 'storages'] as const)('of %s that is missing in every place is reported', (folder) => {
     expect(forgotten<Adapter>(places[folder], { folder, name: 'abacus' })).toEqual(
       Object.keys(places[folder]),
     );

@@ -78,11 +78,11 @@ export function hostCases(
     }));
 }
 
-/** A request as the table writes it, on top of a good token and `application/json`. */
+/** A request as the table writes it, on top of a valid token and `application/json`. */
 export interface CaseRequest {
   readonly method?: string;
   readonly path?: string;
-  /** `null` leaves out a header that every request has; `{token}` stands for the good token. */
+  /** `null` leaves out a header that every request has; `{token}` stands for the valid token. */
   readonly headers?: Readonly<Record<string, string | null>>;
   readonly body?:
     | string
@@ -94,7 +94,7 @@ export interface ContractCase {
   readonly title: string;
   /** Counts on a verifier and a storage that throw on demand: this project's own tests have them. */
   readonly setup?: boolean;
-  /** A request that must be answered 200 before. */
+  /** A request that must return 200 first. */
   readonly before?: CaseRequest;
   readonly request: CaseRequest;
   readonly expected: {
@@ -163,7 +163,7 @@ export async function faultsOf(
 ): Promise<string[]> {
   if (before) {
     const { status, text } = await send(requestOf(token, before));
-    if (status !== 200) return [`the request before it was answered ${status} ${text}`];
+    if (status !== 200) return [`the request before it returned ${status} ${text}`];
   }
   const { status, headers, text } = await send(requestOf(token, request));
   const faults: string[] = [];

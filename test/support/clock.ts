@@ -5,7 +5,7 @@ function drained(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve));
 }
 
-/** A clock that stands still until it is told to advance. */
+/** A clock that stands still until `advance` is called. */
 export class SimulatedClock implements Clock {
   #now = 0;
   #turn: (() => void)[] = [];

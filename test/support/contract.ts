@@ -50,7 +50,7 @@ export function contractSetup(): {
       async create(plant, { caller }) {
         if (plant.name === 'refuse me') throw new PlantRefused('name is on the list of refused names');
         if (plant.name === 'be busy') throw new StorageBusy();
-        if (plant.name === 'fail') throw new Error('inside: the disk is gone');
+        if (plant.name === 'fail') throw new Error('inside: the disk is full');
         if (plant.name === 'answer nonsense') return 'inside' as 'created';
         const plants = tenants.get(caller.tenant) ?? new Map<bigint, NewPlant>();
         tenants.set(caller.tenant, plants);

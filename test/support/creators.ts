@@ -8,7 +8,7 @@ export interface CreateAnswer {
 
 /** Creates plants on a server that may die at any moment, and remembers every answer. */
 export class Creators {
-  /** Ids that were answered 200. */
+  /** Ids whose create returned 200. */
   readonly acknowledged = new Set<number>();
   /** Every other answer. */
   readonly others: CreateAnswer[] = [];

@@ -2,7 +2,7 @@ import { groupCommit, type PlantStorage } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { deferred } from './deferred.js';
 
-/** A storage whose first batch is on its way until `end` is called. */
+/** A storage whose first batch is in flight until `end` is called. */
 export function heldBatch() {
   const [begun, end] = [deferred(), deferred()];
   /** The ids of each batch. */

@@ -65,7 +65,7 @@ export class PostgresServer {
     });
   }
 
-  /** Kills the server and its children, as a crash does. Resolves when all are gone. */
+  /** Kills the server and its children, as a crash does. Resolves when all have exited. */
   async kill(): Promise<void> {
     const child = this.#child!;
     if (child.exitCode !== null || child.signalCode !== null) return;

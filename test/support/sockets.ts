@@ -71,7 +71,7 @@ export class Wire extends Connection {
     return new Wire(await openSocket(port));
   }
 
-  /** Resolves with `true` when the kernel has taken the bytes, with `false` if the connection is gone. */
+  /** Resolves with `true` when the kernel has taken the bytes, with `false` if the connection is closed. */
   write(data: string | Uint8Array): Promise<boolean> {
     return new Promise((resolve) => {
       if (this.socket.destroyed) resolve(false);

@@ -41,7 +41,7 @@ function byHand(): Listener {
   return async (request) => {
     if (!request.url.endsWith(path)) return refuse(404, 'not found');
     if (request.method !== 'POST') return refuse(405, 'POST only');
-    if (request.headers.get('authorization') !== `Bearer ${token}`) return refuse(401, 'bad token');
+    if (request.headers.get('authorization') !== `Bearer ${token}`) return refuse(401, 'invalid token');
     if (request.headers.get('content-type') !== 'application/json') return refuse(400, 'JSON only');
     let plant: ParsedPlant;
     try {

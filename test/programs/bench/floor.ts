@@ -38,7 +38,7 @@ export function refuseHead(
 ): Answer | undefined {
   if (url !== path) return refuse(404, 'not found');
   if (method !== 'POST') return refuse(405, 'POST only');
-  if (headers.authorization !== `Bearer ${token}`) return refuse(401, 'bad token');
+  if (headers.authorization !== `Bearer ${token}`) return refuse(401, 'invalid token');
   if (headers['content-type'] !== 'application/json') return refuse(400, 'JSON only');
   return undefined;
 }

@@ -43,7 +43,7 @@ export const hosts: Contenders = {
     const plants = new Map<number, FloorPlant>();
     app.post(path, (request, response): void => {
       if (request.headers.authorization !== `Bearer ${token}`) {
-        response.status(401).json({ error: 40101, message: 'bad token' });
+        response.status(401).json({ error: 40101, message: 'invalid token' });
         return;
       }
       const { success, output } = v.safeParse(newPlant, request.body);
@@ -65,7 +65,7 @@ export const hosts: Contenders = {
     app.use(async (context, next) => {
       if (context.headers.authorization === `Bearer ${token}`) return next();
       context.status = 401;
-      context.body = { error: 40101, message: 'bad token' };
+      context.body = { error: 40101, message: 'invalid token' };
     });
     app.use(bodyParser());
     app.use((context) => {
@@ -140,7 +140,7 @@ export const hosts: Contenders = {
         },
         async onRequest(request, reply) {
           if (request.headers.authorization === `Bearer ${token}`) return;
-          return reply.code(401).send({ error: 40101, message: 'bad token' });
+          return reply.code(401).send({ error: 40101, message: 'invalid token' });
         },
       },
       async ({ body }, reply) => {

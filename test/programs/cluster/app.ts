@@ -38,7 +38,7 @@ process.on('message', (message: ToApp) => {
     }
   }
 });
-// The parent is gone.
+// The parent process has ended.
 process.on('disconnect', () => process.exit());
 
 const handles = urls.map((url) =>
@@ -62,7 +62,7 @@ function open(url: string): PlantStorage {
   }
   const tuned = timeoutMs && { max: 4, connectionTimeoutMillis: 2_000, query_timeout: timeoutMs + 500 };
   const pool = new pg.Pool({ connectionString: url, ...tuned });
-  // Without a listener an idle connection that is lost ends the process.
+  // Without a listener, a dropped idle connection crashes the process.
   pool.on('error', () => {});
   return postgresStorage(pool, group);
 }

@@ -19,7 +19,7 @@ describe('the checker of the clusters', () => {
   });
 
   it.each<[string, Told[], Holdings[], string]>([
-    ['an acknowledged plant that is gone', [rosa], [kept, new Map()], 'lost: server 1'],
+    ['an acknowledged plant that is missing', [rosa], [kept, new Map()], 'lost: server 1'],
     [
       'one under whose id another is now',
       [rosa, { ...late, outcome: 'unknown' }],

@@ -1,4 +1,4 @@
-/** What one creator asked for and was told. */
+/** A create of one creator, and its outcome. */
 export interface Told {
   readonly id: string;
   /** No other create uses this name. */
@@ -11,7 +11,7 @@ export interface Told {
 export type Holdings = ReadonlyMap<string, string>;
 
 /**
- * Where the servers that survived contradict what the creators were told.
+ * Where the servers that survived contradict the outcomes that the creators got.
  *
  * @returns one sentence a contradiction; empty when all promises were kept
  */
@@ -46,10 +46,10 @@ function faultsOf(told: readonly Told[], held: Holdings, server: number): string
       faults.push(`overwritten: server ${server} has ${id} of ${name} as ${stored}`);
     }
     if (outcome === 'taken' && stored === undefined) {
-      faults.push(`taken by nobody: server ${server} lacks ${id}, which ${name} was told is taken`);
+      faults.push(`taken by nobody: server ${server} lacks ${id}, but ${name} got taken for it`);
     }
     if (outcome === 'taken' && stored === name)
-      faults.push(`taken by itself: ${name} has ${id} and was told taken`);
+      faults.push(`taken by itself: ${name} has ${id} and got taken`);
     if (outcome === 'refused' && stored === name)
       faults.push(`refused, yet stored: server ${server} has ${id} of ${name}`);
   }

@@ -45,7 +45,7 @@ describe.skipIf(inject('obstacle'))(`mysqlStorage on three Galera nodes (seed ${
     await load.tells('created', 1_000 + Math.floor(choose() * 500));
   }
 
-  /** What every node holds against what was told, after all creators had their last answer. */
+  /** Compares the plants of every node with the outcomes, after all creators have finished. */
   async function faults(what: string): Promise<string[]> {
     const told = await load.stop();
     console.log(load.summary);

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { seed } from '../../support/random.js';
 import type { Told } from './checker.js';
 
-/** What a creator was told, when, and how long that took. */
+/** The outcome of a create, when it came, and how long it took. */
 export interface Answer extends Told {
   /** 200, or the number of the error. */
   readonly number: number;
@@ -14,7 +14,7 @@ export interface Answer extends Told {
   readonly took: number;
 }
 
-/** What an app is told when it starts. */
+/** The settings of an app, passed when it starts. */
 export interface AppSettings {
   readonly app: number;
   readonly apps: number;
@@ -47,7 +47,7 @@ export type ToLoad = { ready: number } | { told: Answer[]; heap: number } | { fa
 type LoadSettings = Pick<AppSettings, 'table' | 'urls' | 'timeoutMs' | 'pauseMs'> &
   Partial<Pick<AppSettings, 'apps' | 'creators' | 'rivals'>>;
 
-/** Two apps with 24 creators each, unless it is told otherwise. */
+/** Two apps with 24 creators each, unless set otherwise. */
 export class Load {
   readonly told: Answer[] = [];
   readonly counts = { created: 0, taken: 0, refused: 0, unknown: 0 };
@@ -73,7 +73,7 @@ export class Load {
     });
   }
 
-  /** Resolves when so many more were told one of these. */
+  /** Resolves when so many more creates have one of these outcomes. */
   async tells(outcome: Told['outcome'] | 'failed', count: number): Promise<void> {
     const { counts } = this;
     const told = () => (outcome === 'failed' ? counts.refused + counts.unknown : counts[outcome]);
@@ -137,7 +137,7 @@ export class Load {
   }
 
   #tell(message: ToApp): void {
-    // That an app has ended is told by its exit.
+    // The exit of an app says that it has ended.
     for (const app of this.#apps) if (app.connected) app.send(message, () => {});
   }
 }

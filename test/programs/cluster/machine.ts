@@ -27,7 +27,7 @@ export function folderOf(account: Account): string {
   return folder;
 }
 
-/** Ports of loopback that are free now: a database server cannot be told to choose one. */
+/** Ports of loopback that are free now: a database server cannot choose one itself. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
   await Promise.all(servers.map((server) => once(server, 'listening')));

@@ -5,7 +5,7 @@ import { mysqlStorage } from 'plant-store/mysql';
 import { postgresStorage } from 'plant-store/postgres';
 import type { InstanceSettings, Measured } from './measure.js';
 
-// One instance of an app, 64 creators of which create as fast as they are answered; run by measure.ts.
+// One instance of an app, 64 creators of which create without a pause; run by measure.ts.
 
 const { instance, seconds, url }: InstanceSettings = JSON.parse(process.argv[2]!);
 const context = {

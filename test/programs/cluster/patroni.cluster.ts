@@ -52,7 +52,7 @@ describe.skipIf(inject('obstacle'))(`postgresStorage before Patroni, etcd and HA
     return { frozen, resumed };
   }
 
-  /** What all three nodes hold against what was told, and a line of the table. */
+  /** Compares the plants of all three nodes with the outcomes, and prints a line of the table. */
   async function faults(what: string): Promise<string[]> {
     const told = await load.stop();
     console.log(load.summary);

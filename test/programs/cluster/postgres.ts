@@ -118,7 +118,7 @@ export class Postgres {
     return (await this.query(`SELECT ${how}(pid) FROM pg_stat_activity WHERE ${inserting}`)).length;
   }
 
-  /** Resolves while creates are on their way. */
+  /** Resolves while creates are in flight. */
   isAtWork(): Promise<void> {
     return until('an INSERT', async () => {
       const active = await this.query(

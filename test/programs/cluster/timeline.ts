@@ -2,7 +2,7 @@ import type { Answer } from './load.js';
 
 /** What a fault did to those who created plants. */
 export interface Figures {
-  /** The longest time in which no creator was answered 200, in seconds. */
+  /** The longest time without a 200, in seconds. */
   readonly gap: number;
   /** How many answers of each number: 200, and those of the errors. */
   readonly numbers: Readonly<Record<number, number>>;

@@ -31,7 +31,7 @@ async function post(body: string, more: Record<string, string> = {}): Promise<nu
   return response.statusCode;
 }
 
-/** Goes away in the middle of its body: some with a reset, some without a word. */
+/** Disconnects in the middle of its body: half of the clients with a reset. */
 async function vanish(i: number): Promise<void> {
   const socket = connect(port, '127.0.0.1').on('error', () => {});
   await once(socket, 'connect');
@@ -46,13 +46,13 @@ async function vanish(i: number): Promise<void> {
 const kinds: Record<ClientJob['kind'], (i: number) => Promise<void>> = {
   async creates(i) {
     const status = await post(`{"id":${i},"name":"Rosa canina"}`);
-    if (status !== 200) throw new Error(`a create was answered ${status}`);
+    if (status !== 200) throw new Error(`a create returned ${status}`);
   },
   vanishing: vanish,
   async uploads(i) {
     // Half of them chunked, so that no declared length gives them away.
     const status = await post(upload, i % 2 ? { 'transfer-encoding': 'chunked' } : {});
-    if (status !== 400) throw new Error(`an upload was answered ${status}`);
+    if (status !== 400) throw new Error(`an upload returned ${status}`);
   },
 };
 

@@ -1,4 +1,4 @@
-// The clients of a flood, in a process of their own: they send as much as they can until they are told to stop.
+// The clients of a flood, in a process of their own: they send as much as they can until a message stops them.
 import { connect, type Socket } from 'node:net';
 
 export interface Flood {

@@ -52,7 +52,7 @@ async function createWhile(isFlooded: () => boolean): Promise<number[]> {
     const creators = nextId % 2 ? kept : new Creators(port);
     const started = performance.now();
     const { status, body } = await creators.create(nextId++);
-    assert.equal(status, 200, `a good client was answered ${status} ${body}`);
+    assert.equal(status, 200, `a client during the flood got ${status} ${body}`);
     times.push(performance.now() - started);
     if (creators !== kept) await creators.stop();
     await sleep(10);

@@ -1,4 +1,4 @@
-// Offers creates at a steady rate, whether or not earlier ones were answered, in a process of its own.
+// Offers creates at a steady rate, whether or not earlier creates have settled, in a process of its own.
 import { Agent, request } from 'node:http';
 
 export interface Offer {
