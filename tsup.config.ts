@@ -16,6 +16,7 @@ export const entries = {
   mysql: 'adapters/storages/mysql.ts',
   testing: 'test/published/index.ts',
   openapi: 'src/openapi.ts',
+  schema: 'src/schema.ts',
 };
 
 export default defineConfig({

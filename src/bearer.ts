@@ -1,26 +1,26 @@
 import { header, type MaybePromise, type PlantHeaders, type PlantRequest, type Signal } from './http.js';
 import { Refusal } from './problems.js';
 
-/** What `verifyToken` gets beside the token. */
+/** What `verifyToken` gets in addition to the token. */
 export interface VerifyContext {
   readonly request: PlantRequest;
-  /** Fires at the deadline, or when the client goes away. Made when it is first read. */
+  /** Aborts when the request times out or the client disconnects. Created when it is first read. */
   readonly signal: Signal;
 }
 
 /**
- * Turns a bearer token into its caller, or into `false`, `null` or `undefined` if the token is bad (401).
+ * Resolves a bearer token to its caller. Return `false`, `null` or `undefined` to respond 401.
  *
- * @throws {InsufficientScope} if the token is good but may not create plants (403).
+ * @throws {InsufficientScope} if the token is valid but may not create plants (403).
  * Anything else thrown is an outage: the client gets a 500, never a 401.
  *
  * @example
  * ```ts
  * const verifyToken: VerifyToken<{ tenant: string }> = async (token, { signal }) => {
- *   const answer = await fetch(`https://auth.example/tokens/${encodeURIComponent(token)}`, { signal });
- *   if (answer.status === 404) return null;
- *   if (!answer.ok) throw new Error(`the token service answered ${answer.status}`);
- *   return (await answer.json()) as { tenant: string };
+ *   const response = await fetch(`https://auth.example/tokens/${encodeURIComponent(token)}`, { signal });
+ *   if (response.status === 404) return null;
+ *   if (!response.ok) throw new Error(`the token service responded ${response.status}`);
+ *   return (await response.json()) as { tenant: string };
  * };
  * ```
  */
@@ -30,7 +30,7 @@ export type VerifyToken<Caller> = (
 ) => MaybePromise<Caller | false | null | undefined>;
 
 /**
- * Thrown by `verifyToken` if a good token lacks the scope: 403 with `error="insufficient_scope"` (RFC 6750 §3.1).
+ * Thrown by `verifyToken` if a valid token lacks a scope: 403 with `error="insufficient_scope"` (RFC 6750 §3.1).
  *
  * @example
  * ```ts
@@ -46,7 +46,7 @@ export class InsufficientScope extends Error {
   /** @param scope the scope that is needed, as in RFC 6749 §3.3: words with one space between them */
   constructor(readonly scope: string) {
     if (!isScope(scope)) {
-      throw new TypeError('InsufficientScope needs a scope as in RFC 6749 §3.3, such as "plants:write"');
+      throw new TypeError('InsufficientScope requires a scope as in RFC 6749 §3.3, such as "plants:write"');
     }
     super(`the token lacks the scope ${scope}`);
   }
@@ -87,9 +87,9 @@ function challenge(attributes = ''): Record<string, string> {
 }
 
 /**
- * Makes a verifier that accepts a fixed set of tokens and compares them in constant time.
+ * Creates a verifier that accepts a fixed set of tokens and compares them in constant time.
  *
- * @throws {TypeError} if there is no token, or one that no bearer header can carry (RFC 6750 §2.1)
+ * @throws {TypeError} if no token is given, or one that no bearer header can carry (RFC 6750 §2.1)
  *
  * @example
  * ```ts
@@ -97,10 +97,10 @@ function challenge(attributes = ''): Record<string, string> {
  * ```
  */
 export function acceptTokens(...tokens: readonly string[]): VerifyToken<true> {
-  if (tokens.length === 0) throw new TypeError('acceptTokens needs at least one token');
+  if (tokens.length === 0) throw new TypeError('acceptTokens requires at least one token');
   for (const token of tokens) {
     if (typeof token !== 'string' || !new RegExp(`^${token68}$`).test(token)) {
-      throw new TypeError('acceptTokens needs tokens made of A-Z a-z 0-9 - . _ ~ + / and "=" at the end');
+      throw new TypeError('acceptTokens: a token may contain only A-Z a-z 0-9 - . _ ~ + / and trailing "="');
     }
   }
   const expected = tokens.map((token) => new TextEncoder().encode(token));

@@ -1,5 +1,5 @@
 /**
- * The platform's own type if the platform has it, else a structural one: the published types then compile everywhere
+ * The platform's own type if the platform has it, otherwise a structural one: the published types then compile everywhere
  * and fit `fetch` and `pg` without a cast.
  */
 export type Global<Name extends string, Fallback> = typeof globalThis extends {
@@ -22,15 +22,18 @@ export type PlantHeaders =
   | { get(name: string): string | null }
   | { readonly [name: string]: string | readonly string[] | undefined };
 
-/** A request body: text, bytes, a stream of bytes, or the value that a parser in front of the mount made of it. */
-export type PlantBody = string | Uint8Array | AsyncIterable<Uint8Array> | { readonly parsed: unknown };
+/** The whole of a body: text, bytes, or the value that a parser in front of the mount made of it. */
+export type Content = string | Uint8Array | { readonly parsed: unknown };
+
+/** A request body: text, bytes, a parsed value, or a stream of bytes. */
+export type PlantBody = Content | AsyncIterable<Uint8Array>;
 
 /**
  * Reads the body, of at most `limit` bytes. Called once at most, and only after the token was accepted.
  *
- * @throws {BodyError} if the body is too large, incomplete or gone. Anything else thrown is `body_unreadable`.
+ * @throws {BodyError} if the body is too large, incomplete or already consumed. Anything else thrown is `body_unreadable`.
  */
-export type ReadBody = (limit: number) => MaybePromise<string | Uint8Array | { readonly parsed: unknown }>;
+export type ReadBody = (limit: number) => MaybePromise<Content>;
 
 /**
  * A request as plain data. Adapters make it from the host's own request; tests, queues and Lambdas write it by hand.
@@ -51,7 +54,7 @@ export interface PlantRequest {
   readonly url: string;
   readonly headers: PlantHeaders;
   readonly body?: PlantBody | ReadBody | null | undefined;
-  /** Fires when the client goes away. */
+  /** Aborts when the client disconnects. */
   readonly signal?: Signal | undefined;
   /** The host's own request, for `verifyToken` and the storage; never read by the library. */
   readonly raw?: unknown;
@@ -65,7 +68,7 @@ export interface PlantResponse {
 }
 
 /**
- * Answers one request. Never rejects, unless a host calls it as if it were mounted: a host needs an adapter.
+ * Responds to one request. Never rejects, unless a host calls it as if it were mounted: a host needs an adapter.
  *
  * @param index is ignored: it lets `requests.map(handle)` compile, and keeps `app.use(handle)` from doing so
  */

@@ -1,3 +1,5 @@
+import { operation } from './http.js';
+import type { Plant } from './plant/plant.js';
 import { problems } from './problems.js';
 
 /** An OpenAPI Server Object: where the operation is found. A relative `url` is relative to the document's own. */
@@ -7,12 +9,12 @@ export interface OpenApiServer {
   description?: string;
 }
 
-/** The document as plain data: `JSON.stringify` it, serve it, hand it to a generator. */
+/** The document as plain data: `JSON.stringify` it, serve it, pass it to a generator. */
 export type OpenApiDocument = ReturnType<typeof openapi>;
 
 /**
- * The contract as an OpenAPI document: the operation, its schemas, and every answer that this library can give.
- * A new object for each call, free to be changed. With the default server, `/`, it is the package's `openapi.json`.
+ * The contract as an OpenAPI document: the operation, its schemas, and every response that this library can send.
+ * Each call returns a new object that you may change. With the default server, `/`, it is the package's `openapi.json`.
  *
  * @see {@link https://spec.openapis.org/oas/v3.1.0}
  *
@@ -40,13 +42,13 @@ export function openapi({ servers = [{ url: '/' }] }: { servers?: OpenApiServer[
     tags: [{ name: 'plants', description: 'The plants in the store.' }],
     security: [{ bearerAuth: [] as string[] }],
     paths: {
-      '/plants': {
+      [operation.path]: {
         post: {
           tags: ['plants'],
           operationId: 'createPlant',
           summary: 'Create a plant',
           description:
-            'Adds a plant under an id that is free. Members other than `id`, `name` and `tag` are dropped.',
+            'Creates a plant with an unused id. Members other than `id`, `name` and `tag` are ignored.',
           requestBody: {
             description:
               'Plant to add to the store. The id may be any 64-bit integer and is kept exact. Strings have neither U+0000 nor lone surrogates.',
@@ -73,26 +75,26 @@ export function openapi({ servers = [{ url: '/' }] }: { servers?: OpenApiServer[
             },
             '400': errorResponse(400, 'unexpected error'),
             '401': {
-              ...errorResponse(401, 'no token, or a bad one'),
+              ...errorResponse(401, 'missing or invalid token'),
               headers: {
                 'WWW-Authenticate': header(
-                  'The challenge of RFC 6750 §3; it has an `error` attribute when a token came.',
+                  'Bearer challenge (RFC 6750 §3), with an `error` attribute if a token was sent.',
                   'Bearer realm="plants", error="invalid_token"',
                 ),
               },
             },
             '403': {
-              ...errorResponse(403, 'a good token that may not create plants'),
+              ...errorResponse(403, 'valid token without the required scope'),
               headers: {
                 'WWW-Authenticate': header(
-                  'The challenge of RFC 6750 §3, with the `scope` that is needed.',
+                  'Bearer challenge (RFC 6750 §3), with the required `scope`.',
                   'Bearer realm="plants", error="insufficient_scope", scope="plants:write"',
                 ),
               },
             },
-            '500': errorResponse(500, 'the server failed'),
+            '500': errorResponse(500, 'server error'),
             '503': {
-              ...errorResponse(503, 'the server is busy, or the storage late'),
+              ...errorResponse(503, 'storage unavailable or timed out'),
               headers: {
                 'Retry-After': {
                   description: 'Seconds to wait. Present only where sending the request again is safe.',
@@ -115,7 +117,7 @@ export function openapi({ servers = [{ url: '/' }] }: { servers?: OpenApiServer[
           properties: {
             name: { type: 'string' as const, description: 'The name of the plant' },
             tag: { type: 'string' as const, description: 'Tag that specifies the type of the plant' },
-          },
+          } satisfies Record<keyof Plant, object>,
         },
         NewPlant: {
           allOf: [
@@ -134,7 +136,7 @@ export function openapi({ servers = [{ url: '/' }] }: { servers?: OpenApiServer[
           ],
         },
         Error: {
-          description: `Why a request failed: a number for programs, which never changes its meaning, and a text for people.\n\n${errorTable()}`,
+          description: `Why a request failed: a stable code for programs and a message for people.\n\n${errorTable()}`,
           type: 'object' as const,
           required: ['error', 'message'],
           properties: {
@@ -144,13 +146,13 @@ export function openapi({ servers = [{ url: '/' }] }: { servers?: OpenApiServer[
         },
       },
     },
-    // Not answers of this operation: a standalone server gives them for other paths and methods.
+    // Not responses of this operation: a standalone server sends them for other paths and methods.
     'x-responses': {
-      '404': errorResponse(404, 'another path'),
+      '404': errorResponse(404, 'unknown path'),
       '405': {
-        ...errorResponse(405, 'another method'),
+        ...errorResponse(405, 'method not allowed'),
         headers: {
-          Allow: header('The methods that the path answers (RFC 9110 §10.2.1).', 'POST'),
+          Allow: header('Methods that this path supports (RFC 9110 §10.2.1).', operation.method),
         },
       },
     },

@@ -2,19 +2,19 @@ import type { MaybePromise, PlantRequest } from './http.js';
 
 /** The options of `createPlantStore`. */
 export interface PlantStoreOptions {
-  /** The path before `/plants` if the host does not strip its mount, such as `/api`. Default: none. */
+  /** URL prefix before `/plants`, for hosts that pass the full path, such as `/api`. Default: none. */
   readonly basePath?: string | undefined;
-  /** The largest body that is read, in bytes. Default: 1 048 576. */
+  /** The largest request body, in bytes. Default: 1 048 576. */
   readonly bodyLimit?: number | undefined;
   /** The time limit of a request in milliseconds; 0 for none. Default: 30 000. */
   readonly timeoutMs?: number | undefined;
-  /** Answers 200 again to a create that equals the stored plant, so that clients can retry. Needs `storage.find`. Default: false. */
+  /** Returns 200 again for an identical plant, so that clients can retry. Requires `storage.find`. Default: false. */
   readonly acceptReplays?: boolean | undefined;
-  /** Called once with the cause of every 5xx. It cannot change the answer. Default: `console.error`. */
+  /** Called once with the cause of every 5xx. It cannot change the response. Default: `console.error`. */
   readonly onError?: ((error: unknown, request: PlantRequest) => MaybePromise<void>) | undefined;
 }
 
-/** Of one option: the default, the check, and the check in words. */
+/** One option: the default, the check, and the check in words. */
 type Rule<T> = readonly [fallback: T, isValid: (value: unknown) => boolean, expected: string];
 
 type Rules<Options> = { readonly [Name in keyof Options]-?: Rule<NonNullable<Options[Name]>> };
@@ -26,31 +26,31 @@ export type Complete<Options> = { readonly [Name in keyof Options]-?: NonNullabl
  * The characters of a path (RFC 3986 §3.3), escapes in capitals as every encoder writes them, and neither `.` nor `..`,
  * which clients resolve before they send: any other path would never be found.
  */
-export const sentPath = /^(\/(?!(\.|%2[Ee]){1,2}(\/|$))([\w.~!$&'()*+,;=:@-]|%[\dA-F]{2})+)*$/;
+export const pathPattern = /^(\/(?!(\.|%2[Ee]){1,2}(\/|$))([\w.~!$&'()*+,;=:@-]|%[\dA-F]{2})+)*$/;
 
 export const plantStoreRules: Rules<PlantStoreOptions> = {
   basePath: [
     '',
-    (value) => typeof value === 'string' && sentPath.test(value),
-    'a path as clients send it, such as "/api"',
+    (value) => typeof value === 'string' && pathPattern.test(value),
+    'a percent-encoded path that starts with "/" and does not end with one, such as "/api"',
   ],
-  bodyLimit: wholeNumber(1_048_576, 1, Number.MAX_SAFE_INTEGER),
-  timeoutMs: wholeNumber(30_000, 0),
+  bodyLimit: integer(1_048_576, 1, Number.MAX_SAFE_INTEGER),
+  timeoutMs: integer(30_000, 0),
   acceptReplays: [false, (value) => typeof value === 'boolean', 'true or false'],
   onError: [(error) => console.error(error), (value) => typeof value === 'function', 'a function'],
 };
 
 /** @param max 2^31-1 unless given, because `setTimeout` fires at once beyond that */
-export function wholeNumber(fallback: number, min: number, max: number = 2 ** 31 - 1): Rule<number> {
+export function integer(fallback: number, min: number, max: number = 2 ** 31 - 1): Rule<number> {
   const isValid = (value: unknown) =>
     Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
-  return [fallback, isValid, `a whole number from ${min} to ${max}`];
+  return [fallback, isValid, `an integer from ${min} to ${max}`];
 }
 
 /**
  * Fills in the defaults. The one check of options, for `createPlantStore` and `groupCommit`.
  *
- * @throws {TypeError} that names the bad option and says what it must be
+ * @throws {TypeError} if an option is unknown or invalid
  */
 export function checkOptions<Options extends object>(
   options: Options,
@@ -58,13 +58,21 @@ export function checkOptions<Options extends object>(
 ): Complete<Options> {
   const names = Object.keys(rules);
   for (const name of Object.keys(options)) {
-    if (!names.includes(name)) throw new TypeError(`${name} is not an option; there are ${names.join(', ')}`);
+    if (!names.includes(name)) {
+      throw new TypeError(`unknown option ${name}; the options are ${names.join(', ')}`);
+    }
   }
   const settings: Record<string, unknown> = {};
   for (const [name, [fallback, isValid, expected]] of Object.entries<Rule<unknown>>(rules)) {
     const { [name as keyof Options]: value = fallback } = options;
-    if (!isValid(value)) throw new TypeError(`${name} must be ${expected}`);
+    if (!isValid(value)) throw new TypeError(`${name} must be ${expected}, got ${shown(value)}`);
     settings[name] = value;
   }
   return settings as Complete<Options>;
+}
+
+/** A value as a message may show it. */
+function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  return Object(value) === value ? `a value of type ${typeof value}` : String(value);
 }

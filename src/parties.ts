@@ -1,14 +1,13 @@
 import { isScope, scopeInsufficient } from './bearer.js';
-import { tooLarge } from './body.js';
 import type { Complete, PlantStoreOptions } from './options.js';
-import { isNamed, propertyOf, Refusal } from './problems.js';
+import { isNamed, propertyOf, Refusal, tooLarge } from './problems.js';
 
-/** Who is at work on a request. The same throw means something else from each of them. */
+/** Who is working on the request. The same error means something different from each. */
 export interface Party {
-  /** As the deadline's error calls it. */
+  /** As the error of an expired deadline names it. */
   readonly name: string;
-  /** Turns what it threw into a refusal; `isLate` if that is the deadline's error. */
-  readonly onThrow: (thrown: unknown, isLate: boolean, settings: Complete<PlantStoreOptions>) => Refusal;
+  /** Translates what it threw into a refusal; `isTimeout` if the deadline expired. */
+  readonly onThrow: (thrown: unknown, isTimeout: boolean, settings: Complete<PlantStoreOptions>) => Refusal;
 }
 
 export const library: Party = {
@@ -25,23 +24,23 @@ export const verifier: Party = {
   },
 };
 
-/** The host or the connection, which have the body. */
+/** Whoever supplies the body: host or connection. */
 export const bodyOwner: Party = {
-  name: 'the body',
-  onThrow(thrown, isLate, { bodyLimit }) {
+  name: 'the request body',
+  onThrow(thrown, isTimeout, { bodyLimit }) {
     const problem = isNamed(thrown, 'BodyError') && propertyOf(thrown, 'problem');
     if (problem === 'body_too_large') return tooLarge(bodyLimit);
-    if (problem === 'body_incomplete' || isLate) return new Refusal('body_incomplete');
+    if (problem === 'body_incomplete' || isTimeout) return new Refusal('body_incomplete');
     return new Refusal('body_unreadable');
   },
 };
 
 export const storageParty: Party = {
-  name: 'the storage',
-  onThrow(thrown, isLate, { acceptReplays }) {
+  name: 'storage',
+  onThrow(thrown, isTimeout, { acceptReplays }) {
     const headers = { 'retry-after': '1' };
     // Retrying an unknown outcome is safe only if an equal plant counts as success.
-    if (isLate) return new Refusal('timed_out', acceptReplays ? { headers } : {});
+    if (isTimeout) return new Refusal('timed_out', acceptReplays ? { headers } : {});
     if (isNamed(thrown, 'PlantRefused')) {
       const message = propertyOf(thrown, 'message');
       return new Refusal('plant_refused', typeof message === 'string' && message ? { message } : {});

@@ -1,7 +1,7 @@
 import { bearerToken, tokenInvalid, type VerifyToken } from './bearer.js';
-import { type Content, checkBodyHeaders, readBody, textOf, tooLarge } from './body.js';
+import { checkBodyHeaders, readBody } from './body.js';
 import { Context } from './context.js';
-import { Deadline, Deadlines } from './deadline.js';
+import { Deadline } from './deadline.js';
 import {
   isThenable,
   operation,
@@ -12,16 +12,17 @@ import {
 } from './http.js';
 import { answerMistake } from './mount-mistakes.js';
 import { type Complete, checkOptions, type PlantStoreOptions, plantStoreRules } from './options.js';
-import { bodyOwner, library, storageParty, verifier } from './parties.js';
-import { type NewPlant, plantFromParsed, plantFromText } from './plant/plant.js';
-import { isNamed, isRefusal, propertyOf, Refusal } from './problems.js';
+import { bodyOwner, library, type Party, storageParty, verifier } from './parties.js';
+import { plantOf } from './plant/from-body.js';
+import type { Plant, Whole } from './plant/plant.js';
+import { idTaken, isNamed, isRefusal, notFound, propertyOf, Refusal } from './problems.js';
 import type { PlantStorage } from './storage.js';
 
 /**
- * Makes the handler of `POST /plants`: a pure function from request to response that never rejects. Mount it with
- * an adapter (`plant-store/node`, `/express`, `/koa`, `/fastify`, `/fetch`), or call it yourself.
+ * Creates the handler for `POST /plants`: `(request) => Promise<response>`, which never rejects. Mount it with an
+ * adapter (`plant-store/node`, `/express`, `/koa`, `/fastify`, `/fetch`), or call it yourself.
  *
- * @throws {TypeError} that names a bad argument or option
+ * @throws {TypeError} if an argument or option is invalid
  * @see {@link https://spec.openapis.org/oas/v3.1.0} and the document in `plant-store/openapi`
  *
  * @example
@@ -44,100 +45,145 @@ export function createPlantStore<Caller>(
   const settings = checkOptions(options, plantStoreRules);
   if (typeof storage?.create !== 'function') throw new TypeError('storage.create must be a function');
   if (typeof verifyToken !== 'function') throw new TypeError('verifyToken must be a function');
-  if (settings.acceptReplays && !storage.find) throw new TypeError('acceptReplays needs storage.find');
-  const create = operationOf(storage, verifyToken, settings);
-  const deadlines = new Deadlines(settings.timeoutMs);
-
-  return function handle(request, index) {
-    return new Promise((resolve) => {
-      // An object is a host's response, environment or next handler: the adapter was forgotten.
-      if (Object(index) === index) return resolve(answerMistake(request, index));
-      const refuse = (thrown: unknown) => {
-        const { party, expired, giveUp } = deadline;
-        const refusal = isRefusal(thrown) ? thrown : party.onThrow(thrown, Boolean(expired), settings);
-        const response = refusal.toResponse(propertyOf(request, 'method'));
-        if (response.status >= 500) report(thrown, request, settings.onError);
-        resolve(response);
-        giveUp?.();
-      };
-      const deadline = new Deadline(deadlines, request, refuse);
-      create(request, deadline, resolve);
-      deadline.start();
-    });
-  };
+  if (settings.acceptReplays && !storage.find) throw new TypeError('acceptReplays requires storage.find');
+  return handlerOf(creation(storage, verifyToken, settings), settings);
 }
 
-/** The operation, one step after the other. Whatever goes wrong is refused. */
-function operationOf<Caller>(
+/** A request's way in: takes its steps one after the other, and ends with `progress.respond` or `progress.refuse`. */
+type Operation = (request: PlantRequest, progress: Progress) => Promise<void>;
+
+/** The operation. The client's mistakes are thrown where they are found; all other errors get their meaning in parties.ts. */
+function creation<Caller>(
   storage: PlantStorage<Caller>,
   verifyToken: VerifyToken<Caller>,
   { basePath, bodyLimit, acceptReplays }: Complete<PlantStoreOptions>,
-): (request: PlantRequest, deadline: Deadline, respond: (response: PlantResponse) => void) => Promise<void> {
-  const path = `${basePath}${operation.path}`;
+): Operation {
+  const path = basePath + operation.path;
 
-  // The client's faults are thrown where they are found; everybody else's are translated in faults.ts.
-  return async (request, deadline, respond) => {
+  return async (request, progress) => {
     try {
       checkTarget(request, path);
       const token = bearerToken(request.headers);
-      const context = new Context<Caller>(request, deadline);
+      const context = new Context<Caller>(request, progress.deadline);
 
-      // Only thenables are awaited, here and below: every `await` costs a microtask.
-      deadline.turnTo(verifier);
-      const verifying = verifyToken(token, context);
-      const verified = isThenable(verifying) ? await verifying : verifying;
+      progress.enter(verifier);
+      const verified = await verifyToken(token, context);
       if (verified === null || verified === undefined || verified === false) throw tokenInvalid();
       context.caller = verified;
 
-      deadline.turnTo(library);
+      progress.enter(library);
       checkBodyHeaders(request.headers, bodyLimit);
 
-      deadline.turnTo(bodyOwner);
-      const reading = readBody(request.body, bodyLimit, deadline);
+      progress.enter(bodyOwner);
+      const reading = readBody(request.body, bodyLimit, progress);
+      // Hosts on Node have the bytes already: awaiting them would cost 0.1 µs.
       const plant = plantOf(isThenable(reading) ? await reading : reading, bodyLimit);
-      // Copied first: a storage may change the plant object that it is given.
-      const { id, name, tag } = plant;
+      // Before the storage gets the plant, which it may change.
+      const { id } = plant;
+      const body = bodyOf(plant);
 
-      deadline.turnTo(storageParty);
+      progress.enter(storageParty);
       const outcome = await storage.create(plant, context);
       if (outcome !== 'created') {
         if (outcome !== 'taken') throw new TypeError("storage.create must return 'created' or 'taken'");
-        // Again, because the deadline may have passed meanwhile: then `find` is not asked.
-        deadline.turnTo(storageParty);
+        // Again, because the deadline may have expired meanwhile: then `find` is not called.
+        progress.enter(storageParty);
         const stored = acceptReplays ? await storage.find?.(id, context) : undefined;
-        if (stored?.name !== name || (stored.tag ?? undefined) !== tag) throw idTaken(id);
+        if (!stored || bodyOf(stored) !== body) throw idTaken(id);
       }
 
-      const headers = { 'content-type': 'application/json' };
-      respond({ status: 200, headers, body: JSON.stringify({ name, tag }) });
+      progress.respond({ status: 200, headers: { 'content-type': 'application/json' }, body });
     } catch (thrown) {
-      // After the deadline the answer is given already, and what still happens is dropped.
-      if (!deadline.expired) deadline.refuse(thrown);
-    } finally {
-      deadline.close();
+      progress.refuse(thrown);
     }
   };
 }
 
-function checkTarget({ method, url }: PlantRequest, path: string): void {
-  if (url !== path && pathOf(url) !== path) {
-    throw new Refusal('not_found', { message: `This store answers ${operation.method} ${path}.` });
+/** Runs an operation within its deadline. */
+function handlerOf(run: Operation, settings: Complete<PlantStoreOptions>): PlantHandler {
+  return function handle(request, index) {
+    return new Promise((resolve) => {
+      // An object is a host's response, environment or next handler: the adapter was forgotten.
+      if (Object(index) === index) return resolve(answerMistake(request, index));
+      const progress = new Progress(request, settings, resolve);
+      run(request, progress);
+      progress.startDeadline();
+    });
+  };
+}
+
+const settled = Promise.resolve();
+
+/** One request between its first step and its one response. */
+class Progress {
+  /** Called if the request is refused while its body is being read. */
+  abandonBody: (() => unknown) | undefined;
+  readonly deadline: Deadline;
+  /** Who is working now, and gets the blame if the deadline expires. */
+  #party = library;
+  readonly #settings: Complete<PlantStoreOptions>;
+  readonly #resolve: (response: PlantResponse) => void;
+
+  constructor(
+    readonly request: PlantRequest,
+    settings: Complete<PlantStoreOptions>,
+    resolve: (response: PlantResponse) => void,
+  ) {
+    this.deadline = new Deadline(settings.timeoutMs, request);
+    this.#settings = settings;
+    this.#resolve = resolve;
   }
+
+  /** Begins a party's step. Throws after the deadline, because nothing is done for a request that has its response. */
+  enter(party: Party): void {
+    if (this.deadline.expired) throw this.deadline.expired;
+    this.#party = party;
+  }
+
+  respond(response: PlantResponse): void {
+    this.deadline.close();
+    this.#resolve(response);
+  }
+
+  /** The one way out: whatever was thrown becomes a response, and a 5xx is reported. */
+  refuse(thrown: unknown): void {
+    const { expired, isClosed } = this.deadline;
+    // After the deadline the response is sent already, and a late error is dropped.
+    if (isClosed) return;
+    const refusal = isRefusal(thrown)
+      ? thrown
+      : this.#party.onThrow(thrown, Boolean(expired), this.#settings);
+    const response = refusal.toResponse(propertyOf(this.request, 'method'));
+    if (response.status >= 500) report(thrown, this.request, this.#settings.onError);
+    this.respond(response);
+    this.abandonBody?.();
+  }
+
+  /** Starts the timer a microtask later, because work that is already done needs none. Gain: 0.7 µs a request. */
+  startDeadline(): void {
+    let party = this.#party;
+    const startUnlessBusy = (): void => {
+      if (this.deadline.isClosed) return;
+      if (party !== this.#party) {
+        // That step finished synchronously: look again at the next one.
+        party = this.#party;
+        settled.then(startUnlessBusy);
+      } else this.deadline.start(() => this.refuse(this.deadline.expire(this.#party.name)));
+    };
+    settled.then(startUnlessBusy);
+  }
+}
+
+function checkTarget({ method, url }: PlantRequest, path: string): void {
+  if (url !== path && pathOf(url) !== path) throw notFound(path);
   if (method !== operation.method) {
     throw new Refusal('method_not_allowed', { headers: { allow: operation.method } });
   }
 }
 
-function plantOf(content: Content, limit: number): NewPlant {
-  const isParsed = typeof content === 'object' && 'parsed' in content;
-  const plant = isParsed ? plantFromParsed(content.parsed) : plantFromText(textOf(content, limit));
-  // How large a parsed body was is unknown, but certainly no smaller than these texts.
-  if (plant.name.length + (plant.tag?.length ?? 0) > limit) throw tooLarge(limit);
-  return plant;
-}
-
-function idTaken(id: bigint): Refusal {
-  return new Refusal('id_taken', { message: `A plant with id ${id} exists. Choose another id.` });
+/** The body of a 200. An identical plant has the same. */
+function bodyOf({ name, tag }: Plant): string {
+  return JSON.stringify({ name, tag: tag ?? undefined } satisfies Whole<Plant>);
 }
 
 /** Calls `onError` and ignores what it throws or rejects with. */
@@ -147,7 +193,7 @@ async function report(
   onError: Complete<PlantStoreOptions>['onError'],
 ): Promise<void> {
   try {
-    // An AbortError after the client has gone is expected, not a fault.
+    // An AbortError after the client disconnected is expected, not a fault.
     if (!isNamed(error, 'AbortError') || !request.signal?.aborted) await onError(error, request);
   } catch {}
 }

@@ -1,4 +1,4 @@
-import type { PlantResponse } from './http.js';
+import { operation, type PlantResponse } from './http.js';
 
 /**
  * Every refusal: its number, and one sentence for the client, which the OpenAPI document shows too. A number never
@@ -11,21 +11,21 @@ export const problems = {
     'The body is not a NewPlant. Send a JSON object with an integer id and a string name.',
   ],
   id_taken: [40003, 'A plant with this id exists. Choose another id.'],
-  plant_refused: [40004, 'The storage refused this plant. Change it and try again.'],
+  plant_refused: [40004, 'This plant was rejected. Change it and try again.'],
   media_type_unsupported: [40005, 'Send the body as application/json, without a Content-Encoding.'],
   body_too_large: [40006, 'The body is too large. Send a smaller one.'],
-  body_incomplete: [40007, 'The body did not arrive whole. Nothing was stored; try again.'],
-  token_missing: [40101, 'Send a bearer token: "Authorization: Bearer" and the token.'],
-  token_invalid: [40102, 'The bearer token was not accepted. Check it, or get a new one.'],
-  scope_insufficient: [40301, 'The bearer token lacks the scope that WWW-Authenticate names.'],
-  not_found: [40401, 'This store answers POST /plants.'],
-  method_not_allowed: [40501, 'This store answers POST only.'],
+  body_incomplete: [40007, 'The body did not arrive in full. Nothing was stored; try again.'],
+  token_missing: [40101, 'Missing bearer token. Send "Authorization: Bearer <token>".'],
+  token_invalid: [40102, 'The bearer token is invalid or expired. Get a new one.'],
+  scope_insufficient: [40301, 'The bearer token lacks a required scope; see WWW-Authenticate.'],
+  not_found: [40401, 'Not found. The endpoint is POST /plants.'],
+  method_not_allowed: [40501, 'Method not allowed. Use POST.'],
   internal_error: [50000, 'The server failed. Try again later.'],
-  storage_failed: [50001, 'The storage failed. The plant may or may not be stored.'],
+  storage_failed: [50001, 'The storage failed. The plant may or may not have been stored.'],
   verification_failed: [50002, 'The server could not check the token. Nothing was stored; try again.'],
-  body_unreadable: [50003, 'The server lost the body. Nothing was stored; tell its operator.'],
-  busy: [50301, 'The storage is busy or out of reach. Nothing was stored; try again.'],
-  timed_out: [50302, 'The storage did not answer in time. The plant may or may not be stored.'],
+  body_unreadable: [50003, 'The server could not read the body. Nothing was stored; tell the operator.'],
+  busy: [50301, 'The storage is busy or unavailable. Nothing was stored; try again.'],
+  timed_out: [50302, 'Storage timed out. The plant may or may not have been stored.'],
 } as const satisfies Record<string, readonly [error: number, sentence: string]>;
 
 export type Problem = keyof typeof problems;
@@ -49,7 +49,7 @@ export class Refusal {
     this.#details = details;
   }
 
-  /** The HTTP answer, with the contract's Error as its body. An answer to HEAD has none (RFC 9110 §9.3.2). */
+  /** The response, with the contract's Error as its body. A response to HEAD has none (RFC 9110 §9.3.2). */
   toResponse(method?: unknown): PlantResponse {
     const [error, sentence] = problems[this.#problem];
     const { message = sentence, headers } = this.#details;
@@ -60,6 +60,47 @@ export class Refusal {
     };
   }
 }
+
+export function notFound(path: string): Refusal {
+  return new Refusal('not_found', { message: `Not found. The endpoint is ${operation.method} ${path}.` });
+}
+
+export function idTaken(id: bigint): Refusal {
+  return new Refusal('id_taken', { message: `A plant with id ${id} exists. Choose another id.` });
+}
+
+export function tooLarge(limit: number): Refusal {
+  return new Refusal('body_too_large', { message: `The body is larger than ${limit} bytes.` });
+}
+
+/** Safe to echo to the client: a media type or content codings, nothing else. */
+const quotable = /^(?=.{1,100}$)[\w!#$&^.+-]+([/,] ?[\w!#$&^.+-]+)*$/;
+
+export function unsupported(header: 'Content-Type' | 'Content-Encoding', value: string): Refusal {
+  const received = value.trim();
+  const [, expected] = problems.media_type_unsupported;
+  const found = quotable.test(received)
+    ? `The ${header} is ${received}.`
+    : `The request has no usable ${header}.`;
+  return new Refusal('media_type_unsupported', { message: `${expected} ${found}` });
+}
+
+/** What each member of a NewPlant must be. */
+export const memberRules = {
+  id: 'id must be an integer from -2^63 to 2^63-1',
+  name: 'name must be a string without U+0000 or lone surrogates',
+  tag: 'tag must be a string without U+0000 or lone surrogates, or absent',
+};
+
+/** @param reasons what is wrong; no reason if it is not even an object */
+export function notANewPlant(reasons: readonly string[] = ['the body must be a JSON object']): Refusal {
+  return new Refusal('plant_invalid', { message: `Not a NewPlant: ${reasons.join('; ')}.` });
+}
+
+/** The reason for an id that is a string. */
+export const idIsString = `${memberRules.id}, as a JSON number, not a string`;
+
+export const repeatedMember = (member: string) => `${member} must not be repeated`;
 
 /** Whether a refusal was thrown. Not `instanceof`, which throws on a revoked proxy. */
 export function isRefusal(thrown: unknown): thrown is Refusal {

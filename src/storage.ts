@@ -1,14 +1,14 @@
 import type { VerifyContext } from './bearer.js';
 import type { NewPlant } from './plant/plant.js';
 
-/** What a storage gets with the plant. */
+/** What a storage gets in addition to the plant. */
 export interface StorageContext<Caller> extends VerifyContext {
   /** What `verifyToken` returned. */
   readonly caller: Caller;
 }
 
 /**
- * Where plants are kept. Test your own with `storageCases` from `plant-store/testing`.
+ * Where plants are stored. Test a custom storage with `storageCases` from `plant-store/testing`.
  *
  * The members are properties, not methods, because TypeScript checks methods bivariantly: it would accept a verifier
  * that gives `{ tenant }` for a storage that needs `{ tenant, role }`.
@@ -21,7 +21,7 @@ export interface StorageContext<Caller> extends VerifyContext {
  * const storage: PlantStorage = {
  *   async create({ id, name, tag }) {
  *     const result = await pool.query(
- *       'INSERT INTO plants (id, name, tag) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+ *       'INSERT INTO plants (id, name, tag) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING',
  *       [String(id), name, tag ?? null],
  *     );
  *     return result.rowCount === 1 ? 'created' : 'taken';
@@ -37,8 +37,8 @@ export interface PlantStorage<Caller = unknown> {
    * - Durable: once it has returned `'created'`, a crash does not lose the plant, as far as this storage promises.
    * - `'taken'` means that a plant with this id is stored. If you do not know the outcome, throw.
    *
-   * @throws {PlantRefused} if this storage will not keep the plant (400).
-   * @throws {StorageBusy} if it has no room, or is out of reach, and surely stored nothing (503).
+   * @throws {PlantRefused} if this storage rejects the plant (400).
+   * @throws {StorageBusy} if it is overloaded or unavailable and definitely stored nothing (503).
    * Anything else thrown is `storage_failed` (500): the plant may or may not exist.
    */
   readonly create: (plant: NewPlant, context: StorageContext<Caller>) => Promise<'created' | 'taken'>;
@@ -49,7 +49,7 @@ export interface PlantStorage<Caller = unknown> {
 }
 
 /**
- * Thrown by a storage that will not keep this plant: the client gets a 400 with this message.
+ * Thrown by a storage that rejects this plant: the response is a 400 with this message.
  *
  * @example
  * ```ts
@@ -67,7 +67,7 @@ export class PlantRefused extends Error {
 }
 
 /**
- * Thrown by a storage that has no room or is out of reach, and surely stored nothing: 503 with `Retry-After: 1`.
+ * Thrown by a storage that is overloaded or unavailable and definitely stored nothing: 503 with `Retry-After: 1`.
  *
  * @example
  * ```ts
@@ -85,8 +85,8 @@ export class PlantRefused extends Error {
 export class StorageBusy extends Error {
   override readonly name = 'StorageBusy';
 
-  /** @param options `cause`: what put the storage out of reach, for `onError` */
-  constructor(message = 'the storage has no room to queue more', options?: ErrorOptions) {
+  /** @param options `cause`: what made the storage unavailable, for `onError` */
+  constructor(message = 'the storage queue is full', options?: ErrorOptions) {
     super(message, options);
   }
 }

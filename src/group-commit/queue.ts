@@ -1,4 +1,4 @@
-import { type Complete, checkOptions, wholeNumber } from '../options.js';
+import { type Complete, checkOptions, integer } from '../options.js';
 import type { NewPlant } from '../plant/plant.js';
 import { type PlantStorage, StorageBusy, type StorageContext } from '../storage.js';
 import { type Clock, systemClock } from '../timers.js';
@@ -24,10 +24,10 @@ export interface GroupCommitOptions<Caller = unknown> {
 export const defaultTimeoutMs = 10_000;
 
 const rules = () => ({
-  maxBatch: wholeNumber(256, 1),
-  maxQueued: wholeNumber(10_000, 1),
-  maxQueuedText: wholeNumber(33_554_432, 1),
-  timeoutMs: wholeNumber(defaultTimeoutMs, 1),
+  maxBatch: integer(256, 1),
+  maxQueued: integer(10_000, 1),
+  maxQueuedText: integer(33_554_432, 1),
+  timeoutMs: integer(defaultTimeoutMs, 1),
   namespace: [() => undefined, (value: unknown) => typeof value === 'function', 'a function'] as const,
 });
 

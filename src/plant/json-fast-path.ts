@@ -1,3 +1,5 @@
+import type { Members } from './plant.js';
+
 // A fast path that can be deleted together with its one line in json.ts. Gain: a plant as clients spell it is read in
 // JSON.parse's own time; without this file it takes up to 4.8 times as long.
 
@@ -13,7 +15,7 @@ const plainPlant = new RegExp(`^\\{${member}(?:,${member})?(?:,${member})?\\}$`)
  *
  * @throws {SyntaxError} for an escape that is not JSON
  */
-export function readPlainPlant(text: string) {
+export function readPlainPlant(text: string): Members | undefined {
   // Backtracking memory grows with the text: long texts take the general way.
   const match = text.length <= 512 && plainPlant.exec(text);
   if (!match) return undefined;
@@ -34,7 +36,7 @@ export function readPlainPlant(text: string) {
       tag = unquote(match[i + 2]!);
     }
   }
-  return { id, name, tag, repeated: [] as string[] };
+  return { id, name, tag, repeated: [] };
 }
 
 /** Not `slice`: behind a slice of 13 characters or more, V8 keeps the whole body alive. */

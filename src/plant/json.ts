@@ -1,14 +1,5 @@
 import { readPlainPlant } from './json-fast-path.js';
-
-/** The members of a JSON object that a plant is made of. */
-export interface Members {
-  /** A `bigint` if the text holds an integer that may be an int64; `undefined` for other numbers; else the parsed value. */
-  readonly id: unknown;
-  readonly name: unknown;
-  readonly tag: unknown;
-  /** Members given more than once; refused, because two readers could take different ones. */
-  readonly repeated: readonly string[];
-}
+import type { Members, NewPlant } from './plant.js';
 
 /**
  * Parses JSON and keeps the id exact (a double has 53 bits). `JSON.parse` validates, and a second pass reads the digits
@@ -33,7 +24,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** The value's own members: what an app adds to `Object.prototype` is not the client's. */
-export function plantMembers(value: Record<string, unknown>): Record<'id' | 'name' | 'tag', unknown> {
+export function plantMembers(value: Record<string, unknown>): Record<keyof NewPlant, unknown> {
   const own = (name: string) => (Object.hasOwn(value, name) ? value[name] : undefined);
   return { id: own('id'), name: own('name'), tag: own('tag') };
 }
@@ -92,13 +83,13 @@ function endOfString(text: string, from: number): number {
 }
 
 // An array, not an object: V8 interns every key that an object is asked for.
-export const memberNames = ['id', 'name', 'tag'] as const;
+const memberNames = Object.keys({ id: 0, name: 0, tag: 0 } satisfies Record<keyof NewPlant, 0>);
 
 /** What follows a key that has a number: its sign, digits, fraction and exponent. */
 const numberMember = /\s*:\s*(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?/iy;
 
 /**
- * An integer in any spelling (`1.0` and `1e3` are integers to JSON Schema), from its digits. `double`, which JSON.parse
+ * An integer in any notation (`1.0` and `1e3` are integers to JSON Schema), from its digits. `double`, which JSON.parse
  * made of the same digits, only rejects what is certainly no int64, such as 1e999999999, so that no huge number is ever
  * written out.
  */

@@ -155,7 +155,7 @@ describe('the storage', () => {
   );
 
   test('that is busy says so in a log, with what put it out of reach if that is known', () => {
-    expect(String(new StorageBusy())).toBe('StorageBusy: the storage has no room to queue more');
+    expect(String(new StorageBusy())).toBe('StorageBusy: the storage queue is full');
     const cause = new Error('connection refused');
     expect(new StorageBusy('the storage is out of reach', { cause })).toMatchObject({
       message: 'the storage is out of reach',

@@ -13,10 +13,6 @@ import { SimulatedTimers } from '../support/timers.js';
 const timers = new SimulatedTimers();
 timers.install();
 const library = await import('plant-store');
-// A second copy of the library, which takes this for Deno: there all requests of a store share one timer.
-vi.resetModules();
-vi.stubGlobal('Deno', {});
-const libraryOnDeno = await import('plant-store');
 afterAll(() => vi.unstubAllGlobals());
 
 const { BodyError, InsufficientScope, PlantRefused, StorageBusy } = library;
@@ -147,7 +143,7 @@ class Request {
     return this.store.clock.now() - this.startsAt;
   }
 
-  /** Milliseconds that do not end within the one by which a shared timer may be late, and never at the deadline. */
+  /** Milliseconds that do not end at the deadline, nor within the millisecond after it. */
   #outsideOfTheWindow(share: number, from = 0): number {
     const { timeoutMs } = this.store;
     const ms = 0.1 + share * (timeoutMs || 1000);
@@ -314,10 +310,8 @@ class Request {
     return wrong.map((text) => `${text} (${this.store}; ${this})`);
   }
 
-  /** A deadline of a shared timer passes up to a millisecond late. */
-  #isAt(at: number, { at: expected, isTimeout }: Fate): boolean {
-    const late = isTimeout && this.store.isShared ? 1 : 0;
-    return at === expected || (at >= expected - 1e-6 && at <= expected + late + 1e-6);
+  #isAt(at: number, { at: expected }: Fate): boolean {
+    return at === expected || Math.abs(at - expected) <= 1e-6;
   }
 
   toString(): string {
@@ -355,7 +349,6 @@ function foreign(work: Promise<unknown>, settlesNow: (() => unknown) | undefined
 /** One store, and the requests that it gets at the same time. */
 class Store {
   readonly clock: SimulatedClock;
-  readonly isShared: boolean;
   readonly timeoutMs: number;
   readonly acceptReplays: boolean;
   readonly requests: Request[];
@@ -364,15 +357,12 @@ class Store {
 
   constructor(readonly random: Random) {
     this.clock = timers.reset();
-    this.isShared = random() < 0.5;
-    timers.earliness = this.isShared && random() < 0.5 ? random : () => 0;
     this.timeoutMs = random() < 0.1 ? 0 : 1 + Math.floor(random() * 1000);
     this.acceptReplays = random() < 0.5;
     const begin = (step: Step) => (_given: unknown, context: VerifyContext) =>
       (context.request.raw as Request).begin(step, context);
     const storage = { create: begin('storage'), find: begin('find') } as unknown as PlantStorage;
-    const { createPlantStore } = this.isShared ? libraryOnDeno : library;
-    this.handle = createPlantStore(storage, begin('verifier') as () => true, {
+    this.handle = library.createPlantStore(storage, begin('verifier') as () => true, {
       timeoutMs: this.timeoutMs,
       acceptReplays: this.acceptReplays,
       onError: (error, { raw }) => {
@@ -396,20 +386,20 @@ class Store {
     return [...this.wrong, ...this.requests.flatMap((request) => request.differences())];
   }
 
-  /** Each request that waits has a timer, or all have one; so has each upload that is read on after a refusal. */
+  /** Each request that waits has a timer; so has each upload that is read on after a refusal. */
   checkTimers(): void {
     const open = this.requests.filter(({ begun, answer }) => begun.length > 0 && !answer).length;
     const uploads = this.requests.filter(
       ({ works, begun }) => works.body.way === 'stream' && begun.includes('body'),
     ).length;
-    const least = this.timeoutMs === 0 ? 0 : this.isShared ? Math.min(1, open) : open;
+    const least = this.timeoutMs === 0 ? 0 : open;
     if (timers.waking < least || timers.waking > least + uploads) {
       this.wrong.push(`${timers.waking} timers for ${open} open requests and ${uploads} uploads`);
     }
   }
 
   toString(): string {
-    return `timeoutMs ${this.timeoutMs}, ${this.isShared ? 'one timer for all' : 'a timer each'}`;
+    return `timeoutMs ${this.timeoutMs}`;
   }
 }
 

@@ -2,7 +2,7 @@
 // it. They must agree on every text.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { plantFromText } from '../../src/plant/plant.js';
+import { plantOf } from '../../src/plant/from-body.js';
 import type { Refusal } from '../../src/problems.js';
 import { randomOf, seed } from '../support/random.js';
 import { readPlant } from './oracle.js';
@@ -10,7 +10,7 @@ import { readPlant } from './oracle.js';
 /** What the library makes of a text, in the oracle's words. */
 function ours(text: string): ReturnType<typeof readPlant> {
   try {
-    return plantFromText(text);
+    return plantOf(text, Number.POSITIVE_INFINITY);
   } catch (refusal) {
     const { error } = JSON.parse((refusal as Refusal).toResponse().body);
     return error === 40001 ? 'body_not_json' : 'plant_invalid';

@@ -535,16 +535,16 @@ describe("what an app adds to Object.prototype is not the client's", () => {
   });
 });
 
-const text = 'a string without U+0000 and lone surrogates';
+const text = 'a string without U+0000 or lone surrogates';
 const integer = 'an integer from -2^63 to 2^63-1';
 test.each([
   ['[]', 'the body must be a JSON object.'],
   ['{}', `id must be ${integer}; name must be ${text}.`],
   [
     '{"id":"1","name":1,"tag":null}',
-    `id must be ${integer}, sent as a number and not as a string; name must be ${text}; tag must be ${text}, or absent.`,
+    `id must be ${integer}, as a JSON number, not a string; name must be ${text}; tag must be ${text}, or absent.`,
   ],
-  ['{"id":1,"name":"x","name":"x","id":1}', 'name must be given once; id must be given once.'],
+  ['{"id":1,"name":"x","name":"x","id":1}', 'name must not be repeated; id must not be repeated.'],
 ])('a body that is no NewPlant is told all that is wrong: %s', async (body, wrong) => {
   const answer = await open().handle({ ...good, body });
   expect(JSON.parse(answer.body)).toEqual({ error: 40002, message: `Not a NewPlant: ${wrong}` });
@@ -579,6 +579,6 @@ describe('the target', () => {
     const answer = await open({ basePath }).handle({ ...good, url });
     expect(answer.status).toBe(status);
     if (status === 404)
-      expect(JSON.parse(answer.body).message).toBe(`This store answers POST ${basePath}/plants.`);
+      expect(JSON.parse(answer.body).message).toBe(`Not found. The endpoint is POST ${basePath}/plants.`);
   });
 });

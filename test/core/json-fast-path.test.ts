@@ -45,5 +45,5 @@ test.each([
   ['name', '{"name":"x","id":1,"name":"x"}'],
   ['tag', '{"tag":"x","name":"x","tag":"x"}'],
 ])('leaves %s given twice to the general path, which refuses it', async (name, text) => {
-  expect(await read(text)).toMatch(new RegExp(`\\b${name} must be given once`));
+  expect(await read(text)).toMatch(new RegExp(`\\b${name} must not be repeated`));
 });

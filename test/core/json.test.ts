@@ -51,7 +51,7 @@ describe('members given twice, however they are spelt', () => {
         const rest = Object.keys(values).filter((other) => other !== name);
         const others = rest.map((other) => `,"${other}":${values[other]}`).join('');
         const text = `{${before}"${first}":${values[name]},${between}"${second}":${values[name]}${others}}`;
-        expect(await read(text)).toBe(`40002 Not a NewPlant: ${name} must be given once.`);
+        expect(await read(text)).toBe(`40002 Not a NewPlant: ${name} must not be repeated.`);
       }),
     );
   });
@@ -61,7 +61,7 @@ describe('members given twice, however they are spelt', () => {
     ['name', '{"id":1,"name":"a","name":"a"}'],
     ['tag', '{"id":1,"tag":"b","tag":"b"}'],
   ])('are found in the shortest text: %s', async (name, text) => {
-    expect(await read(text)).toContain(`${name} must be given once.`);
+    expect(await read(text)).toContain(`${name} must not be repeated.`);
   });
 
   test('are not found in values, which may be called like a member', async () => {
@@ -216,8 +216,8 @@ describe('hostile sizes take linear time and no stack', () => {
       `{${'"\\u0061":"\\"",'.repeat(million)}"id":1,"name":"x"}`,
       { id: 1n, name: 'x' },
     ],
-    ['duplicate ids', `{"name":"x"${',"id":1'.repeat(million)}}`, /id must be given once/],
-    ['escaped duplicate ids', `{"name":"x"${',"\\u0069d":1'.repeat(million)}}`, /id must be given once/],
+    ['duplicate ids', `{"name":"x"${',"id":1'.repeat(million)}}`, /id must not be repeated/],
+    ['escaped duplicate ids', `{"name":"x"${',"\\u0069d":1'.repeat(million)}}`, /id must not be repeated/],
     [
       'backslashes in a name',
       `{"id":1.0,"name":"${'\\\\'.repeat(million)}"}`,

@@ -51,13 +51,27 @@ describe('a bad option is a TypeError at once, which names the option', () => {
   );
 
   test.each([
-    ['basePath', 'a path as clients send it, such as "/api"'],
-    ['bodyLimit', 'a whole number from 1 to 9007199254740991'],
-    ['timeoutMs', 'a whole number from 0 to 2147483647'],
+    ['basePath', 'a percent-encoded path that starts with "/" and does not end with one, such as "/api"'],
+    ['bodyLimit', 'an integer from 1 to 9007199254740991'],
+    ['timeoutMs', 'an integer from 0 to 2147483647'],
     ['acceptReplays', 'true or false'],
     ['onError', 'a function'],
   ])('%s must be %s', (name, expected) => {
-    expect(create({ [name]: null })).toThrow(new TypeError(`${name} must be ${expected}`));
+    expect(create({ [name]: null })).toThrow(new TypeError(`${name} must be ${expected}, got null`));
+  });
+
+  test.each<[unknown, string]>([
+    ['5', '"5"'],
+    [1.5, '1.5'],
+    [Number.NaN, 'NaN'],
+    [7n, '7'],
+    [{}, 'a value of type object'],
+    [() => {}, 'a value of type function'],
+    [Symbol('five'), 'Symbol(five)'],
+  ])('the message shows what timeoutMs got: %s', (timeoutMs, got) => {
+    expect(create({ timeoutMs })).toThrow(
+      new TypeError(`timeoutMs must be an integer from 0 to 2147483647, got ${got}`),
+    );
   });
 
   test.each(['bodylimit', 'timeout', 'toString', '__proto__x', 'storage'])(
@@ -65,7 +79,7 @@ describe('a bad option is a TypeError at once, which names the option', () => {
     (name) => {
       expect(create({ [name]: 1 })).toThrow(TypeError);
       expect(create({ [name]: 1 })).toThrow(
-        `${name} is not an option; there are basePath, bodyLimit, timeoutMs, acceptReplays, onError`,
+        `unknown option ${name}; the options are basePath, bodyLimit, timeoutMs, acceptReplays, onError`,
       );
     },
   );
@@ -172,7 +186,7 @@ describe('acceptTokens and InsufficientScope check their arguments', () => {
     'InsufficientScope: "%s"',
     (scope) => {
       expect(() => new InsufficientScope(scope)).toThrow(
-        new TypeError('InsufficientScope needs a scope as in RFC 6749 §3.3, such as "plants:write"'),
+        new TypeError('InsufficientScope requires a scope as in RFC 6749 §3.3, such as "plants:write"'),
       );
     },
   );

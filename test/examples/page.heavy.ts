@@ -145,13 +145,11 @@ describeUnless(obstacle, 'the page in a browser', () => {
   it('tells status, number, message, headers and milliseconds of an answer, in a live region', async () => {
     const { page } = await open(await servePage());
     const line = await create(page, { token: 'wrong' });
-    expect(line).toMatch(
-      /^401 40102 The bearer token was not accepted\. Check it, or get a new one\. \d+ ms$/,
-    );
+    expect(line).toMatch(/^401 40102 The bearer token is invalid or expired\. Get a new one\. \d+ ms$/);
     expect(await page.locator('#answer').getAttribute('aria-live')).toBe('polite');
     const text = await textOf(page, '#answer');
     expect(text).toContain(
-      '{"error":40102,"message":"The bearer token was not accepted. Check it, or get a new one."}',
+      '{"error":40102,"message":"The bearer token is invalid or expired. Get a new one."}',
     );
     expect(text).toContain('www-authenticate: Bearer realm="plants", error="invalid_token"');
     await page.getByRole('link', { name: '40102' }).first().click();

@@ -621,7 +621,7 @@ describe('groupCommit', () => {
     [{ timeoutMs: '5' as never }, 'timeoutMs'],
     [{ maxQueuedText: 0 }, 'maxQueuedText'],
     [{ namespace: 'tenant' as never }, 'namespace must be a function'],
-    [{ maxbatch: 5 } as never, 'maxbatch is not an option'],
+    [{ maxbatch: 5 } as never, 'unknown option maxbatch'],
   ])('refuses %j at once', (options, message) => {
     expect(() => groupCommit(() => [], options)).toThrow(TypeError);
     expect(() => groupCommit(() => [], options)).toThrow(message);

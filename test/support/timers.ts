@@ -14,8 +14,6 @@ interface Timer {
  */
 export class SimulatedTimers {
   clock = new SimulatedClock();
-  /** How much earlier than asked a timer fires, in milliseconds; real ones may be a fraction early. */
-  earliness: () => number = () => 0;
   readonly #timers = new Map<unknown, Timer>();
 
   install(): void {
@@ -48,7 +46,7 @@ export class SimulatedTimers {
     const onClock = this.clock.setTimer(() => {
       this.#timers.delete(id);
       task(...args);
-    }, ms - this.earliness());
+    }, ms);
     const timer = { id, onClock, wakes: true };
     const wakes = (value: boolean) => {
       timer.wakes = value;

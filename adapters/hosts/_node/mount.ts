@@ -1,6 +1,6 @@
 import { pathOf } from '../../../src/http.js';
 import type { PlantHandler, PlantResponse } from '../../../src/index.js';
-import { sentPath } from '../../../src/options.js';
+import { pathPattern } from '../../../src/options.js';
 import type { Exchange } from './exchange.js';
 import { NodePlantRequest } from './request.js';
 
@@ -41,7 +41,7 @@ const warned = new WeakSet<PlantHandler>();
  * can name, because clients can send any.
  */
 function warnIfLost(handle: PlantHandler, path: string, rest: string, { response }: Exchange): void {
-  if (!sentPath.test(path)) return;
+  if (!pathPattern.test(path)) return;
   response.on('finish', () => {
     if (response.statusCode !== 404 || warned.has(handle)) return;
     warned.add(handle);

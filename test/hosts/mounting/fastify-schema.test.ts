@@ -97,7 +97,7 @@ describe('what the app gives', () => {
   });
 
   test.each<[string, unknown, RegExp]>([
-    ['another option', { schmea: {} }, /^schmea is not an option; there are schema, config$/],
+    ['another option', { schmea: {} }, /^unknown option schmea; the options are schema, config$/],
     ['a schema that is none', { schema: true }, /^schema must be an object$/],
     ['a config that is none', { config: 'x' }, /^config must be an object$/],
   ])('%s is a TypeError at once', (_what, route, message) => {

@@ -23,7 +23,7 @@ const shares: Record<string, readonly string[]> = {
   token: ['bearerToken', 'equalInConstantTime', 'accepted'],
   decode: ['textOf'],
   parse: ['parseMembers'],
-  schema: ['plantFromText', 'checked', 'safeParse'],
+  schema: ['fromText', 'checked', 'safeParse'],
   storage: ['create'],
   answer: ['send'],
 };

@@ -1,0 +1,1 @@
+export { newPlantSchema, plantSchema } from './plant/plant.js';
