@@ -1,4 +1,4 @@
-import type { NewPlant } from '../../src/index.js';
+import type { NewPlant, Whole } from '../../src/index.js';
 import { count, expectSame, int64Max, int64Min, show, type Trial, texts } from './trial.js';
 
 interface StoragePromise {
@@ -14,6 +14,16 @@ export const storagePromises: readonly StoragePromise[] = [
     name: 'a created plant is stored at once, as it was given',
     async check(trial) {
       for (let id = 1n; id <= 20n; id++) await trial.expectCreated({ id, name: `Rosa ${id}`, tag: 'shrub' });
+    },
+  },
+  {
+    id: 'every-member',
+    name: 'a plant with each of its members is stored, and found, with each of them',
+    async check(trial) {
+      const plant: Whole<NewPlant> = { id: 1n, name: 'Rosa', tag: 'shrub' };
+      await trial.expectCreated(plant);
+      const found = await trial.find(plant.id);
+      if (found !== 'no find') expectSame(show(found), show(plant), `find of id ${plant.id}`);
     },
   },
   {

@@ -66,8 +66,13 @@ export class Trial {
 export function show(plant: NewPlant | undefined): string {
   if (!plant) return 'no plant';
   const { id, name, tag } = plant;
-  const shown = typeof id === 'bigint' ? `${id}n` : `${typeof id} ${id}`;
-  return `{ id: ${shown}, name: ${JSON.stringify(name)}, tag: ${tag === undefined ? 'absent' : JSON.stringify(tag)} }`;
+  const members: Record<keyof NewPlant, string> = {
+    id: typeof id === 'bigint' ? `${id}n` : `${typeof id} ${id}`,
+    name: JSON.stringify(name),
+    tag: tag === undefined ? 'absent' : JSON.stringify(tag),
+  };
+  const shown = Object.entries(members).map((member) => member.join(': '));
+  return `{ ${shown.join(', ')} }`;
 }
 
 export function expectSame(actual: unknown, expected: unknown, what: string): void {

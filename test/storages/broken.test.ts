@@ -118,6 +118,7 @@ const broken: [hazard: string, caughtBy: string[], create: (plants: Plants) => P
     ['tag-absent-or-empty'],
     storing(({ id, name, tag }) => (tag ? { id, name, tag } : { id, name })),
   ],
+  ['drops a member', ['created-lands', 'every-member'], storing(({ id, name }) => ({ id, name }))],
   ['trims text', ['unicode'], storing((plant) => ({ ...plant, name: plant.name.trim() }))],
   ['normalizes text', ['unicode'], storing((plant) => ({ ...plant, name: plant.name.normalize('NFC') }))],
   [

@@ -1,0 +1,48 @@
+// A member of a plant is written once: the compiler names every place that would drop a new one.
+import { join, relative } from 'node:path';
+import ts from 'typescript';
+import { expect, it } from 'vitest';
+import { entries } from '../../tsup.config.js';
+import { root } from '../support/root.js';
+
+const plantFile = join(root, 'src/plant/plant.ts');
+
+/** The files with type errors after `Plant` has got another member. */
+function filesThatForget(member: string): string[] {
+  const { options } = ts.parseJsonConfigFileContent(
+    ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile).config,
+    ts.sys,
+    root,
+  );
+  const host = ts.createCompilerHost(options);
+  const { getSourceFile } = host;
+  const heading = 'export interface Plant {';
+  host.getSourceFile = (file, ...rest) => {
+    const source = getSourceFile(file, ...rest);
+    if (!source || relative(plantFile, file) !== '') return source;
+    expect(source.text).toContain(heading);
+    const text = source.text.replace(heading, `${heading} ${member}`);
+    return ts.createSourceFile(file, text, source.languageVersion, true);
+  };
+  const files = Object.values(entries).map((file) => join(root, file));
+  const diagnostics = ts.getPreEmitDiagnostics(ts.createProgram(files, options, host));
+  return [...new Set(diagnostics.map(({ file }) => relative(root, file!.fileName)))].sort();
+}
+
+it('the compiler names no file as the sources are', () => {
+  expect(filesThatForget('')).toEqual([]);
+});
+
+it('a new optional member of a plant is a type error in each file that would drop it', () => {
+  const files = filesThatForget('readonly height?: number | undefined;');
+  expect(files).toEqual(
+    expect.arrayContaining([
+      'adapters/storages/_sql.ts',
+      'adapters/storages/mysql.ts',
+      'adapters/storages/postgres.ts',
+      'adapters/storages/sqlite.ts',
+      'test/published/storage-promises.ts',
+      'test/published/trial.ts',
+    ]),
+  );
+});
