@@ -57,7 +57,6 @@ const unchecked: readonly string[] = [
   'test/core/',
   'test/examples/',
   'test/hosts/',
-  'test/programs/bench/README.md',
   'test/published/',
   'test/storages/',
 ];

@@ -10,7 +10,7 @@ export const root = fileURLToPath(new URL('../../..', import.meta.url));
  * Bundles a library's sources and the contenders as tsup builds them: plain JavaScript, other packages left out.
  *
  * @param sources the checkout whose library it is. Default: this one.
- * @returns the program of one side of a duel, and the core as it is in the package
+ * @returns the program of one side of a pair, and the core as it is in the package
  */
 export async function buildChild(sources: string = root): Promise<{ child: string; core: string }> {
   // Below node_modules, to find the packages, and in a folder of its own: two may run at a time.

@@ -1,4 +1,4 @@
-/** A process of its own for one side of a duel: `node child.js <contender>`, told by messages what to do. */
+/** One side of a pair, in a process of its own: `node child.js <contender>`; messages from the parent say what to do. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { Work } from './contender.js';

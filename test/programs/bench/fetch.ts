@@ -2,8 +2,8 @@
 import { acceptTokens, createPlantStore } from 'plant-store';
 import { toFetch } from 'plant-store/fetch';
 import { memoryStorage } from 'plant-store/memory';
+import { type BaselinePlant, mistakeIn, type ParsedPlant, store } from './baseline.js';
 import type { Contenders, Listening } from './contender.js';
-import { type FloorPlant, mistakeIn, type ParsedPlant, store } from './floor.js';
 import { path, token } from './load.js';
 
 export const fetches: Contenders = {
@@ -35,7 +35,7 @@ function serve(listener: unknown): Listening {
 
 /** What somebody writes by hand who wants it fast: no more than is needed. */
 function byHand(): Listener {
-  const plants = new Map<number, FloorPlant>();
+  const plants = new Map<number, BaselinePlant>();
   const refuse = (status: number, message: string) =>
     Response.json({ error: status * 100 + 1, message }, { status });
   return async (request) => {

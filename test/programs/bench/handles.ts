@@ -1,13 +1,13 @@
 /** The operation in process, no host around it. */
 import { acceptTokens, createPlantStore, type PlantHandler } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
+import { type BaselinePlant, create, refuseHead } from './baseline.js';
 import type { Contenders, Work } from './contender.js';
-import { create, type FloorPlant, refuseHead } from './floor.js';
 import { path, plantJson, token } from './load.js';
 
 export const handles: Contenders = {
   'by-hand': () => {
-    const plants = new Map<number, FloorPlant>();
+    const plants = new Map<number, BaselinePlant>();
     return working(plants, async ({ method, url, headers, body }) => {
       const refusal = refuseHead(method, url, headers as Record<string, string>);
       return refusal ?? create(plants, body as string);

@@ -16,18 +16,18 @@ import { toKoa } from 'plant-store/koa';
 import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
 import * as v from 'valibot';
+import { type Answer, type BaselinePlant, create, type ParsedPlant, refuseHead, store } from './baseline.js';
 import type { Contenders } from './contender.js';
-import { type Answer, create, type FloorPlant, type ParsedPlant, refuseHead, store } from './floor.js';
 import { path, token } from './load.js';
 
 const ours = () => createPlantStore(memoryStorage(), acceptTokens(token));
 
 export const hosts: Contenders = {
-  floor: () => createServer(floor()),
+  baseline: () => createServer(baseline()),
   toNode: () => createServer(toNode(ours())),
 
   /** A database that answers after a millisecond: each request by itself, and in batches, which nearly all wait for. */
-  'floor-1ms': () => createServer(floor(1)),
+  'baseline-1ms': () => createServer(baseline(1)),
   'toNode-1ms'() {
     const { create } = memoryStorage();
     const storage = groupCommit(async (plants, contexts) => {
@@ -40,7 +40,7 @@ export const hosts: Contenders = {
   express() {
     const app = express();
     app.use(express.json());
-    const plants = new Map<number, FloorPlant>();
+    const plants = new Map<number, BaselinePlant>();
     app.post(path, (request, response): void => {
       if (request.headers.authorization !== `Bearer ${token}`) {
         response.status(401).json({ error: 40101, message: 'invalid token' });
@@ -56,12 +56,12 @@ export const hosts: Contenders = {
     app.use(refuseJson);
     return createServer(app);
   },
-  'express-bare': () => createServer(express().post(path, floor())),
+  'express-bare': () => createServer(express().post(path, baseline())),
   toExpress: () => createServer(express().use(toExpress(ours()))),
 
   koa() {
     const app = new Koa();
-    const plants = new Map<number, FloorPlant>();
+    const plants = new Map<number, BaselinePlant>();
     app.use(async (context, next) => {
       if (context.headers.authorization === `Bearer ${token}`) return next();
       context.status = 401;
@@ -101,7 +101,7 @@ export const hosts: Contenders = {
 
   hono() {
     const app = new Hono();
-    const plants = new Map<number, FloorPlant>();
+    const plants = new Map<number, BaselinePlant>();
     app.post(path, bearerAuth({ token }), vValidator('json', newPlant), (context) => {
       const plant = context.req.valid('json');
       if (!store(plants, plant)) return context.json({ error: 40003, message: 'the id is taken' }, 400);
@@ -121,7 +121,7 @@ export const hosts: Contenders = {
     app.setErrorHandler<{ statusCode: number; message: string }>((error, _request, reply) =>
       reply.code(error.statusCode).send({ error: 40000, message: error.message }),
     );
-    const plants = new Map<number, FloorPlant>();
+    const plants = new Map<number, BaselinePlant>();
     const text = { type: 'string' };
     const required = ['error', 'message'];
     app.post<{ Body: ParsedPlant }>(
@@ -171,7 +171,7 @@ const refuseJson: express.ErrorRequestHandler = (error, _request, response, _nex
 };
 
 /** The operation on `node:http` by hand. */
-function floor(databaseMs?: number) {
+function baseline(databaseMs?: number) {
   const listener = byHand(databaseMs);
   return (request: IncomingMessage, response: ServerResponse): void =>
     listener(request, ({ status, body }) => {
@@ -182,7 +182,7 @@ function floor(databaseMs?: number) {
 }
 
 function byHand(databaseMs = 0) {
-  const plants = new Map<number, FloorPlant>();
+  const plants = new Map<number, BaselinePlant>();
   return (request: IncomingMessage, answer: (answer: Answer) => void): void => {
     const refusal = refuseHead(request.method, request.url, request.headers);
     if (refusal) {

@@ -6,7 +6,7 @@ import { picture } from './picture.js';
 import { heading, line, type Result } from './report.js';
 
 const figures = new URL('figures.json', import.meta.url);
-const duels = new URL('duels.svg', import.meta.url);
+const hosts = new URL('hosts.svg', import.meta.url);
 const readme = new KeptPage(new URL('README.md', import.meta.url), 'figures');
 
 interface Figures {
@@ -28,7 +28,7 @@ export function keep(results: readonly Result[]): void {
   const machine = `Node ${process.versions.node}, ${cpus().length} cores of ${cpu?.model.trim()}`;
   writeFileSync(figures, `${JSON.stringify({ machine, results: [...older, ...fresh.values()] }, null, 2)}\n`);
   readme.write(table());
-  writeFileSync(duels, picture(kept().results));
+  writeFileSync(hosts, picture(kept().results));
 }
 
 function table(): string {
@@ -45,5 +45,5 @@ export const draw = (): { readme: string; picture: string } => ({
 /** What is there now. */
 export const current = (): { readme: string; picture: string } => ({
   readme: readme.current,
-  picture: readFileSync(duels, 'utf8'),
+  picture: readFileSync(hosts, 'utf8'),
 });

@@ -8,7 +8,7 @@ import { dirname, resolve } from 'node:path';
 import { PostgresServer } from '../../support/postgres.js';
 import { Progress } from '../../support/progress.js';
 import { buildChild, root } from './build.js';
-import { type Duel, duel, type Effort } from './duel.js';
+import { type Comparison, compare, type Effort } from './compare.js';
 import type { GeneratorName } from './generator.js';
 import { keep } from './kept.js';
 import { heading, line, type Result } from './report.js';
@@ -20,8 +20,8 @@ const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const quick = process.argv.includes('--quick');
 const before = process.argv.find((word) => word.startsWith('--before='))?.slice('--before='.length);
 const effort: Effort = quick
-  ? { bouts: 1, pairs: 5, sampleMs: 80, warmUpMs: 300 }
-  : { bouts: 3, pairs: 5, sampleMs: 500, warmUpMs: 1500 };
+  ? { processes: 1, samples: 5, sampleMs: 80, warmUpMs: 300 }
+  : { processes: 3, samples: 5, sampleMs: 500, warmUpMs: 1500 };
 
 const now = await buildChild();
 const then = before ? await buildChild(resolve(before)) : undefined;
@@ -61,9 +61,9 @@ try {
 if (!quick && !before) keep(results);
 
 /** Whether a row's contender is made of the library's sources, and can be put against itself of another checkout. */
-function isOfSources({ duels }: Row): boolean {
-  return duels.some(
-    ([floor, target]) => floor !== target && /^(hosts|fetch|handles|json|databases)/.test(target),
+function isOfSources({ pairs }: Row): boolean {
+  return pairs.some(
+    ([baseline, ours]) => baseline !== ours && /^(hosts|fetch|handles|json|databases)/.test(ours),
   );
 }
 
@@ -72,32 +72,36 @@ function generatorsOf(row: Row): (GeneratorName | undefined)[] {
   return noWrk ? ['own'] : ['own', 'wrk'];
 }
 
-/** If there are many duels, each is short; and what takes minutes to set up is set up once. */
-function effortOf({ duels, setUp }: Row, generator: GeneratorName | undefined): Effort {
-  const { pairs, sampleMs, warmUpMs } = effort;
+/** If there are many pairs, each is short; and what takes minutes to set up is set up once. */
+function effortOf({ pairs, setUp }: Row, generator: GeneratorName | undefined): Effort {
+  const { samples, sampleMs, warmUpMs } = effort;
   // wrk knows whole seconds.
-  if (generator === 'wrk') return { ...effort, pairs: quick ? 1 : 3, sampleMs: 1000, warmUpMs: 1000 };
-  if (duels.length > 1) return { bouts: 1, pairs, sampleMs: sampleMs / 8, warmUpMs: warmUpMs / 5 };
-  return setUp ? { ...effort, bouts: 1, pairs: 15 } : effort;
+  if (generator === 'wrk') return { ...effort, samples: quick ? 1 : 3, sampleMs: 1000, warmUpMs: 1000 };
+  if (pairs.length > 1) return { processes: 1, samples, sampleMs: sampleMs / 8, warmUpMs: warmUpMs / 5 };
+  return setUp ? { ...effort, processes: 1, samples: 15 } : effort;
 }
 
 /** What a row takes, about. */
 function seconds(row: Row, generator: GeneratorName | undefined): number {
-  const { bouts, pairs, sampleMs, warmUpMs } = effortOf(row, generator);
-  return (row.duels.length * bouts * 2 * (warmUpMs + pairs * sampleMs + 300)) / 1000 + (row.setUp ? 60 : 0);
+  const { processes, samples, sampleMs, warmUpMs } = effortOf(row, generator);
+  return (
+    (row.pairs.length * processes * 2 * (warmUpMs + samples * sampleMs + 300)) / 1000 + (row.setUp ? 60 : 0)
+  );
 }
 
 async function resultOf(row: Row, generator: GeneratorName | undefined): Promise<Result> {
-  const { what, against, duels, runtime, by = 'cost', unit = 'µs', must, aim } = row;
-  const fought: { target: string; duel: Duel }[] = [];
-  for (const [floor, target] of duels) {
+  const { what, against, pairs, runtime, by = 'cost', unit = 'µs', minimum, target } = row;
+  const compared: { name: string; comparison: Comparison }[] = [];
+  for (const [baseline, ours] of pairs) {
     const side = { child: now.child, runtime, generator };
-    const other = then ? { ...side, child: then.child, name: target } : { ...side, name: floor };
-    fought.push({ target, duel: await duel(other, { ...side, name: target }, effortOf(row, generator)) });
+    const other = then ? { ...side, child: then.child, name: ours } : { ...side, name: baseline };
+    const comparison = await compare(other, { ...side, name: ours }, effortOf(row, generator));
+    compared.push({ name: ours, comparison });
   }
-  const isBetter = (a: Duel, b: Duel) => a.times[by].median > b.times[by].median !== (by === 'added');
-  const worst = fought.reduce((a, b) => (isBetter(a.duel, b.duel) ? b : a));
-  const { floor, target, times } = worst.duel;
+  const isBetter = (a: Comparison, b: Comparison) =>
+    a.times[by].median > b.times[by].median !== (by === 'added');
+  const worst = compared.reduce((a, b) => (isBetter(a.comparison, b.comparison) ? b : a));
+  const { baseline, ours, times } = worst.comparison;
   const column = by === 'added' ? 'p50' : by;
   return {
     what,
@@ -105,13 +109,13 @@ async function resultOf(row: Row, generator: GeneratorName | undefined): Promise
     generator: generator ?? '',
     by,
     unit,
-    floor: floor[column],
-    it: target[column],
+    baseline: baseline[column],
+    ours: ours[column],
     times: times[by],
     rate: by === 'rate' || Number.isNaN(times.rate.median) ? undefined : times.rate,
-    must: then ? undefined : must,
-    aim: then ? undefined : aim,
-    worst: duels.length > 1 ? worst.target.split(' ')[1] : undefined,
+    minimum: then ? undefined : minimum,
+    target: then ? undefined : target,
+    worst: pairs.length > 1 ? worst.name.split(' ')[1] : undefined,
     load: loadavg()[0]!,
   };
 }

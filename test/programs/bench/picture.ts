@@ -1,4 +1,4 @@
-/** The duels of the hosts as bars with their spread, and the floor as a line. */
+/** The ratios of the hosts as bars with their spread, and the baseline as a line. */
 import { path, rect, svg, text } from '../../support/svg.js';
 import type { Result } from './report.js';
 
@@ -10,10 +10,10 @@ const top = 64;
 const barHeight = 11;
 const rowHeight = 40;
 
-/** Draws the rows that generators have put load on, without those of the floor against itself. */
+/** Draws the rows that generators have put load on, without those of the baseline against itself. */
 export function picture(results: readonly Result[]): string {
   const rows = new Map<string, Result[]>();
-  for (const result of results.filter(({ generator, must }) => generator && must)) {
+  for (const result of results.filter(({ generator, minimum }) => generator && minimum)) {
     const name = `${result.what} against ${result.against}`;
     rows.set(name, [...(rows.get(name) ?? []), result]);
   }
@@ -23,7 +23,7 @@ export function picture(results: readonly Result[]): string {
     {
       width,
       height: bottom + 34,
-      title: 'How many times as good as the floor',
+      title: 'How many times as good as the baseline',
       description: [...rows].map(([name, pair]) => `${name}: ${pair.map(inWords).join(', ')}.`).join(' '),
     },
     [
@@ -31,7 +31,7 @@ export function picture(results: readonly Result[]): string {
       ...legend(46),
       ...[0.5, 1, 1.5, 2, 2.5].flatMap((value) => [
         path(vertical(value, top, bottom), value === 1 ? 'warn-line' : 'grid'),
-        text(x(value), bottom + 18, value === 1 ? '1: the floor' : String(value), 'small muted', 'middle'),
+        text(x(value), bottom + 18, value === 1 ? '1: the baseline' : String(value), 'small muted', 'middle'),
       ]),
       ...[...rows].flatMap(([name, pair], i) => row(name, pair, top + i * rowHeight)),
     ],

@@ -1,37 +1,49 @@
 /** Results as text: lines of a Markdown table that also line up on a terminal. */
 import type { By, Figure } from './figures.js';
 
-/** What became of a row; kept in figures.json. */
+/** The result of a row; kept in figures.json. */
 export interface Result {
   readonly what: string;
   readonly against: string;
-  /** Who put load on it: `own` or `wrk`; nothing for what runs in process. */
+  /** The load generator: `own` or `wrk`; empty for rows that run in process. */
   readonly generator: string;
   readonly by: By;
   readonly unit: string;
   /** The medians of both sides. */
-  readonly floor: number;
-  readonly it: number;
+  readonly baseline: number;
+  readonly ours: number;
   /** How many times as good, or how many µs more. */
   readonly times: Figure;
   /** How many times the rate, if something else decides. */
   readonly rate?: Figure | undefined;
-  readonly must?: number | undefined;
-  readonly aim?: number | undefined;
+  readonly minimum?: number | undefined;
+  readonly target?: number | undefined;
   /** Which body it was, if the row shows the worst of several. */
   readonly worst?: string | undefined;
   /** The machine's load average when it ended. This benchmark alone makes at most 2. */
   readonly load: number;
 }
 
-const columns = ['what', 'against', 'load by', 'floor', 'it', 'times as good', 'by rate', 'must', 'aim', ''];
-const widths = [32, 24, 7, 12, 12, 24, 24, 5, 5, 10];
+const columns = [
+  'what',
+  'against',
+  'load by',
+  'baseline',
+  'plant-store',
+  'ratio',
+  'by rate',
+  'minimum',
+  'target',
+  '',
+];
+const widths = [32, 24, 7, 12, 12, 24, 24, 7, 6, 10];
 
 export const heading = `${cells(columns)}\n${cells(widths.map((width) => '-'.repeat(width)))}`;
 
 export function line(result: Result): string {
-  const { what, against, generator, by, unit, floor, it, times, rate, must, aim, worst, load } = result;
-  const amount = (value: number) => `${short(value)} ${by === 'rate' ? '/s' : unit}`;
+  const { what, against, generator, by, unit, baseline, ours, times, rate, minimum, target, worst, load } =
+    result;
+  const amount = (value: number) => `${brief(value)} ${by === 'rate' ? '/s' : unit}`;
   const bar = (value?: number) => {
     if (value === undefined) return '';
     return by === 'added' ? `+${value}` : value.toFixed(2);
@@ -41,12 +53,12 @@ export function line(result: Result): string {
     what,
     against,
     generator,
-    amount(floor),
-    amount(it),
+    amount(baseline),
+    amount(ours),
     spread(times, by === 'added' ? '+' : ''),
     rate ? spread(rate) : '',
-    bar(must),
-    bar(aim),
+    bar(minimum),
+    bar(target),
     remarks.filter(Boolean).join(': '),
   ]);
 }
@@ -54,20 +66,20 @@ export function line(result: Result): string {
 /** Above this load average, others took the machine's time as well. */
 const busy = 2.5;
 
-export function verdict({ by, times: { median }, must }: Result): string {
-  if (must === undefined) return '';
-  const isReached = by === 'added' ? median <= must : median >= must;
-  return isReached ? 'reached' : '**short**';
+export function verdict({ by, times: { median }, minimum }: Result): string {
+  if (minimum === undefined) return '';
+  const isReached = by === 'added' ? median <= minimum : median >= minimum;
+  return isReached ? 'reached' : '**missed**';
 }
 
 function cells(texts: readonly string[]): string {
   return `| ${texts.map((text, i) => text.padEnd(widths[i]!)).join(' | ')} |`;
 }
 
-function short(value: number): string {
+function brief(value: number): string {
   return value.toLocaleString('en', { maximumSignificantDigits: 3, useGrouping: false });
 }
 
 function spread({ median, least, most }: Figure, sign = ''): string {
-  return `${sign}${short(median)} (${short(least)} to ${short(most)})`;
+  return `${sign}${brief(median)} (${brief(least)} to ${brief(most)})`;
 }

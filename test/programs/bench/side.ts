@@ -9,7 +9,7 @@ import { serverCore, Wrk } from './wrk.js';
 
 const connections = 64;
 
-/** What runs on one side of a duel. */
+/** What runs on one side of a pair. */
 export interface Contestant {
   /** The built program, as `buildChild` makes it. */
   readonly child: string;

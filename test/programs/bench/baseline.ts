@@ -14,10 +14,10 @@ export interface ParsedPlant {
 }
 
 /** What is kept: by a number, as people write it, though it is not exact beyond 2^53. */
-export type FloorPlant = ParsedPlant;
+export type BaselinePlant = ParsedPlant;
 
 /** Keeps a plant, unless there is one of its id. */
-export function store(plants: Map<number, FloorPlant>, { id, name, tag }: ParsedPlant): boolean {
+export function store(plants: Map<number, BaselinePlant>, { id, name, tag }: ParsedPlant): boolean {
   if (plants.has(id)) return false;
   plants.set(id, { id, name, tag });
   return true;
@@ -52,7 +52,7 @@ export function mistakeIn({ id, name, tag }: ParsedPlant): string | undefined {
 }
 
 /** Stores the plant of a body. */
-export function create(plants: Map<number, FloorPlant>, body: string): Answer {
+export function create(plants: Map<number, BaselinePlant>, body: string): Answer {
   let plant: ParsedPlant;
   try {
     plant = JSON.parse(body);
