@@ -73,7 +73,13 @@ export function bearerToken(headers: PlantHeaders): string {
   return match[1];
 }
 
-export function tokenInvalid(): Refusal {
+/** What `verifyToken` returned for a valid token. */
+export function callerOf<Caller>(verified: Caller | false | null | undefined): Caller {
+  if (verified === null || verified === undefined || verified === false) throw tokenInvalid();
+  return verified;
+}
+
+function tokenInvalid(): Refusal {
   return new Refusal('token_invalid', { headers: challenge(', error="invalid_token"') });
 }
 

@@ -65,6 +65,16 @@ export interface PlantResponse {
   readonly status: number;
   readonly headers: Record<string, string>;
   readonly body: string;
+  /**
+   * The `ErrorNumber` of the body, if plant-store refused the request: for logs and metrics. 40401 and 40501 tell a
+   * mount to pass the request on to the app, so a wrapper that builds a new response must copy `error`.
+   */
+  readonly error?: number | undefined;
+}
+
+/** Whether a response means that the request is not for plant-store. Not its status: an app's own 404 is a response. */
+export function isNotMine({ error }: PlantResponse): boolean {
+  return error === 40401 || error === 40501;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { isScope, scopeInsufficient } from './bearer.js';
 import type { Complete, PlantStoreOptions } from './options.js';
-import { isNamed, propertyOf, Refusal, tooLarge } from './problems.js';
+import { guardTimedOut, isNamed, propertyOf, Refusal, tooLarge } from './problems.js';
 
 /** Who is working on the request. The same error means something different from each. */
 export interface Party {
@@ -18,10 +18,7 @@ export const library: Party = {
 /** An outage of the verifier is never a 401. */
 export const verifier: Party = {
   name: 'verifyToken',
-  onThrow(thrown) {
-    const scope = isNamed(thrown, 'InsufficientScope') && propertyOf(thrown, 'scope');
-    return isScope(scope) ? scopeInsufficient(scope) : new Refusal('verification_failed');
-  },
+  onThrow: (thrown) => insufficientScope(thrown) ?? new Refusal('verification_failed'),
 };
 
 /** Whoever supplies the body: host or connection. */
@@ -45,6 +42,25 @@ export const storageParty: Party = {
       const message = propertyOf(thrown, 'message');
       return new Refusal('plant_refused', typeof message === 'string' && message ? { message } : {});
     }
-    return isNamed(thrown, 'StorageBusy') ? new Refusal('busy', { headers }) : new Refusal('storage_failed');
+    const rolledBack = isNamed(thrown, 'RolledBack') && propertyOf(thrown, 'resend');
+    if (rolledBack === 'apart') return new Refusal('storage_rejected');
+    const isBusy = rolledBack === 'together' || isNamed(thrown, 'StorageBusy');
+    return isBusy ? new Refusal('busy', { headers }) : new Refusal('storage_failed');
   },
 };
+
+/** The function that a `guard` calls. */
+export const answerer: Party = {
+  name: 'the guarded handler',
+  onThrow(thrown, isTimeout) {
+    if (isTimeout) return new Refusal('timed_out', { message: guardTimedOut });
+    if (isNamed(thrown, 'StorageBusy')) return new Refusal('busy', { headers: { 'retry-after': '1' } });
+    return insufficientScope(thrown) ?? new Refusal('internal_error');
+  },
+};
+
+/** The refusal for an `InsufficientScope`. */
+function insufficientScope(thrown: unknown): Refusal | undefined {
+  const scope = isNamed(thrown, 'InsufficientScope') && propertyOf(thrown, 'scope');
+  return isScope(scope) ? scopeInsufficient(scope) : undefined;
+}

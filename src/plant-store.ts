@@ -1,4 +1,4 @@
-import { bearerToken, tokenInvalid, type VerifyToken } from './bearer.js';
+import { bearerToken, callerOf, type VerifyToken } from './bearer.js';
 import { checkBodyHeaders, readBody } from './body.js';
 import { Context } from './context.js';
 import { Deadline } from './deadline.js';
@@ -50,7 +50,7 @@ export function createPlantStore<Caller>(
 }
 
 /** A request's way in: takes its steps one after the other, and ends with `progress.respond` or `progress.refuse`. */
-type Operation = (request: PlantRequest, progress: Progress) => Promise<void>;
+export type Operation = (request: PlantRequest, progress: Progress) => Promise<void>;
 
 /** The operation. The client's mistakes are thrown where they are found; all other errors get their meaning in parties.ts. */
 function creation<Caller>(
@@ -67,9 +67,7 @@ function creation<Caller>(
       const context = new Context<Caller>(request, progress.deadline);
 
       progress.enter(verifier);
-      const verified = await verifyToken(token, context);
-      if (verified === null || verified === undefined || verified === false) throw tokenInvalid();
-      context.caller = verified;
+      context.caller = callerOf(await verifyToken(token, context));
 
       progress.enter(library);
       checkBodyHeaders(request.headers, bodyLimit);
@@ -100,7 +98,7 @@ function creation<Caller>(
 }
 
 /** Runs an operation within its deadline. */
-function handlerOf(run: Operation, settings: Complete<PlantStoreOptions>): PlantHandler {
+export function handlerOf(run: Operation, settings: Complete<PlantStoreOptions>): PlantHandler {
   return function handle(request, index) {
     return new Promise((resolve) => {
       // An object is a host's response, environment or next handler: the adapter was forgotten.
@@ -115,7 +113,7 @@ function handlerOf(run: Operation, settings: Complete<PlantStoreOptions>): Plant
 const settled = Promise.resolve();
 
 /** One request between its first step and its one response. */
-class Progress {
+export class Progress {
   /** Called if the request is refused while its body is being read. */
   abandonBody: (() => unknown) | undefined;
   readonly deadline: Deadline;

@@ -24,6 +24,7 @@ export const problems = {
   storage_failed: [50001, 'The storage failed. The plant may or may not have been stored.'],
   verification_failed: [50002, 'The server could not check the token. Nothing was stored; try again.'],
   body_unreadable: [50003, 'The server could not read the body. Nothing was stored; tell the operator.'],
+  storage_rejected: [50004, 'The storage rejected this plant. Nothing was stored; tell the operator.'],
   busy: [50301, 'The storage is busy or unavailable. Nothing was stored; try again.'],
   timed_out: [50302, 'Storage timed out. The plant may or may not have been stored.'],
 } as const satisfies Record<string, readonly [error: number, sentence: string]>;
@@ -57,6 +58,7 @@ export class Refusal {
       status: Math.trunc(error / 100),
       headers: { 'content-type': 'application/json', ...headers },
       body: method === 'HEAD' ? '' : JSON.stringify({ error, message }),
+      error,
     };
   }
 }
@@ -101,6 +103,9 @@ export function notANewPlant(reasons: readonly string[] = ['the body must be a J
 export const idIsString = `${memberRules.id}, as a JSON number, not a string`;
 
 export const repeatedMember = (member: string) => `${member} must not be repeated`;
+
+/** The sentence of `timed_out` where no plant was to be stored. */
+export const guardTimedOut = 'The server timed out. Try again later.';
 
 /** Whether a refusal was thrown. Not `instanceof`, which throws on a revoked proxy. */
 export function isRefusal(thrown: unknown): thrown is Refusal {

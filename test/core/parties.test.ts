@@ -8,6 +8,7 @@ import {
   type PlantResponse,
   type PlantStorage,
   type PlantStoreOptions,
+  RolledBack,
   StorageBusy,
   type VerifyToken,
 } from 'plant-store';
@@ -86,7 +87,15 @@ const property = fc.oneof(
   })),
 );
 
-const names = ['InsufficientScope', 'PlantRefused', 'StorageBusy', 'BodyError', 'AbortError', 'TimeoutError'];
+const names = [
+  'InsufficientScope',
+  'PlantRefused',
+  'RolledBack',
+  'StorageBusy',
+  'BodyError',
+  'AbortError',
+  'TimeoutError',
+];
 
 /** What may be thrown, behind a function, because fast-check looks into what it makes. */
 const thrown: fc.Arbitrary<() => unknown> = fc.oneof(
@@ -213,6 +222,15 @@ describe('a foreign error that has the name of one of ours', () => {
     const own: [string, Error, number, RegExp][] = [
       ['verifyToken', new InsufficientScope('a'), 40301, /./],
       ['storage.create', new PlantRefused('too long'), 40004, /^too long$/],
+      ['storage.create', new RolledBack('apart', new Error('a CHECK')), 50004, /^The storage rejected/],
+      ['storage.create', new RolledBack('together', new Error('a deadlock')), 50301, /Nothing was stored/],
+      [
+        'storage.create',
+        Object.assign(new Error(), { name: 'RolledBack', resend: 'otherwise' }),
+        50001,
+        /may or may not/,
+      ],
+      ['verifyToken', new RolledBack('apart', new Error('a CHECK')), 50002, /./],
       ['storage.create', new StorageBusy(), 50301, /./],
       // From another party than the one that it is meant for, it is an outage like any other.
       ['storage.create', new InsufficientScope('a'), 50001, /./],

@@ -27,7 +27,7 @@ export const steps: readonly Step[] = [
   {
     name: 'storage.create',
     detail: 'your storage, or one of ours',
-    refusals: ['id_taken', 'plant_refused', 'storage_failed', 'busy', 'timed_out'],
+    refusals: ['id_taken', 'plant_refused', 'storage_failed', 'storage_rejected', 'busy', 'timed_out'],
   },
 ];
 
