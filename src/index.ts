@@ -11,6 +11,7 @@ export {
   RolledBack,
 } from './group-commit/create-many.js';
 export { type GroupCommitOptions, groupCommit } from './group-commit/queue.js';
+export { type GuardOptions, guard } from './guard.js';
 export type {
   MaybePromise,
   PlantBody,

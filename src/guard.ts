@@ -1,0 +1,73 @@
+import { bearerToken, callerOf, type VerifyToken } from './bearer.js';
+import { Context } from './context.js';
+import type { MaybePromise, PlantHandler, PlantRequest, PlantResponse } from './http.js';
+import { checkOptions, type PlantStoreOptions, plantStoreRules } from './options.js';
+import { answerer, verifier } from './parties.js';
+import { handlerOf, type Operation } from './plant-store.js';
+import type { StorageContext } from './storage.js';
+
+/** The options of `guard`. */
+export type GuardOptions = Pick<PlantStoreOptions, 'timeoutMs' | 'onError'>;
+
+/**
+ * Creates a handler for one of the app's other routes with the same door as `POST /plants`: bearer token, 401 and 403
+ * with `WWW-Authenticate`, 500, 503, the Error body, the time limit and `onError`. Mount it with the same adapters, at its
+ * route only: a guard responds to every path and method that reaches it.
+ *
+ * `answer` returns the whole response, an app's own 404 included. It may throw `InsufficientScope` (403) and
+ * `StorageBusy` (503); anything else that it throws is `internal_error` (500), with the cause to `onError`. `error` of a
+ * response is plant-store's own: leave it out.
+ *
+ * @throws {TypeError} if an argument or option is invalid
+ *
+ * @example
+ * ```ts
+ * const storage = memoryStorage();
+ * const headers = { 'content-type': 'application/json' };
+ * const getPlant = guard(acceptTokens('secret'), async ({ url }, context) => {
+ *   const [, digits] = /\/plants\/(-?\d{1,19})$/.exec(url) ?? [];
+ *   if (!digits) return { status: 400, headers, body: '{"error":40002,"message":"The id must be an integer."}' };
+ *   const plant = await storage.find?.(BigInt(digits), context);
+ *   if (!plant) return { status: 404, headers, body: '{"error":40402,"message":"No such plant."}' };
+ *   return { status: 200, headers, body: JSON.stringify({ name: plant.name, tag: plant.tag }) };
+ * });
+ * ```
+ */
+export function guard<Caller>(
+  verifyToken: VerifyToken<Caller>,
+  answer: (request: PlantRequest, context: StorageContext<Caller>) => MaybePromise<PlantResponse>,
+  options: GuardOptions = {},
+): PlantHandler {
+  if (typeof verifyToken !== 'function') throw new TypeError('verifyToken must be a function');
+  if (typeof answer !== 'function') throw new TypeError('answer must be a function');
+  const { timeoutMs, onError } = plantStoreRules;
+  const settings = checkOptions(options, { timeoutMs, onError });
+
+  const run: Operation = async (request, progress) => {
+    try {
+      const token = bearerToken(request.headers);
+      const context = new Context<Caller>(request, progress.deadline);
+
+      progress.enter(verifier);
+      context.caller = callerOf(await verifyToken(token, context));
+
+      progress.enter(answerer);
+      progress.respond(checked(await answer(request, context)));
+    } catch (thrown) {
+      progress.refuse(thrown);
+    }
+  };
+  return handlerOf(run, { ...checkOptions({}, plantStoreRules), ...settings });
+}
+
+/** A response that every adapter can send. */
+function checked(response: PlantResponse): PlantResponse {
+  const { status, headers, body } = Object(response) as Partial<PlantResponse>;
+  const isStatus = Number.isInteger(status) && status! >= 200 && status! <= 599;
+  if (!isStatus || Object(headers) !== headers || typeof body !== 'string') {
+    throw new TypeError(
+      'a guarded handler must return { status, headers, body }, with an integer and a string',
+    );
+  }
+  return response;
+}

@@ -1,0 +1,158 @@
+// `guard`: the same door as POST /plants for the app's other routes.
+import {
+  acceptTokens,
+  type GuardOptions,
+  guard,
+  InsufficientScope,
+  type PlantRequest,
+  type PlantResponse,
+  StorageBusy,
+  type StorageContext,
+} from 'plant-store';
+import { describe, expect, test, vi } from 'vitest';
+
+const headers = { 'content-type': 'application/json' };
+const request: PlantRequest = {
+  method: 'GET',
+  url: '/plants/1',
+  headers: { authorization: 'Bearer good' },
+};
+const verifyToken = (token: string) => {
+  if (token === 'outage') throw new Error('inside');
+  if (token === 'scopeless') throw new InsufficientScope('plants:read');
+  return token === 'good' && { tenant: 'a' };
+};
+
+type Answer = (request: PlantRequest, context: StorageContext<{ tenant: string }>) => unknown;
+
+function open(answer: Answer, options: GuardOptions = {}) {
+  const onError = vi.fn();
+  const handle = guard(verifyToken, answer as () => PlantResponse, { timeoutMs: 50, onError, ...options });
+  return { handle, onError };
+}
+
+describe('a guard lets a valid token in', () => {
+  const ok = { status: 200, headers, body: '{}' };
+  test.each<[string, Answer]>([
+    ['at once', () => ok],
+    ['later', async () => ok],
+  ])('and returns what the app returns %s', async (_when, answer) => {
+    expect(await open(answer).handle(request)).toBe(ok);
+  });
+
+  test('and passes the request, the caller and a signal', async () => {
+    const answer = vi.fn<Answer>((_request, { signal }) => ({ ...ok, body: String(signal.aborted) }));
+    expect(await open(answer).handle(request)).toMatchObject({ body: 'false' });
+    const [[given, context]] = answer.mock.calls as [Parameters<Answer>];
+    expect(given).toBe(request);
+    expect(context).toMatchObject({ caller: { tenant: 'a' }, request });
+  });
+
+  test('on any path and method, because the app mounts it at its route', async () => {
+    const { handle } = open(() => ok);
+    expect(await handle({ ...request, method: 'DELETE', url: '/anything' })).toBe(ok);
+  });
+
+  test("and sends the app's own 404 without an error number", async () => {
+    const own = { status: 404, headers, body: '{"error":40402,"message":"No such plant."}' };
+    const response = await open(() => own).handle(request);
+    expect([response, response.error]).toEqual([own, undefined]);
+  });
+});
+
+describe('a guard keeps everybody else out, as POST /plants does', () => {
+  const never = vi.fn();
+  test.each<[string, PlantRequest['headers'], number, string | undefined]>([
+    ['no token', {}, 40101, 'Bearer realm="plants"'],
+    ['another scheme', { authorization: 'Basic x' }, 40101, 'Bearer realm="plants"'],
+    ['an invalid token', { authorization: 'Bearer bad' }, 40102, 'error="invalid_token"'],
+    ['two tokens', { authorization: ['Bearer good', 'Bearer good'] }, 40102, 'error="invalid_token"'],
+    [
+      'a token without the scope',
+      { authorization: 'Bearer scopeless' },
+      40301,
+      'error="insufficient_scope", scope="plants:read"',
+    ],
+    ['an outage of verifyToken', { authorization: 'Bearer outage' }, 50002, undefined],
+  ])('%s', async (_what, given, error, challenge) => {
+    const { handle, onError } = open(never);
+    const response = await handle({ ...request, headers: given });
+    expect(response).toMatchObject({ status: Math.trunc(error / 100), error });
+    expect(JSON.parse(response.body)).toEqual({ error, message: expect.any(String) });
+    if (challenge) expect(response.headers['www-authenticate']).toContain(challenge);
+    expect(never).not.toHaveBeenCalled();
+    expect(onError).toHaveBeenCalledTimes(error >= 50000 ? 1 : 0);
+  });
+});
+
+describe('what goes wrong behind a guard becomes an Error', () => {
+  const failure = new Error('inside');
+  const fails = (error: unknown) => () => {
+    throw error;
+  };
+  test.each<[string, Answer, number, unknown]>([
+    ['a throw', fails(failure), 50000, failure],
+    ['a rejection', () => Promise.reject(failure), 50000, failure],
+    ['a busy storage', fails(new StorageBusy()), 50301, expect.objectContaining({ name: 'StorageBusy' })],
+    ['a missing scope', fails(new InsufficientScope('plants:read')), 40301, undefined],
+    ['no response', () => undefined, 50000, expect.any(TypeError)],
+    ['a response without a body', () => ({ status: 200, headers }), 50000, expect.any(TypeError)],
+    ['a response without headers', () => ({ status: 200, body: '' }), 50000, expect.any(TypeError)],
+    [
+      'a status that is no status',
+      () => ({ status: '200', headers, body: '' }),
+      50000,
+      expect.any(TypeError),
+    ],
+    ['a status of 99', () => ({ status: 99, headers, body: '' }), 50000, expect.any(TypeError)],
+  ])('%s', async (_what, answer, error, cause) => {
+    const { handle, onError } = open(answer);
+    const response = await handle(request);
+    expect(response).toMatchObject({ status: Math.trunc(error / 100), error });
+    expect(response.body).not.toContain('inside');
+    expect(onError.mock.calls).toEqual(cause ? [[cause, request]] : []);
+  });
+
+  test('a busy storage may be asked again after a second', async () => {
+    const { headers } = await open(fails(new StorageBusy())).handle(request);
+    expect(headers['retry-after']).toBe('1');
+  });
+
+  test('a response that does not come in time is a 503 that says nothing of a plant', async () => {
+    const { handle, onError } = open(() => new Promise(() => {}));
+    const response = await handle(request);
+    expect(JSON.parse(response.body)).toEqual({
+      error: 50302,
+      message: 'The server timed out. Try again later.',
+    });
+    expect(String(onError.mock.calls[0]?.[0])).toMatch(
+      /timed out after 50 ms waiting for the guarded handler/,
+    );
+  });
+
+  test('0 is no time limit', async () => {
+    const { handle } = open(() => ({ status: 204, headers: {}, body: '' }), { timeoutMs: 0 });
+    expect(await handle(request)).toMatchObject({ status: 204 });
+  });
+});
+
+test.each<[string, () => unknown, string]>([
+  [
+    'verifyToken',
+    () => guard(undefined as never, () => undefined as never),
+    'verifyToken must be a function',
+  ],
+  ['answer', () => guard(acceptTokens('a'), {} as never), 'answer must be a function'],
+  [
+    'an option of createPlantStore',
+    () => guard(acceptTokens('a'), () => undefined as never, { bodyLimit: 1 } as never),
+    'unknown option bodyLimit; the options are timeoutMs, onError',
+  ],
+  [
+    'timeoutMs',
+    () => guard(acceptTokens('a'), () => undefined as never, { timeoutMs: -1 }),
+    'timeoutMs must be an integer from 0 to 2147483647, got -1',
+  ],
+])('an invalid argument or option is a TypeError at once: %s', (_what, make, message) => {
+  expect(make).toThrow(new TypeError(message));
+});
