@@ -21,13 +21,13 @@ export class Upload {
 
   /** The whole body, of at most `limit` bytes. */
   async read(limit: number): Promise<Uint8Array> {
-    const gathered = new Gathered(limit);
+    const chunks = new ChunkCollector(limit);
     while (!this.#isUnwanted) {
       const { done, value } = await this.#next();
       if (done) break;
-      gathered.add(value);
+      chunks.add(value);
     }
-    return gathered.join();
+    return chunks.join();
   }
 
   /**
@@ -129,8 +129,8 @@ export function bytesOf(value: unknown, limit: number): Uint8Array {
   return value;
 }
 
-/** The one gatherer of a body's chunks, at most `limit` bytes of them. */
-export class Gathered {
+/** Collects the chunks of a body, up to `limit` bytes. */
+export class ChunkCollector {
   readonly #chunks: Uint8Array[] = [];
   readonly #limit: number;
   #length = 0;

@@ -1,8 +1,5 @@
-import { pathOf } from '../../src/http.js';
+import { checkHandler, checkOptions, openapi, operation, pathOf } from '../../src/for-hosts.js';
 import type { PlantHandler, PlantResponse } from '../../src/index.js';
-import { checkHandler } from '../../src/mount-mistakes.js';
-import { openapi } from '../../src/openapi.js';
-import { checkOptions } from '../../src/options.js';
 import { answerOf } from './_node/answer.js';
 import { Exchange } from './_node/exchange.js';
 import type { NodeRequest, NodeResponse } from './_node/types.js';
@@ -71,19 +68,19 @@ export function toFastify(
   ...rest: undefined[]
 ): (instance: FastifyInstance, options: unknown, done: () => void) => void {
   if (!checkHandler(handle, [route, ...rest])) return () => {};
-  const { schema, config } = checkOptions(route, { schema: anObject, config: anObject });
+  const { schema, config } = checkOptions(route, { schema: objectRule, config: objectRule });
   return function plantStore(instance, _options, done) {
     const { prefix } = instance;
     const mount = prefix.replace(/\/plants$/, '');
     instance.route({
-      method: 'POST',
+      method: operation.method,
       // The prefix may be the operation's own path.
-      url: mount === prefix ? '/plants' : '',
+      url: mount === prefix ? operation.path : '',
       config,
       schema: { ...operationSchema(), ...schema },
       // The schema is there to be read. Compiling it would cost time, and fail in an app whose compiler takes other schemas.
       validatorCompiler: () => () => true,
-      serializerCompiler: () => asIs,
+      serializerCompiler: () => identity,
       // Its promise is not returned: Fastify would go on as soon as it resolves, before `reply` is sent.
       onRequest(request: FastifyRequest, reply: FastifyReply) {
         answerOf(handle, exchangeOf(request, reply, mount))
@@ -97,12 +94,12 @@ export function toFastify(
   };
 }
 
-const anObject = [{}, (value: unknown) => Object(value) === value, 'an object'] as const;
+const objectRule = [{}, (value: unknown) => Object(value) === value, 'an object'] as const;
 
 /** The operation of the OpenAPI document, as the schema of a route: every reference in its place. */
 function operationSchema(): object {
   const { components, paths } = openapi();
-  const { requestBody, responses, ...operation } = paths['/plants'].post;
+  const { requestBody, responses, ...described } = paths['/plants'].post;
   const schemas: Record<string, unknown> = components.schemas;
   const inline = (value: unknown): unknown =>
     JSON.parse(JSON.stringify(value), (_key, member) => {
@@ -111,7 +108,7 @@ function operationSchema(): object {
       const { schema, description } = member ?? {};
       return schema && description ? { ...schema, description } : member;
     });
-  return { ...operation, body: inline(requestBody), response: inline(responses) };
+  return { ...described, body: inline(requestBody), response: inline(responses) };
 }
 
 function send(answer: PlantResponse | undefined, reply: FastifyReply): void {
@@ -119,10 +116,10 @@ function send(answer: PlantResponse | undefined, reply: FastifyReply): void {
   if (reply.sent || reply.raw.headersSent) return;
   if (!answer) reply.callNotFound();
   // Without a serializer of its own, Fastify adds a charset, which this media type does not have (RFC 8259 §11).
-  else reply.code(answer.status).headers(answer.headers).serializer(asIs).send(answer.body);
+  else reply.code(answer.status).headers(answer.headers).serializer(identity).send(answer.body);
 }
 
-const asIs = (body: unknown) => body as string;
+const identity = (body: unknown) => body as string;
 
 function exchangeOf(request: FastifyRequest, reply: FastifyReply, mount: string): Exchange {
   const { raw, url: originalUrl } = request;
@@ -130,6 +127,6 @@ function exchangeOf(request: FastifyRequest, reply: FastifyReply, mount: string)
   // The router has found it, by the app's rules on letter case and slashes; but it also finds an escaped spelling,
   // `/%70lants`, which is not the operation.
   const isEscaped = path.includes('%', path.lastIndexOf('/', path.length - 2));
-  const url = isEscaped ? path : '/plants';
+  const url = isEscaped ? path : operation.path;
   return new Exchange(raw, reply.raw, request, raw, url, originalUrl, mount);
 }

@@ -1,5 +1,12 @@
-import { WithSignal } from '../../src/context.js';
-import type { Global } from '../../src/http.js';
+import {
+  answerMistake,
+  checkHandler,
+  type Global,
+  lingerMs,
+  Upload,
+  WithSignal,
+  wait,
+} from '../../src/for-hosts.js';
 import {
   BodyError,
   type PlantHandler,
@@ -8,8 +15,6 @@ import {
   type ReadBody,
   type Signal,
 } from '../../src/index.js';
-import { answerMistake, checkHandler } from '../../src/mount-mistakes.js';
-import { lingerMs, Upload, wait } from '../../src/upload.js';
 
 /** What is used of a Fetch `Request`. */
 export interface FetchRequest {

@@ -1,5 +1,5 @@
+import { answerMistake, checkHandler } from '../../src/for-hosts.js';
 import type { PlantHandler } from '../../src/index.js';
-import { answerMistake, checkHandler } from '../../src/mount-mistakes.js';
 import { answerOf } from './_node/answer.js';
 import { Exchange } from './_node/exchange.js';
 import type { NodeRequest, NodeResponse } from './_node/types.js';

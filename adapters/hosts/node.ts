@@ -1,6 +1,5 @@
+import { answerMistake, checkHandler, Refusal } from '../../src/for-hosts.js';
 import type { PlantHandler, PlantResponse } from '../../src/index.js';
-import { answerMistake, checkHandler } from '../../src/mount-mistakes.js';
-import { Refusal } from '../../src/problems.js';
 import { answerOf } from './_node/answer.js';
 import { Exchange } from './_node/exchange.js';
 import type { NodeRequest, NodeResponse } from './_node/types.js';

@@ -1,7 +1,7 @@
 import type { PlantHandler, PlantResponse } from '../../../src/index.js';
 import { drain } from './drain.js';
 import type { Exchange } from './exchange.js';
-import { askAgain } from './mount.js';
+import { retryOtherTargets } from './mount.js';
 import { NodePlantRequest } from './request.js';
 
 // Kept from when this module loads, because an app's tests may put others in their place.
@@ -28,7 +28,7 @@ export async function answerOf(
   if (request.method === 'POST' && request.complete === false) await new Promise((go) => setImmediate(go));
 
   let answer = await handle(new NodePlantRequest(exchange));
-  if (answer.status === 404) answer = (await askAgain(handle, exchange)) ?? answer;
+  if (answer.status === 404) answer = (await retryOtherTargets(handle, exchange)) ?? answer;
   if (hasApp && (answer.status === 404 || answer.status === 405)) {
     // Later, so that the app can listen first.
     if (wasFlowing) nextTick(() => request.resume());

@@ -1,6 +1,5 @@
-import { isBytes } from '../../../src/http.js';
+import { ChunkCollector, isBytes } from '../../../src/for-hosts.js';
 import { BodyError, type ReadBody } from '../../../src/index.js';
-import { Gathered } from '../../../src/upload.js';
 import type { Exchange } from './exchange.js';
 import type { NodeRequest, NodeResponse } from './types.js';
 
@@ -53,7 +52,7 @@ function bufferedBody(request: NodeRequest, response: NodeResponse, limit: numbe
 
 function readStream(request: NodeRequest, response: NodeResponse, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const gathered = new Gathered(limit);
+    const chunks = new ChunkCollector(limit);
     let reading = true;
     const end = () => {
       reading = false;
@@ -69,7 +68,7 @@ function readStream(request: NodeRequest, response: NodeResponse, limit: number)
       // Called for every chunk, also if somebody else's `readable` listener takes it.
       data(chunk: Uint8Array | string) {
         try {
-          gathered.add(typeof chunk === 'string' ? bytesOf(chunk, request.readableEncoding) : chunk);
+          chunks.add(typeof chunk === 'string' ? bytesOf(chunk, request.readableEncoding) : chunk);
         } catch (error) {
           stop(error);
         }
@@ -80,7 +79,7 @@ function readStream(request: NodeRequest, response: NodeResponse, limit: number)
       end() {
         if (request.aborted) return onCut();
         end();
-        resolve(gathered.join());
+        resolve(chunks.join());
       },
       // A client that vanishes makes an `error`, or only a `close`.
       close: onCut,

@@ -1,4 +1,4 @@
-import { lingerMs, Upload } from '../../../src/upload.js';
+import { lingerMs, Upload } from '../../../src/for-hosts.js';
 import { awaitsContinue } from './body.js';
 import type { NodeRequest, NodeResponse } from './types.js';
 

@@ -1,10 +1,9 @@
-import { pathOf } from '../../../src/http.js';
+import { operation, pathOf, pathPattern } from '../../../src/for-hosts.js';
 import type { PlantHandler, PlantResponse } from '../../../src/index.js';
-import { pathPattern } from '../../../src/options.js';
 import type { Exchange } from './exchange.js';
 import { NodePlantRequest } from './request.js';
 
-const operation = '/plants';
+const { method, path: ownPath } = operation;
 
 /**
  * Asks the handler, which answered 404, again with each other path that this place may mean. So `app.use('/api/plants', …)`
@@ -12,10 +11,13 @@ const operation = '/plants';
  *
  * @returns the first answer that is no 404. If there is none, the app gets the request, and a warning if it has no use for it
  */
-export async function askAgain(handle: PlantHandler, exchange: Exchange): Promise<PlantResponse | undefined> {
+export async function retryOtherTargets(
+  handle: PlantHandler,
+  exchange: Exchange,
+): Promise<PlantResponse | undefined> {
   const path = pathOf(exchange.originalUrl);
   const rest = pathOf(exchange.url);
-  if (exchange.request.method !== 'POST' || !path.endsWith(operation)) return undefined;
+  if (exchange.request.method !== method || !path.endsWith(ownPath)) return undefined;
   for (const url of otherTargets(path, rest, exchange)) {
     const answer = await handle(new NodePlantRequest(exchange, url));
     if (answer.status !== 404) return answer;
@@ -29,9 +31,9 @@ function otherTargets(path: string, rest: string, { mount, route }: Exchange): s
   // Not if the app has rewritten the target: then it means another path than the client.
   const isMounted =
     typeof mount === 'string' && mount !== '' && path.endsWith(mount + (rest === '/' ? '' : rest));
-  const isAtMount = isMounted && rest === '/' && mount.endsWith(operation);
-  const isRoute = typeof route === 'string' && route.endsWith(operation) && rest.endsWith(operation);
-  return [...(isMounted ? [path] : []), ...(isAtMount || isRoute ? [operation] : [])];
+  const isAtMount = isMounted && rest === '/' && mount.endsWith(ownPath);
+  const isRoute = typeof route === 'string' && route.endsWith(ownPath) && rest.endsWith(ownPath);
+  return [...(isMounted ? [path] : []), ...(isAtMount || isRoute ? [ownPath] : [])];
 }
 
 const warned = new WeakSet<PlantHandler>();
@@ -45,9 +47,9 @@ function warnIfLost(handle: PlantHandler, path: string, rest: string, { response
   response.on('finish', () => {
     if (response.statusCode !== 404 || warned.has(handle)) return;
     warned.add(handle);
-    const advice = rest.endsWith(operation)
-      ? `set basePath to '${rest.slice(0, -operation.length)}'`
-      : `mount it at '${path.slice(0, -operation.length) || '/'}'`;
+    const advice = rest.endsWith(ownPath)
+      ? `set basePath to '${rest.slice(0, -ownPath.length)}'`
+      : `mount it at '${path.slice(0, -ownPath.length) || '/'}'`;
     process.emitWarning(
       `POST ${path} went past the plant store and got a 404. If it is to create a plant, ${advice}.`,
       { code: 'PLANT_STORE_MOUNT' },

@@ -1,4 +1,4 @@
-import { WithSignal } from '../../../src/context.js';
+import { WithSignal } from '../../../src/for-hosts.js';
 import type { PlantRequest, ReadBody, Signal } from '../../../src/index.js';
 import { readNodeBody } from './body.js';
 import type { Exchange } from './exchange.js';
@@ -32,7 +32,7 @@ export class NodePlantRequest extends WithSignal implements PlantRequest {
   }
 
   override isAborted(): boolean {
-    return this.#signal?.aborted ?? hasLeft(this.#response);
+    return this.#signal?.aborted ?? isDisconnected(this.#response);
   }
 }
 
@@ -45,12 +45,12 @@ function headersOf({ headers, rawHeaders }: NodeRequest): PlantRequest['headers'
 
 function disconnectSignal(response: NodeResponse): AbortSignal {
   const controller = new AbortController();
-  if (hasLeft(response)) controller.abort();
+  if (isDisconnected(response)) controller.abort();
   else response.on('close', () => !response.writableEnded && controller.abort());
   return controller.signal;
 }
 
-/** Whether the client has gone before its answer. */
-function hasLeft({ destroyed, stream, writableEnded }: NodeResponse): boolean {
+/** Whether the client disconnected before its response was sent. */
+function isDisconnected({ destroyed, stream, writableEnded }: NodeResponse): boolean {
   return !writableEnded && (destroyed || stream?.destroyed) === true;
 }

@@ -1,0 +1,8 @@
+/** The one door through which `adapters/hosts` reach what users do not: everything else they take from `index.ts`. */
+export { WithSignal } from './context.js';
+export { type Global, isBytes, operation, pathOf } from './http.js';
+export { answerMistake, checkHandler } from './mount-mistakes.js';
+export { openapi } from './openapi.js';
+export { checkOptions, pathPattern } from './options.js';
+export { Refusal } from './problems.js';
+export { ChunkCollector, lingerMs, Upload, wait } from './upload.js';
