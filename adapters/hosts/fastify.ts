@@ -1,7 +1,7 @@
 import { checkHandler, checkOptions, openapi, operation, pathOf } from '../../src/for-hosts.js';
 import type { PlantHandler, PlantResponse } from '../../src/index.js';
 import { answerOf } from './_node/answer.js';
-import { Exchange } from './_node/exchange.js';
+import type { Exchange } from './_node/exchange.js';
 import type { NodeRequest, NodeResponse } from './_node/types.js';
 
 /** What is used of a Fastify request. */
@@ -83,7 +83,7 @@ export function toFastify(
       serializerCompiler: () => identity,
       // Its promise is not returned: Fastify would go on as soon as it resolves, before `reply` is sent.
       onRequest(request: FastifyRequest, reply: FastifyReply) {
-        answerOf(handle, exchangeOf(request, reply, mount))
+        answerOf(handle, new FastifyExchange(request, reply, mount))
           .then((answer) => send(answer, reply))
           .catch((error) => reply.send(error));
       },
@@ -121,12 +121,32 @@ function send(answer: PlantResponse | undefined, reply: FastifyReply): void {
 
 const identity = (body: unknown) => body as string;
 
-function exchangeOf(request: FastifyRequest, reply: FastifyReply, mount: string): Exchange {
-  const { raw, url: originalUrl } = request;
-  const path = pathOf(originalUrl);
-  // The router has found it, by the app's rules on letter case and slashes; but it also finds an escaped spelling,
-  // `/%70lants`, which is not the operation.
-  const isEscaped = path.includes('%', path.lastIndexOf('/', path.length - 2));
-  const url = isEscaped ? path : operation.path;
-  return new Exchange(raw, reply.raw, request, raw, url, originalUrl, mount);
+class FastifyExchange implements Exchange {
+  readonly request: NodeRequest;
+  readonly response: NodeResponse;
+
+  constructor(
+    readonly raw: FastifyRequest,
+    reply: FastifyReply,
+    readonly mount: string,
+  ) {
+    this.request = raw.raw;
+    this.response = reply.raw;
+  }
+
+  get parsed() {
+    return this.request;
+  }
+
+  get originalUrl() {
+    return this.raw.url;
+  }
+
+  get url() {
+    const path = pathOf(this.originalUrl);
+    // The router has found it, by the app's rules on letter case and slashes; but it also finds an escaped spelling,
+    // `/%70lants`, which is not the operation.
+    const isEscaped = path.includes('%', path.lastIndexOf('/', path.length - 2));
+    return isEscaped ? path : operation.path;
+  }
 }

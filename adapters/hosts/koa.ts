@@ -1,7 +1,7 @@
 import { answerMistake, checkHandler } from '../../src/for-hosts.js';
 import type { PlantHandler } from '../../src/index.js';
 import { answerOf } from './_node/answer.js';
-import { Exchange } from './_node/exchange.js';
+import type { Exchange } from './_node/exchange.js';
 import type { NodeRequest, NodeResponse } from './_node/types.js';
 
 /** What is used of a Koa context. */
@@ -40,7 +40,7 @@ export function toKoa(
   checkHandler(handle, rest);
   return async function plantStore(context, next) {
     if (!context.req) return answerMistake(context, next);
-    const answer = await answerOf(handle, exchangeOf(context, plantStore));
+    const answer = await answerOf(handle, new KoaExchange(context, plantStore));
     if (!answer) return next();
     // Another middleware, such as a timeout, may have answered.
     if (context.headerSent) return;
@@ -56,8 +56,37 @@ interface MountedContext extends KoaContext {
   readonly matched?: readonly { readonly path: unknown; readonly stack?: readonly unknown[] }[];
 }
 
-function exchangeOf(context: MountedContext, middleware: unknown): Exchange {
-  const { req: request, res: response, request: parsed, originalUrl, mountPath: mount, matched } = context;
-  const route = matched?.find?.(({ stack }) => stack?.includes?.(middleware))?.path;
-  return new Exchange(request, response, context, parsed, request.url!, originalUrl, mount, route);
+class KoaExchange implements Exchange {
+  constructor(
+    readonly raw: MountedContext,
+    readonly middleware: unknown,
+  ) {}
+
+  get request() {
+    return this.raw.req;
+  }
+
+  get response() {
+    return this.raw.res;
+  }
+
+  get parsed() {
+    return this.raw.request;
+  }
+
+  get url() {
+    return this.request.url!;
+  }
+
+  get originalUrl() {
+    return this.raw.originalUrl;
+  }
+
+  get mount() {
+    return this.raw.mountPath;
+  }
+
+  get route() {
+    return this.raw.matched?.find?.(({ stack }) => stack?.includes?.(this.middleware))?.path;
+  }
 }

@@ -1,7 +1,7 @@
 import { answerMistake, checkHandler, Refusal } from '../../src/for-hosts.js';
 import type { PlantHandler, PlantResponse } from '../../src/index.js';
 import { answerOf } from './_node/answer.js';
-import { Exchange } from './_node/exchange.js';
+import type { Exchange } from './_node/exchange.js';
 import type { NodeRequest, NodeResponse } from './_node/types.js';
 
 export type { NodeRequest, NodeResponse } from './_node/types.js';
@@ -31,7 +31,7 @@ export function toNode(
   checkHandler(handle, rest);
   return function plantStore(request, response, next) {
     if (!request.rawHeaders) return void answerMistake(request, response);
-    answerOf(handle, exchangeOf(request, response, plantStore), Boolean(next))
+    answerOf(handle, new NodeExchange(request, response, plantStore), Boolean(next))
       .then((answer) => (answer ? send(answer, response) : nextTick(next!)))
       .catch((error) => (next ? nextTick(next, error) : fail(error, response)));
   };
@@ -44,12 +44,38 @@ interface ExpressRequest extends NodeRequest {
   readonly route?: { readonly path: unknown; readonly stack?: readonly { readonly handle: unknown }[] };
 }
 
-function exchangeOf(request: ExpressRequest, response: NodeResponse, middleware: unknown): Exchange {
-  const { url = '', originalUrl = url, baseUrl: mount } = request;
-  // Express leaves a route that was passed on its requests; other hosts mean something else by `route`.
-  const isOurs = request.route?.stack?.some?.(({ handle }) => handle === middleware);
-  const route = isOurs && request.route?.path;
-  return new Exchange(request, response, request, request, url, originalUrl, mount, route);
+class NodeExchange implements Exchange {
+  constructor(
+    readonly request: ExpressRequest,
+    readonly response: NodeResponse,
+    readonly middleware: unknown,
+  ) {}
+
+  get raw() {
+    return this.request;
+  }
+
+  get parsed() {
+    return this.request;
+  }
+
+  get url() {
+    return this.request.url ?? '';
+  }
+
+  get originalUrl() {
+    return this.request.originalUrl ?? this.url;
+  }
+
+  get mount() {
+    return this.request.baseUrl;
+  }
+
+  get route() {
+    // Express leaves a route that was passed on its requests; other hosts mean something else by `route`.
+    const { route } = this.request;
+    return route?.stack?.some?.(({ handle }) => handle === this.middleware) && route.path;
+  }
 }
 
 function send({ status, headers, body }: PlantResponse, response: NodeResponse): void {
