@@ -98,8 +98,8 @@ describe('what the app gives', () => {
 
   test.each<[string, unknown, RegExp]>([
     ['another option', { schmea: {} }, /^unknown option schmea; the options are schema, config$/],
-    ['a schema that is none', { schema: true }, /^schema must be an object$/],
-    ['a config that is none', { config: 'x' }, /^config must be an object$/],
+    ['a schema that is none', { schema: true }, /^schema must be an object, got true$/],
+    ['a config that is none', { config: 'x' }, /^config must be an object, got "x"$/],
   ])('%s is a TypeError at once', (_what, route, message) => {
     expect(() => make(route as Options)).toThrow(TypeError);
     expect(() => make(route as Options)).toThrow(message);
