@@ -17,6 +17,7 @@ export const entries = {
   testing: 'test/published/index.ts',
   openapi: 'src/openapi.ts',
   schema: 'src/schema.ts',
+  client: 'src/client.ts',
 };
 
 export default defineConfig({

@@ -25,6 +25,6 @@ export type {
 export type { PlantStoreOptions } from './options.js';
 export type { NewPlant, Plant, Whole } from './plant/plant.js';
 export { createPlantStore } from './plant-store.js';
-export type { ErrorNumber } from './problems.js';
+export { type ErrorNumber, errorNumbers, type Problem } from './problems.js';
 export { PlantRefused, type PlantStorage, StorageBusy, type StorageContext } from './storage.js';
 export { BodyError } from './upload.js';

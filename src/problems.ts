@@ -29,10 +29,16 @@ export const problems = {
   timed_out: [50302, 'Storage timed out. The plant may or may not have been stored.'],
 } as const satisfies Record<string, readonly [error: number, sentence: string]>;
 
+/** The name of an error code, as `errorNumbers` has it. */
 export type Problem = keyof typeof problems;
 
 /** A number that `error` can have in the body of a refusal. */
 export type ErrorNumber = (typeof problems)[Problem][0];
+
+/** The error codes by their names: `errorNumbers.id_taken` is 40003. */
+export const errorNumbers = Object.fromEntries(
+  Object.entries(problems).map(([name, [error]]) => [name, error]),
+) as { readonly [Name in Problem]: (typeof problems)[Name][0] };
 
 interface Details {
   /** Shown to the client. Default: the problem's own sentence. */

@@ -1,0 +1,339 @@
+import { createServer } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import { acceptTokens, createPlantStore, type ErrorNumber, errorNumbers, type NewPlant } from 'plant-store';
+import { type ClientFetch, createPlantClient, PlantError } from 'plant-store/client';
+import { memoryStorage } from 'plant-store/memory';
+import { toNode } from 'plant-store/node';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { problems } from '../../src/problems.js';
+import { listen } from '../support/sockets.js';
+
+const ilex = { id: 1n, name: 'Ilex' };
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+/** Stands in for a server: gives these responses one after the other. An Error is a connection that is lost. */
+function respondWith(...responses: readonly (Response | Error)[]) {
+  const left = [...responses];
+  return vi.fn(async (url: string, init: Parameters<ClientFetch>[1]) => {
+    // As the platform's own does.
+    init.signal?.throwIfAborted();
+    const next = left.shift();
+    if (!next) throw new Error(`nothing is left to respond to ${url}`);
+    if (next instanceof Error) throw next;
+    return next;
+  });
+}
+
+const created = () => Response.json({ name: 'Ilex' });
+const lost = () => new TypeError('fetch failed');
+
+function failure(error: number, headers: Record<string, string> = {}): Response {
+  return Response.json(
+    { error, message: 'as the server says' },
+    { status: Math.trunc(error / 100), headers },
+  );
+}
+
+/** The error that a create rejects with, without any wait. */
+async function failed(fetch: ClientFetch, options: object = {}): Promise<PlantError> {
+  vi.useFakeTimers();
+  const creating = createPlantClient('https://example.com', { token: 'secret', fetch, ...options }).create(
+    ilex,
+  );
+  const [error] = await Promise.all([creating.catch((error: unknown) => error), vi.runAllTimersAsync()]);
+  expect(error).toBeInstanceOf(PlantError);
+  return error as PlantError;
+}
+
+describe('the client, against a server', () => {
+  async function serve(plants = new Map<bigint, NewPlant>()) {
+    const handle = createPlantStore(memoryStorage(plants), acceptTokens('secret'), { basePath: '/api' });
+    const server = await listen(createServer(toNode(handle)));
+    onTestFinished(server.close);
+    return { url: `${server.url}/api`, plants };
+  }
+
+  it('sends every id exactly, and resolves to the plant', async () => {
+    const { url, plants } = await serve();
+    const client = createPlantClient(url, { token: 'secret' });
+    const ids = [9_007_199_254_740_992n, 9_007_199_254_740_993n, -(2n ** 63n), 2n ** 63n - 1n, 0n, 7, -7, -0];
+    await Promise.all(
+      ids.slice(0, -1).map(async (id) =>
+        expect(await client.create({ id, name: `L'"\\ ${id} $& 0`, tag: '0' })).toEqual({
+          name: `L'"\\ ${id} $& 0`,
+          tag: '0',
+        }),
+      ),
+    );
+    expect([...plants.keys()]).toEqual(ids.slice(0, -1).map((id) => BigInt(id)));
+    await expect(client.create({ id: -0, name: 'zero' })).rejects.toMatchObject({ problem: 'id_taken' });
+  });
+
+  it.each(['', '/', '//'])('takes a base URL that ends with "%s", as text or as a URL', async (end) => {
+    const { url } = await serve();
+    expect(await createPlantClient(url + end, { token: 'secret' }).create(ilex)).toEqual({ name: 'Ilex' });
+    const client = createPlantClient(new URL(url + end), { token: 'secret' });
+    await expect(client.create(ilex)).rejects.toMatchObject({ error: errorNumbers.id_taken });
+  });
+
+  it('sends id, name and tag only', async () => {
+    const { url } = await serve();
+    const plant = { ...ilex, colour: 1n, toJSON: () => 'x' };
+    expect(await createPlantClient(url, { token: 'secret' }).create(plant)).toEqual({ name: 'Ilex' });
+  });
+
+  it.each([2 ** 53, -(2 ** 53), 1.5, Number.NaN, Number.POSITIVE_INFINITY, '1', undefined, null])(
+    'throws on the id %s before anything is sent',
+    async (id) => {
+      const fetch = respondWith(created());
+      const client = createPlantClient('https://example.com', { token: 'secret', fetch });
+      await expect(client.create({ ...ilex, id: id as number })).rejects.toThrow(
+        new TypeError(`id must be a bigint or a safe integer, got ${id}`),
+      );
+      expect(fetch).not.toHaveBeenCalled();
+    },
+  );
+
+  it('throws on a token that no header can carry, and sends nothing', async () => {
+    const fetch = respondWith(created());
+    const client = createPlantClient('https://example.com', { token: 'ключ', fetch, acceptReplays: true });
+    await expect(client.create(ilex)).rejects.toThrow(TypeError);
+    expect(fetch).not.toHaveBeenCalled();
+  });
+
+  it('asks a token function before each attempt, and passes on what it throws', async () => {
+    vi.useFakeTimers();
+    const tokens = ['first', 'second'];
+    const fetch = respondWith(failure(50301, { 'retry-after': '1' }), created());
+    const client = createPlantClient('https://example.com', { token: async () => tokens.shift()!, fetch });
+    const [plant] = await Promise.all([client.create(ilex), vi.runAllTimersAsync()]);
+    expect(plant).toEqual({ name: 'Ilex' });
+    const sent = fetch.mock.calls.map(([url, { method, body, headers }]) => [
+      url,
+      method,
+      body,
+      [...(headers as Headers)],
+    ]);
+    expect(sent).toEqual(
+      ['first', 'second'].map((token) => [
+        'https://example.com/plants',
+        'POST',
+        '{"id":1,"name":"Ilex"}',
+        [
+          ['authorization', `Bearer ${token}`],
+          ['content-type', 'application/json'],
+        ],
+      ]),
+    );
+    const outage = new Error('no token today');
+    const failing = createPlantClient('https://example.com', { token: () => Promise.reject(outage), fetch });
+    await expect(failing.create(ilex)).rejects.toBe(outage);
+  });
+});
+
+describe('what the client throws', () => {
+  const open: readonly number[] = [
+    errorNumbers.internal_error,
+    errorNumbers.storage_failed,
+    errorNumbers.timed_out,
+  ];
+
+  it.each(Object.entries(errorNumbers))(
+    'has the name of %s (%i), and whether the plant may be stored',
+    async (problem, error) => {
+      expect(problems[problem as keyof typeof problems][0]).toBe(error);
+      const thrown = await failed(respondWith(failure(error)));
+      expect(thrown).toMatchObject({
+        name: 'PlantError',
+        message: 'as the server says',
+        status: Math.trunc(error / 100),
+        error,
+        problem,
+        stored: open.includes(error) ? 'unknown' : 'no',
+        retryAfterMs: undefined,
+      });
+    },
+  );
+
+  it.each<[string, () => Response, Partial<PlantError>]>([
+    [
+      'a page of a proxy',
+      () => new Response('<h1>Bad Gateway</h1>', { status: 502 }),
+      { message: 'HTTP 502', stored: 'unknown' },
+    ],
+    [
+      'another server with an Error of its own',
+      () => Response.json({ error: 'nope', message: 7 }, { status: 404 }),
+      { message: 'HTTP 404', stored: 'no' },
+    ],
+    ['a number that this version does not know', () => failure(49999), { message: 'HTTP 499', stored: 'no' }],
+    [
+      'a page with status 200',
+      () => new Response('<h1>Sign in</h1>'),
+      { message: 'HTTP 200', stored: 'unknown' },
+    ],
+    ['JSON null', () => new Response('null'), { message: 'HTTP 200', stored: 'unknown' }],
+    [
+      'a redirect',
+      () => new Response(null, { status: 307, headers: { location: '/' } }),
+      { message: 'HTTP 307', stored: 'no' },
+    ],
+  ])('after %s says the status and no number', async (_, response, expected) => {
+    expect(await failed(respondWith(response()))).toMatchObject({
+      error: undefined,
+      problem: undefined,
+      ...expected,
+    });
+  });
+
+  it('after a lost connection has status 0 and the cause', async () => {
+    const cause = lost();
+    expect(await failed(respondWith(cause))).toMatchObject({
+      message: 'no response',
+      status: 0,
+      stored: 'unknown',
+      cause,
+    });
+    const cut = new Response(new ReadableStream({ start: (controller) => controller.error(cause) }));
+    expect(await failed(respondWith(cut))).toMatchObject({ status: 0, stored: 'unknown', cause });
+  });
+});
+
+describe('the client retries', () => {
+  it.each<[string, object, readonly (() => Response | Error)[], number]>([
+    ['a 503 with a Retry-After', {}, [() => failure(50301, { 'retry-after': '1' }), created], 2],
+    [
+      'as often as it may',
+      { retries: 1 },
+      [() => failure(50301, { 'retry-after': '0' }), () => failure(50301, { 'retry-after': '0' }), created],
+      2,
+    ],
+    ['three times by default', {}, Array(5).fill(() => failure(50301, { 'retry-after': '1' })), 4],
+    ['not a 503 without it', {}, [() => failure(50302), created], 1],
+    [
+      'not a 503 that asks for over a minute',
+      {},
+      [() => failure(50301, { 'retry-after': '61' }), created],
+      1,
+    ],
+    ['no other status, even with it', {}, [() => failure(50001, { 'retry-after': '1' }), created], 1],
+    ['no 400', {}, [() => failure(40003), created], 1],
+    ['not if it may not', { retries: 0 }, [() => failure(50301, { 'retry-after': '1' }), created], 1],
+    ['no lost connection', {}, [lost, created], 1],
+    ['a lost connection if the server accepts replays', { acceptReplays: true }, [lost, lost, created], 3],
+    ['no other failure even then', { acceptReplays: true }, [() => failure(50001), created], 1],
+  ])('%s', async (_, options, responses, attempts) => {
+    vi.useFakeTimers();
+    const fetch = respondWith(...responses.map((make) => make()));
+    const client = createPlantClient('https://example.com', { token: 'secret', fetch, ...options });
+    const isCreated = responses[attempts - 1] === created;
+    const [outcome] = await Promise.all([
+      client.create(ilex).catch((error: unknown) => error),
+      vi.runAllTimersAsync(),
+    ]);
+    expect(fetch).toHaveBeenCalledTimes(attempts);
+    if (isCreated) expect(outcome).toEqual({ name: 'Ilex' });
+    else expect(outcome).toBeInstanceOf(PlantError);
+  });
+
+  it.each([
+    ['2', 0, 2_000],
+    ['2', 0.5, 2_500],
+    ['0', 0.999, 999],
+    [new Date('2026-01-01T00:00:10Z').toUTCString(), 0, 10_000],
+    [new Date('2025-01-01T00:00:00Z').toUTCString(), 0.5, 500],
+  ])('after Retry-After: %s and a random part of a second (%f)', async (after, random, expected) => {
+    vi.useFakeTimers({ now: new Date('2026-01-01T00:00:00Z') });
+    vi.spyOn(Math, 'random').mockReturnValue(random);
+    const fetch = respondWith(failure(50301, { 'retry-after': after }), created());
+    const creating = createPlantClient('https://example.com', { token: 'secret', fetch }).create(ilex);
+    await vi.advanceTimersByTimeAsync(expected - 1);
+    expect(fetch).toHaveBeenCalledTimes(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(fetch).toHaveBeenCalledTimes(2);
+    await creating;
+  });
+
+  it('tells the caller after which time another attempt is safe', async () => {
+    expect(await failed(respondWith(failure(50301, { 'retry-after': '90' })))).toMatchObject({
+      retryAfterMs: 90_000,
+    });
+    expect(await failed(respondWith(failure(50301, { 'retry-after': '0' })), { retries: 0 })).toMatchObject({
+      retryAfterMs: 0,
+    });
+  });
+
+  it('keeps an outcome unknown that one attempt left unknown', async () => {
+    const fetch = respondWith(lost(), failure(40102));
+    expect(await failed(fetch, { acceptReplays: true })).toMatchObject({ error: 40102, stored: 'unknown' });
+    const busy = respondWith(failure(50301, { 'retry-after': '1' }), failure(40102));
+    expect(await failed(busy)).toMatchObject({ error: 40102, stored: 'no' });
+  });
+});
+
+describe('a signal', () => {
+  const reason = new Error('no longer wanted');
+
+  it('that aborted sends nothing', async () => {
+    const fetch = respondWith(created());
+    const client = createPlantClient('https://example.com', { token: 'secret', fetch });
+    await expect(client.create(ilex, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  });
+
+  it('ends a request in flight with its reason', async () => {
+    const server = await listen(createServer(() => controller.abort(reason)));
+    onTestFinished(server.close);
+    const controller = new AbortController();
+    const client = createPlantClient(server.url, { token: 'secret', acceptReplays: true });
+    await expect(client.create(ilex, { signal: controller.signal })).rejects.toBe(reason);
+  });
+
+  it('ends a wait with its reason, and leaves neither a timer nor a listener', async () => {
+    vi.useFakeTimers();
+    const controller = new AbortController();
+    const { signal } = controller;
+    const listeners = new Set<unknown>();
+    vi.spyOn(signal, 'addEventListener').mockImplementation((_type, listener) => {
+      listeners.add(listener);
+      EventTarget.prototype.addEventListener.call(signal, _type, listener);
+    });
+    vi.spyOn(signal, 'removeEventListener').mockImplementation(
+      (_type, listener) => void listeners.delete(listener),
+    );
+    const busy = () => failure(50301, { 'retry-after': '30' });
+    const fetch = respondWith(busy(), busy(), created());
+    const client = createPlantClient('https://example.com', { token: 'secret', fetch });
+    const creating = client.create(ilex, { signal }).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(vi.getTimerCount()).toBe(1);
+    controller.abort(reason);
+    expect(await creating).toBe(reason);
+    expect([vi.getTimerCount(), listeners.size]).toEqual([0, 0]);
+  });
+});
+
+it('is at most 1 200 bytes, minified and gzipped, and needs nothing but fetch', async () => {
+  const { outputFiles, metafile } = await build({
+    entryPoints: [fileURLToPath(new URL('../../src/client.ts', import.meta.url))],
+    bundle: true,
+    format: 'esm',
+    platform: 'neutral',
+    minify: true,
+    write: false,
+    metafile: true,
+  });
+  expect(Object.keys(metafile.inputs).filter((name) => !name.endsWith('src/client.ts'))).toEqual([]);
+  expect(gzipSync(outputFiles[0]!.contents).length).toBeLessThanOrEqual(1_200);
+});
+
+it('errorNumbers has a type for each name', () => {
+  const taken: 40003 = errorNumbers.id_taken;
+  const numbers: ErrorNumber[] = Object.values(errorNumbers);
+  expect([taken, numbers.length]).toEqual([40003, Object.keys(problems).length]);
+});
