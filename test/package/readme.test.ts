@@ -1,5 +1,6 @@
 // The documents: their code runs, their links lead somewhere, their tables match the source.
 import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { plantStoreRules } from '../../src/options.js';
 import { problems } from '../../src/problems.js';
@@ -20,7 +21,10 @@ const documents = [
   'test/programs/mutants/README.md',
 ];
 const programs = [...examples].map(([name, path]) => ({ name, text: read(path) }));
-const { scripts } = JSON.parse(read('package.json'));
+const { scripts, files: shipped } = JSON.parse(read('package.json')) as {
+  scripts: Record<string, string>;
+  files: string[];
+};
 
 /** Text without indentation, because a block may be indented in its program. */
 function flat(text: string): string {
@@ -86,6 +90,39 @@ describe('src/README.md', () => {
   });
 });
 
+/** Whether npm packs a file of the repository: `files` has it, a folder of it, or a pattern such as `src/*.svg`. */
+function isShipped(path: string): boolean {
+  return ['README.md', 'LICENSE', 'package.json', ...shipped].some((entry) => {
+    const pattern = entry.replace(/[.+]/g, '\\$&').replaceAll('*', '[^/]*');
+    return new RegExp(`^${pattern}(/|$)`).test(path);
+  });
+}
+
+describe('the package', () => {
+  it('has the pages that users read, and none of the logs of tests and measurements', () => {
+    expect(documents.filter(isShipped)).toEqual([
+      'README.md',
+      'adapters/README.md',
+      'examples/README.md',
+      'examples/cluster/README.md',
+      'src/README.md',
+      'test/programs/bench/README.md',
+    ]);
+  });
+
+  it.each(documents.filter(isShipped))('has every file that %s links to', (path) => {
+    const missing = linksOf(read(path)).filter((link) => !isShipped(join(dirname(path), link)));
+    expect(missing).toEqual([]);
+  });
+});
+
+/** The relative links of a page, without their anchors. */
+function linksOf(page: string): string[] {
+  return [...page.matchAll(/\]\(([^)#]+)(?:#[\w-]*)?\)/g)]
+    .map(([, link]) => link!)
+    .filter((link) => !/^\w+:/.test(link));
+}
+
 describe.each(documents)('%s', (path) => {
   const document = read(path);
 
@@ -105,10 +142,7 @@ describe.each(documents)('%s', (path) => {
 
   it('links to files that exist', () => {
     const base = new URL(path, root);
-    const links = [...document.matchAll(/\]\(([^)#]+)(?:#[\w-]*)?\)/g)]
-      .map(([, link]) => link!)
-      .filter((link) => !/^\w+:/.test(link));
-    const dead = links.filter((link) => !existsSync(new URL(link, base)));
+    const dead = linksOf(document).filter((link) => !existsSync(new URL(link, base)));
     expect(dead).toEqual([]);
   });
 });

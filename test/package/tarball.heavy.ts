@@ -81,7 +81,7 @@ describe('the tarball', () => {
       .filter((file) => file.isFile())
       .map((file) => join(relative(installed, file.parentPath), file.name));
     const expected =
-      /^plant-store\/(dist\/[^/]+\.(js|cjs|d\.ts|d\.cts)|examples\/.+|(adapters|src|test)\/.+\.(md|svg))$/;
+      /^plant-store\/(dist\/[^/]+\.(js|cjs|d\.ts|d\.cts)|examples\/.+|(adapters|src|test\/programs\/bench)\/[^/]+\.(md|svg))$/;
     expect(names.filter((name) => !expected.test(name)).sort()).toEqual(
       ['LICENSE', 'README.md', 'dist/host-cases.json', 'dist/openapi.json', 'package.json'].map(
         (name) => `plant-store/${name}`,
@@ -92,7 +92,9 @@ describe('the tarball', () => {
   it('has every file that its documents link to', async () => {
     const files = await readdir(join(installed, 'plant-store'), { recursive: true });
     const documents = files.filter((name) => name.endsWith('.md'));
-    expect(documents).toEqual(expect.arrayContaining(['README.md', 'adapters/README.md', 'test/README.md']));
+    expect(documents).toEqual(
+      expect.arrayContaining(['README.md', 'adapters/README.md', 'test/programs/bench/README.md']),
+    );
     const dead: string[] = [];
     for (const name of documents) {
       const text = await readFile(join(installed, 'plant-store', name), 'utf8');
