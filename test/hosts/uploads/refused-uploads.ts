@@ -1,13 +1,12 @@
 /** Uploads that are refused, by clients that write all of it before they read, as many proxies do. */
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { acceptTokens, createPlantStore } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { listen, type Running } from '../../support/sockets.js';
-import { type Host, honoHosts, hosts } from '../hosts.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Running } from '../../support/sockets.js';
+import type { Host } from '../hosts.js';
 
 const mebibyte = 2 ** 20;
 
@@ -84,36 +83,6 @@ async function answersTo(url: string, requests: readonly (readonly (string | Buf
 const answered = (received: string) =>
   /^HTTP\/1\.1 (\d+) .*\r\n\r\n.*\{(?:"error":(\d+)|"name").*\}/s.exec(received);
 
-/** As a user calls the handler by hand. */
-const byHand: Host = {
-  name: 'node:http with { body: request }',
-  start: (handle) =>
-    listen(
-      createServer(async (request, response) => {
-        const { method = '', url = '', headers } = request;
-        const answer = await handle({ method, url, headers, body: request });
-        response.writeHead(answer.status, answer.headers).end(answer.body);
-      }),
-    ),
-};
-
-const http1 = [...hosts, ...honoHosts, byHand].filter(({ name }) => !/http2|HTTP\/2/.test(name));
-/** Hono itself cuts an upload that takes longer than 500 ms, and the adapter is not told of the end of its time. */
-const cutsLongUploads = ({ name }: Host) => name.startsWith('Hono');
-
-/** This row's Hapi is initialized, not started, and closes the connection; a started one answers the next request. */
-const cutsUploads = ({ name }: Host) => name === 'Hapi';
-
-/** Declares the tests of refused uploads of this size, on every host on Node. */
-export function refusedUploadsOf(mebibytes: number): void {
-  describe.each(http1)('on $name', (host) => {
-    // By hand, the answer is the user's to send, and so is the time for it.
-    if (host !== byHand) eachIsAnswered(host, mebibytes, 'close');
-    const isCut = cutsUploads(host) || (mebibytes > 2 && cutsLongUploads(host));
-    if (!isCut) nextIsAnswered(host, mebibytes);
-  });
-}
-
 /** Eight clients at once: some of them would lose their answer to a socket that is destroyed too early. */
 export function eachIsAnswered(host: Host, mebibytes: number, connection: 'close' | 'keep-alive'): void {
   const started = startedFor(host);
@@ -130,7 +99,7 @@ export function eachIsAnswered(host: Host, mebibytes: number, connection: 'close
 }
 
 /** What is left of a refused upload must not block its connection. */
-function nextIsAnswered(host: Host, mebibytes: number): void {
+export function nextIsAnswered(host: Host, mebibytes: number): void {
   const started = startedFor(host);
   const size = mebibytes * mebibyte;
   test.each(refusals)(

@@ -1,23 +1,26 @@
-/** Clients go away in waves. The server keeps nothing of them: no call, no socket, no timer. */
+// Clients disconnect in waves. No call, no socket and no timer remains of them. With `npm run test:heavy` ten thousand
+// disconnect from each adapter, and a wave from every mount.
 import { connect as connectHttp2, constants } from 'node:http2';
 import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { acceptTokens, createPlantStore, type PlantHandler, type PlantStorage } from 'plant-store';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { deferred } from '../../support/deferred.js';
+import { isHeavy } from '../../support/heavy.js';
 import type { Running } from '../../support/sockets.js';
 import { type Host, honoHosts, hosts } from '../hosts.js';
 
 /** How many clients are connected at the same time. */
-export const wave = 250;
+const wave = 250;
 
 /** One row of the table of hosts for each adapter. */
-export const oneOfEachAdapter = [...hosts, ...honoHosts].filter(({ name }) =>
+const everyMount = [...hosts, ...honoHosts];
+const oneOfEachAdapter = everyMount.filter(({ name }) =>
   /^(node:http|Express 5, at the root|Koa 3, plain|Fastify 5, at the root|Hono, by route)$/.test(name),
 );
 
-/** What a client has sent when it goes away. */
+/** How far a client is when it disconnects. */
 const moments = ['mid-body', 'between request and answer', 'mid-body of a request that is refused'] as const;
 type Moment = (typeof moments)[number];
 
@@ -44,7 +47,7 @@ class Count {
 }
 
 /** Declares the test of one host with this many clients. */
-export function disconnectsOn({ basePath, start }: Host, clients: number): void {
+function disconnectsOn({ basePath, start }: Host, clients: number): void {
   const begun = new Count();
   const pending = new Count();
   const creating = new Count();
@@ -81,18 +84,18 @@ export function disconnectsOn({ basePath, start }: Host, clients: number): void 
     await running.close();
   });
 
-  test(`${clients} clients go away, and nothing is left`, async () => {
+  test(`${clients} clients disconnect, and no call, socket or timer remains`, async () => {
     const timersBefore = timers();
     for (let sent = 0; sent < clients; sent += wave) {
       gate = deferred();
       const creatingBefore = creating.value;
       const begunBefore = begun.value;
       const kinds = Array.from({ length: wave }, (_, i) => moments[i % moments.length]!);
-      const goAway = openClients(running.url, kinds);
+      const disconnect = openClients(running.url, kinds);
       await begun.until((value) => value === begunBefore + wave);
       const complete = kinds.filter((kind) => kind === 'between request and answer').length;
       await creating.until((value) => value === creatingBefore + complete);
-      goAway();
+      disconnect();
       gate.resolve();
       await open.until((value) => value === 0);
       await pending.until((value) => value === 0);
@@ -140,3 +143,7 @@ function openClients(url: string, kinds: readonly Moment[]): () => void {
     }
   };
 }
+
+describe.each(isHeavy ? everyMount : oneOfEachAdapter)('on $name', (host) =>
+  disconnectsOn(host, isHeavy && oneOfEachAdapter.includes(host) ? 10_000 : wave),
+);

@@ -1,0 +1,37 @@
+// Rejected uploads on every host on Node: of 2 MiB, and of 12 with `npm run test:heavy`.
+import { createServer } from 'node:http';
+import { describe } from 'vitest';
+import { isHeavy } from '../../support/heavy.js';
+import { listen } from '../../support/sockets.js';
+import { type Host, honoHosts, hosts } from '../hosts.js';
+import { eachIsAnswered, nextIsAnswered } from './refused-uploads.js';
+
+/** The handler called by the app itself. */
+const byHand: Host = {
+  name: 'node:http with { body: request }',
+  start: (handle) =>
+    listen(
+      createServer(async (request, response) => {
+        const { method = '', url = '', headers } = request;
+        const answer = await handle({ method, url, headers, body: request });
+        response.writeHead(answer.status, answer.headers).end(answer.body);
+      }),
+    ),
+};
+
+const http1 = [...hosts, ...honoHosts, byHand].filter(({ name }) => !/http2|HTTP\/2/.test(name));
+
+/** Hono itself cuts an upload that takes longer than 500 ms, without a signal to the adapter. */
+const cutsLongUploads = ({ name }: Host) => name.startsWith('Hono');
+
+/** This row's Hapi is initialized, not started, and closes the connection; a started one takes the next request. */
+const cutsUploads = ({ name }: Host) => name === 'Hapi';
+
+const mebibytes = isHeavy ? 12 : 2;
+
+describe.each(http1)('on $name', (host) => {
+  // The app itself decides when to send the response and when to close.
+  if (host !== byHand) eachIsAnswered(host, mebibytes, 'close');
+  const isCut = cutsUploads(host) || (isHeavy && cutsLongUploads(host));
+  if (!isCut) nextIsAnswered(host, mebibytes);
+});

@@ -1,3 +1,0 @@
-import { refusedUploadsOf } from './refused-uploads.js';
-
-refusedUploadsOf(2);
