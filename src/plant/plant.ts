@@ -29,37 +29,9 @@ export const isInt64 = (id: unknown): id is bigint => typeof id === 'bigint' && 
 export const isText = (text: unknown): text is string =>
   typeof text === 'string' && text.isWellFormed() && !text.includes('\0');
 
-const textSchema = (rule: string) => v.pipe(v.string(rule), v.check<string, string>(isText, rule));
-
-/** What the object as a whole must be, or a member that is absent. */
-const rule = (issue: { readonly path?: readonly [{ readonly key: unknown }, ...unknown[]] | undefined }) =>
-  memberRules[issue.path?.[0].key as keyof NewPlant] ?? 'a plant must be an object';
-
-const members = {
-  id: v.pipe(
-    v.union([v.bigint(), v.pipe(v.number(), v.safeInteger())], memberRules.id),
-    v.transform((id) => BigInt(id)),
-    v.check<bigint, string>(isInt64, memberRules.id),
-  ),
-  name: textSchema(memberRules.name),
-  tag: v.optional(textSchema(memberRules.tag)),
+/** What each member of a NewPlant must be, and the message if it is not. */
+export const memberSchemas = {
+  id: v.custom<bigint>(isInt64, memberRules.id),
+  name: v.custom<string>(isText, memberRules.name),
+  tag: v.optional(v.custom<string>(isText, memberRules.tag)),
 } satisfies Record<keyof NewPlant, v.GenericSchema>;
-
-const { id: _, ...plantMembersSchema } = members;
-
-/** OpenAPI `Plant` as a valibot schema, and so a Standard Schema. */
-export const plantSchema = v.object(plantMembersSchema, rule);
-
-/**
- * OpenAPI `NewPlant` as a valibot schema, and so a Standard Schema: the id is a bigint or a safe integer going in and a
- * bigint coming out, with the messages of `plant_invalid` (400).
- *
- * @example
- * ```ts
- * import { newPlantSchema } from 'plant-store/schema';
- *
- * const result = await newPlantSchema['~standard'].validate({ id: 1, name: 'Rosa canina' });
- * console.log(result.issues ?? result.value); // { id: 1n, name: 'Rosa canina' }
- * ```
- */
-export const newPlantSchema = v.object(members, rule);
