@@ -1,4 +1,4 @@
-// An app with its own CORS, body parser, routes and error handler, and plant-store added below them.
+// An app with its own CORS, body parser, routes and error handler, and plant-store added after them.
 import express, { type ErrorRequestHandler } from 'express';
 import { acceptTokens, createPlantStore } from 'plant-store';
 import { toExpress } from 'plant-store/express';

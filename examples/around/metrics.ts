@@ -1,4 +1,4 @@
-// Prometheus: how many answers of each `error` number there were, and how long they took.
+// Prometheus: the number and the latency of responses by `error`.
 import express from 'express';
 import { acceptTokens, createPlantStore, type PlantHandler } from 'plant-store';
 import { toExpress } from 'plant-store/express';
@@ -9,7 +9,7 @@ const handle = createPlantStore(memoryStorage(), acceptTokens('secret'));
 
 const seconds = new Histogram({
   name: 'plant_store_answer_seconds',
-  help: 'Answers of POST /plants by error number, 0 for a created plant',
+  help: 'Responses of POST /plants by error code, 0 for a created plant',
   labelNames: ['error'],
 });
 
@@ -17,7 +17,7 @@ const measured: PlantHandler = async (request) => {
   const stop = seconds.startTimer();
   const response = await handle(request);
   const { status, body } = response;
-  // 404 and 405 mean that the app answers: do not count them.
+  // 404 and 405 mean that the app handles the request: do not count them.
   if (status !== 404 && status !== 405) stop({ error: status === 200 ? 0 : JSON.parse(body).error });
   return response;
 };

@@ -1,4 +1,4 @@
-// The tokens that your app already knows, by passport and its bearer strategy.
+// The tokens that your app already accepts, through passport and its bearer strategy.
 import express, { type Request, type Response } from 'express';
 import passport from 'passport';
 import { Strategy } from 'passport-http-bearer';
@@ -17,7 +17,7 @@ passport.use(
   }),
 );
 
-// The library asks passport and answers by the contract: 401, or 500 for an error. `raw` is Express's request.
+// plant-store calls passport and responds by the contract: 401, or 500 for an error. `raw` is Express's request.
 const verifyToken: VerifyToken<User> = (_token, { request }) =>
   new Promise<User | false | undefined>((resolve, reject) => {
     const done = (error: unknown, user?: User | false) => (error ? reject(error) : resolve(user));

@@ -1,4 +1,4 @@
-// At most LIMIT creates a minute from one address, before anything is read or verified.
+// At most LIMIT creates a minute from one address, before a body is read or a token verified.
 import express from 'express';
 import { rateLimit } from 'express-rate-limit';
 import { acceptTokens, createPlantStore } from 'plant-store';
@@ -19,7 +19,7 @@ const limiter = rateLimit({
 });
 
 const app = express();
-// app.set('trust proxy', 1); // behind a proxy: else all clients share its address
+// app.set('trust proxy', 1); // behind a proxy, otherwise all clients share its address
 app.post('/api/plants', limiter);
 app.use('/api', toExpress(handle)); // POST /api/plants
 

@@ -1,4 +1,4 @@
-// One line of JSON for each answer and for each cause of a 5xx, joined by a request id.
+// One line of JSON for each response and for each cause of a 5xx, joined by a request id.
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import { acceptTokens, createPlantStore, type PlantHandler, type PlantRequest } from 'plant-store';

@@ -17,13 +17,13 @@ const plants = toNode(createPlantStore(storage, acceptTokens('secret')));
 let ready = true;
 
 const server = createServer((request, response) => {
-  // Alive: the process answers. Ready: the database answers too, and no stop has begun.
+  // Alive: the process responds. Ready: the database responds too, and no stop has begun.
   if (request.url === '/healthz') response.end();
-  else if (request.url === '/readyz') response.writeHead(ready && databaseAnswers() ? 200 : 503).end();
+  else if (request.url === '/readyz') response.writeHead(ready && databaseResponds() ? 200 : 503).end();
   else plants(request, response);
 });
 
-function databaseAnswers(): boolean {
+function databaseResponds(): boolean {
   try {
     return Boolean(database.prepare('SELECT 1').get());
   } catch {
@@ -33,10 +33,10 @@ function databaseAnswers(): boolean {
 
 process.once('SIGTERM', async () => {
   ready = false;
-  // The load balancer needs time to see that. Until then new requests come, and are answered.
+  // The load balancer needs time to notice. Until then new requests come, and get their responses.
   await setTimeout(Number(DRAIN_MS));
   server.close(() => database.close());
-  // A busy connection becomes idle after its answer, so look again and again.
+  // A busy connection becomes idle after its response, so check repeatedly.
   setInterval(() => server.closeIdleConnections(), 100).unref();
   // A connection that never sent a request keeps `close` waiting.
   await setTimeout(10_000, undefined, { ref: false });

@@ -10,7 +10,7 @@ import {
 } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 
-// What is yours: the rules of your app.
+// The rules of your app.
 const verifyToken: VerifyToken<string> = (token) => (token === 'secret' ? 'alice' : null);
 const onlyRoses = (plants: PlantStorage): PlantStorage => ({
   async create(plant, context) {
@@ -33,12 +33,12 @@ test('a rose is created', async () => {
   assert.deepEqual(plants, [{ id: 9007199254740993n, name: 'Rosa canina', tag: 'shrub' }]);
 });
 
-test('an oak is refused', async () => {
+test('an oak is rejected', async () => {
   const { status, body } = await create('{"id":1,"name":"Quercus robur"}');
   assert.deepEqual([status, body], [400, { error: 40004, message: 'only roses grow here' }]);
 });
 
-test('a wrong token is refused', async () => {
+test('an invalid token is rejected', async () => {
   const { status, plants } = await create('{"id":1,"name":"Rosa canina"}', 'wrong');
   assert.deepEqual([status, plants], [401, []]);
 });

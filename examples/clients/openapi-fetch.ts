@@ -19,7 +19,7 @@ const client = createClient<Paths>({ baseUrl, headers: { authorization: `Bearer 
 for (const id of [9_007_199_254_740_992n, 9_007_199_254_740_993n]) {
   const { data, error } = await client.POST('/plants', {
     body: { id, name: 'Rosa canina', tag: 'shrub' },
-    // The line: JSON.stringify throws on a bigint, so its digits go into the text by hand.
+    // The line: JSON.stringify throws on a bigint, so its digits go into the text here.
     bodySerializer: ({ id, ...rest }) => `{"id":${id},${JSON.stringify(rest).slice(1)}`,
   });
   console.log(data ?? error);

@@ -92,7 +92,7 @@ async function openPostgres(url: string): Promise<OpenStorage> {
   );
   // A connection that hangs is given up, so that the pool can make another.
   const pool = new pg.Pool({ connectionString: url, query_timeout: 10_000, connectionTimeoutMillis: 5_000 });
-  // Without a listener, an idle connection that is lost ends the process.
+  // Without a listener, a dropped idle connection crashes the process.
   pool.on('error', (error) => console.error(`plant-store: lost a connection: ${oneLine(error)}`));
   const close = () => pool.end();
   return opened(place, close, async () => {

@@ -16,13 +16,13 @@ const plants = pgTable('plants', {
 });
 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
-// Without a listener, an idle connection that is lost ends the process.
+// Without a listener, a dropped idle connection crashes the process.
 pool.on('error', (error) => console.error(error.message));
 const database = drizzle({ client: pool });
 
 // The bridge: the pool that Drizzle uses.
 export const storage = postgresStorage(database.$client);
-await storage.createTable(); // or a migration of yours
+await storage.createTable(); // or your migration
 
 /** The app's own query, typed by Drizzle. */
 export async function find(id: bigint) {

@@ -4,7 +4,7 @@ import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-
 import { acceptTokens, createPlantStore, type PlantStorage, StorageBusy } from 'plant-store';
 import { toNode } from 'plant-store/node';
 
-// If an answer is lost, a second attempt would find its own plant and report `taken`.
+// Otherwise the SDK would retry a request whose reply was lost, find its own plant and report `taken`.
 const client = new DynamoDBClient({ maxAttempts: 1 });
 
 export const storage: PlantStorage = {
@@ -38,7 +38,7 @@ export const storage: PlantStorage = {
   },
 };
 
-// DynamoDB refuses an item over 400 KiB.
+// DynamoDB rejects an item over 400 KiB.
 const handle = createPlantStore(storage, acceptTokens('secret'), { bodyLimit: 400_000 });
 
 export const server = createServer(toNode(handle));

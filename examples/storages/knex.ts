@@ -11,11 +11,11 @@ const database = knex({ client: 'pg', connection: process.env.DATABASE_URL as st
 export const storage = postgresStorage({
   query: async (text, values = []) => database.raw(text.replace(/\$\d/g, '?'), values),
 });
-await storage.createTable(); // or a migration of yours
+await storage.createTable(); // or your migration
 
 /** The app's own query. */
 export async function find(id: bigint) {
-  // The id goes out as text, and comes back as text: pg reads an int8 so.
+  // The id is sent as text and read as text, because that is how pg reads an int8.
   const plant = await database('plants').where('id', String(id)).first('id', 'name', 'tag');
   return plant && { id: BigInt(plant.id), name: String(plant.name), tag: plant.tag ?? undefined };
 }

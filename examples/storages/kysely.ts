@@ -12,13 +12,13 @@ interface Database {
 }
 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
-// Without a listener, an idle connection that is lost ends the process.
+// Without a listener, a dropped idle connection crashes the process.
 pool.on('error', (error) => console.error(error.message));
 const database = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
 
 // The bridge: the pool that you gave to the dialect.
 export const storage = postgresStorage(pool);
-await storage.createTable(); // or a migration of yours
+await storage.createTable(); // or your migration
 
 /** The app's own query, typed by Kysely. */
 export async function find(id: bigint) {

@@ -1,9 +1,9 @@
-// The smallest storage of your own: one table, one statement.
+// The smallest custom storage: one table, one statement.
 import pg from 'pg';
 import { acceptTokens, createPlantStore, PlantRefused, type PlantStorage } from 'plant-store';
 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
-pool.on('error', console.error); // else an idle connection that is lost ends the process
+pool.on('error', console.error); // without a listener, a dropped idle connection crashes the process
 const insert = 'INSERT INTO plants (id, name, tag) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING';
 
 const storage: PlantStorage = {

@@ -6,16 +6,16 @@ import { toNode } from 'plant-store/node';
 import { schema } from 'plant-store/postgres';
 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
-// Without a listener, an idle connection that is lost ends the process.
+// Without a listener, a dropped idle connection crashes the process.
 pool.on('error', (error) => console.error(error.message));
 await pool.query(`${schema};
   CREATE TABLE IF NOT EXISTS outbox (seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, event jsonb NOT NULL)`);
 
-// One statement is one transaction: PostgreSQL keeps the plant and its event, or neither.
+// One statement is one transaction: PostgreSQL stores the plant and its event, or neither.
 const insert = `
   WITH created AS (
     INSERT INTO plants (id, name, tag) SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])
-    ON CONFLICT DO NOTHING RETURNING id, name, tag
+    ON CONFLICT (id) DO NOTHING RETURNING id, name, tag
   ), events AS (
     INSERT INTO outbox (event)
     SELECT jsonb_build_object('type', 'plant.created', 'id', id::text, 'name', name, 'tag', tag) FROM created
@@ -30,7 +30,7 @@ export const storage = groupCommit(async (plants) => {
   return ids.map((id) => (created.has(id) ? 'created' : 'taken'));
 });
 
-/** Publishes the oldest events. It deletes each one after that: a crash can repeat an event, but not lose it. */
+/** Publishes the oldest events. Deletes each event after it was published: a crash can repeat an event, but not lose it. */
 export async function relay(publish: (event: unknown, seq: string) => Promise<void>): Promise<void> {
   const { rows } = await pool.query('SELECT seq::text, event FROM outbox ORDER BY outbox.seq LIMIT 100');
   for (const { seq, event } of rows) {

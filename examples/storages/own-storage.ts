@@ -1,5 +1,5 @@
-// A storage of your own, and the cases that check it: `node --import tsx examples/storages/own-storage.ts`.
-// Here two tenants can use the same id. The built-in storages keep one table for all callers.
+// A custom storage, and the cases that test it: `node --import tsx examples/storages/own-storage.ts`.
+// Here two tenants can use the same id. The built-in storages have one table for all callers.
 import { test } from 'node:test';
 import Database from 'libsql';
 import { type CreateMany, groupCommit, PlantRefused, type PlantStorage } from 'plant-store';
@@ -20,7 +20,7 @@ function tenantStorage(database: Database.Database): PlantStorage<Caller> {
       const { changes } = insert.run(contexts[i]!.caller.tenant, String(id), name, tag ?? null);
       return changes === 1 ? 'created' : 'taken';
     });
-  // One transaction for the creates that arrive together; without a namespace, two tenants' ids would collide in it.
+  // One transaction for concurrent creates; without a namespace, two tenants' ids would collide in it.
   return groupCommit(database.transaction(insertAll), { namespace: ({ caller }) => caller.tenant });
 }
 

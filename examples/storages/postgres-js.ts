@@ -11,7 +11,7 @@ const sql = postgres(process.env.DATABASE_URL as string);
 export const storage = postgresStorage({
   query: async (text, values = []) => ({ rows: await sql.unsafe(text, values) }),
 });
-await storage.createTable(); // or a migration of yours
+await storage.createTable(); // or your migration
 
 /** The app's own query: postgres.js reads an int8 as text, which is exact. */
 export async function find(id: bigint) {

@@ -5,14 +5,14 @@ import { acceptTokens, createPlantStore } from 'plant-store';
 import { toExpress } from 'plant-store/express';
 import { postgresStorage } from 'plant-store/postgres';
 
-// The pool gives up a connection that hangs after query_timeout, and can then make another.
+// After query_timeout the pool closes a connection that hangs, and can then open another.
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, query_timeout: 10_000 });
-// Without a listener, an idle connection that is lost ends the process.
+// Without a listener, a dropped idle connection crashes the process.
 pool.on('error', (error) => console.error(error.message));
 
 const storage = postgresStorage(pool, { table: 'public.plants' });
 await storage.createTable();
-// A create that equals the stored plant is answered 200 again: a client that lost the answer can repeat it.
+// Creating an identical plant again returns 200, so that a client whose response was lost can retry.
 const handle = createPlantStore(storage, acceptTokens('secret'), { acceptReplays: true });
 
 const app = express();

@@ -1,21 +1,21 @@
-// Redis: `REDIS_URL=redis://… node --import tsx examples/storages/redis.ts`. README.md says what it promises.
+// Redis: `REDIS_URL=redis://… node --import tsx examples/storages/redis.ts`. README.md lists its promises.
 import { createServer } from 'node:http';
 import { Redis } from 'ioredis';
 import { acceptTokens, createPlantStore, type PlantStorage } from 'plant-store';
 import { toNode } from 'plant-store/node';
 
 const redis = new Redis(process.env.REDIS_URL ?? 'redis://127.0.0.1:6379', {
-  // If an answer is lost, ioredis would send the SET again, find its own plant and report `taken`.
+  // Otherwise ioredis would retry a SET whose reply was lost, find its own plant and report `taken`.
   maxRetriesPerRequest: 0,
   enableAutoPipelining: true,
 });
-// ioredis connects again by itself.
+// ioredis reconnects by itself.
 redis.on('error', (error) => console.error(error.message));
 
 export const storage: PlantStorage = {
   async create({ id, name, tag }) {
-    const answer = await redis.set(`plant:${id}`, JSON.stringify({ name, tag }), 'NX');
-    return answer === 'OK' ? 'created' : 'taken';
+    const reply = await redis.set(`plant:${id}`, JSON.stringify({ name, tag }), 'NX');
+    return reply === 'OK' ? 'created' : 'taken';
   },
   async find(id) {
     const text = await redis.get(`plant:${id}`);

@@ -1,4 +1,4 @@
-// A Cloudflare Worker that keeps its plants in D1. A migration makes the table: `schema` of plant-store/sqlite.
+// A Cloudflare Worker that stores plants in D1. A migration creates the table: `schema` of plant-store/sqlite.
 import { acceptTokens, createPlantStore, type PlantStorage } from 'plant-store';
 import { toFetch } from 'plant-store/fetch';
 
@@ -16,7 +16,7 @@ interface Env {
 
 /** One INSERT for each plant: a request may not use the I/O of another, so creates cannot be gathered. */
 function d1Storage(database: D1): PlantStorage {
-  // The id is sent as text, because D1 rounds a number and refuses a bigint.
+  // The id is sent as text, because D1 rounds a number and rejects a bigint.
   const insert =
     'INSERT INTO plants (id, name, tag) VALUES (CAST(? AS INTEGER), ?, ?) ON CONFLICT (id) DO NOTHING';
   return {

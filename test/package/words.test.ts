@@ -48,11 +48,7 @@ const rules = Object.entries(dialect).map(([words, use]) => ({
 const unchecked: readonly string[] = [
   'README.md',
   'adapters/',
-  'examples/README.md',
-  'examples/around/',
-  'examples/cluster/',
   'examples/server/',
-  'examples/storages/',
   'src/',
   'test/core/',
   'test/examples/',
