@@ -29,16 +29,19 @@ export function answerMistake(...given: readonly unknown[]): PlantResponse {
   return answer;
 }
 
+/** The functions that make a handler. */
+const makers = ['createPlantStore', 'guard'];
+
 /**
- * Checks what an adapter was given. `app.use(toExpress)` calls it with a request; `toKoa(createPlantStore)` gives it what
- * makes the handler.
+ * Checks what an adapter was given. `app.use(toExpress)` calls it with a request; `toKoa(createPlantStore)` and
+ * `toExpress(guard)` give it what makes the handler.
  *
  * @param rest the adapter's further arguments: there are some only if a host calls it
  * @returns whether it is a handler; if not, the host was answered
  * @throws {TypeError} if it is none, and there is no host to answer
  */
 export function checkHandler(handle: unknown, rest: readonly unknown[]): boolean {
-  const isHandler = typeof handle === 'function' && handle.name !== 'createPlantStore';
+  const isHandler = typeof handle === 'function' && !makers.includes(handle.name);
   if (!isHandler) answerMistake(handle, ...rest);
   return isHandler;
 }

@@ -42,6 +42,9 @@ export interface FastifyRouteOptions {
  * Makes a Fastify 5 plugin with the route `POST <prefix>/plants`, on HTTP/1 and HTTP/2. It is an encapsulated plugin,
  * because one that skips that (fastify-plugin) also loses its prefix.
  *
+ * The same function is a route's handler, for a `guard`: `app.get('/plants/:id', toFastify(getPlant))`. Fastify then parses
+ * the body of a POST before the token is verified.
+ *
  * It answers in the route's own `onRequest` hook, before Fastify parses: a parser would read before the token is
  * accepted, and answer a wrong Content-Type by itself. So the instance's `onRequest` hooks run first, and `onSend` and
  * `onResponse` ones after; its `preParsing`, `preValidation` and `preHandler` hooks do not run.
@@ -66,13 +69,20 @@ export function toFastify(
   handle: PlantHandler,
   route: FastifyRouteOptions = {},
   ...rest: undefined[]
-): (instance: FastifyInstance, options: unknown, done: () => void) => void {
+): FastifyMount {
   if (!checkHandler(handle, [route, ...rest])) return () => {};
   const { schema, config } = checkOptions(route, { schema: objectRule, config: objectRule });
-  return function plantStore(instance, _options, done) {
-    const { prefix } = instance;
+  const respond = (request: FastifyRequest, reply: FastifyReply, mount?: string): void => {
+    // Its promise is not returned: Fastify would go on as soon as it resolves, before `reply` is sent.
+    answerOf(handle, new FastifyExchange(request, reply, mount))
+      .then((answer) => send(answer, reply))
+      .catch((error) => reply.send(error));
+  };
+  return function plantStore(first: FastifyInstance | FastifyRequest, second: unknown, done?: () => void) {
+    if ('raw' in first) return respond(first, second as FastifyReply);
+    const { prefix } = first;
     const mount = prefix.replace(/\/plants$/, '');
-    instance.route({
+    first.route({
       method: operation.method,
       // The prefix may be the operation's own path.
       url: mount === prefix ? operation.path : '',
@@ -81,17 +91,18 @@ export function toFastify(
       // The schema is there to be read. Compiling it would cost time, and fail in an app whose compiler takes other schemas.
       validatorCompiler: () => () => true,
       serializerCompiler: () => identity,
-      // Its promise is not returned: Fastify would go on as soon as it resolves, before `reply` is sent.
-      onRequest(request: FastifyRequest, reply: FastifyReply) {
-        answerOf(handle, new FastifyExchange(request, reply, mount))
-          .then((answer) => send(answer, reply))
-          .catch((error) => reply.send(error));
-      },
+      onRequest: (request: FastifyRequest, reply: FastifyReply) => respond(request, reply, mount),
       // Never called: `onRequest` has answered.
       handler() {},
     });
-    done();
+    done?.();
   };
+}
+
+/** A plugin, and the handler of a route. In this order: the host's own types infer from the last. */
+export interface FastifyMount {
+  (request: FastifyRequest, reply: FastifyReply): void;
+  (instance: FastifyInstance, options: unknown, done: () => void): void;
 }
 
 const objectRule = [{}, (value: unknown) => Object(value) === value, 'an object'] as const;
@@ -128,14 +139,16 @@ class FastifyExchange implements Exchange {
   constructor(
     readonly raw: FastifyRequest,
     reply: FastifyReply,
-    readonly mount: string,
+    /** The plugin's; none for the handler of a route. */
+    readonly mount: string | undefined,
   ) {
     this.request = raw.raw;
     this.response = reply.raw;
   }
 
   get parsed() {
-    return this.request;
+    // Before a route's handler, Fastify has parsed the body.
+    return this.mount === undefined ? this.raw : this.request;
   }
 
   get originalUrl() {
@@ -143,6 +156,7 @@ class FastifyExchange implements Exchange {
   }
 
   get url() {
+    if (this.mount === undefined) return this.originalUrl;
     const path = pathOf(this.originalUrl);
     // The router has found it, by the app's rules on letter case and slashes; but it also finds an escaped spelling,
     // `/%70lants`, which is not the operation.

@@ -2,6 +2,7 @@ import {
   answerMistake,
   checkHandler,
   type Global,
+  isNotMine,
   lingerMs,
   Upload,
   WithSignal,
@@ -58,9 +59,10 @@ export function toFetch(
   return async (request, server) => {
     if (typeof request.headers.get !== 'function') return answerMistake(request, server) as never;
     const plantRequest = new FetchPlantRequest(request, server);
-    const { status, headers, body } = await handle(plantRequest);
-    // After 404 and 405 the app may still read the body.
-    if (status >= 400 && status !== 404 && status !== 405) {
+    const response = await handle(plantRequest);
+    const { status, headers, body } = response;
+    // If the request is not for plant-store, the app may still read the body.
+    if (status >= 400 && !isNotMine(response)) {
       const discarding = plantRequest.discard();
       // Node destroys the socket after its last answer, which is lost if the client still writes: so read first.
       const isLast = /\bclose\b/i.test(request.headers.get('connection') ?? '');

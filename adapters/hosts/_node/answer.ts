@@ -1,3 +1,4 @@
+import { isNotMine } from '../../../src/for-hosts.js';
 import type { PlantHandler, PlantResponse } from '../../../src/index.js';
 import { drain } from './drain.js';
 import type { Exchange } from './exchange.js';
@@ -28,8 +29,8 @@ export async function answerOf(
   if (request.method === 'POST' && request.complete === false) await new Promise((go) => setImmediate(go));
 
   let answer = await handle(new NodePlantRequest(exchange));
-  if (answer.status === 404) answer = (await retryOtherTargets(handle, exchange)) ?? answer;
-  if (hasApp && (answer.status === 404 || answer.status === 405)) {
+  if (answer.error === 40401) answer = (await retryOtherTargets(handle, exchange)) ?? answer;
+  if (hasApp && isNotMine(answer)) {
     // Later, so that the app can listen first.
     if (wasFlowing) nextTick(() => request.resume());
     return undefined;

@@ -6,10 +6,10 @@ import { NodePlantRequest } from './request.js';
 const { method, path: ownPath } = operation;
 
 /**
- * Asks the handler, which answered 404, again with each other path that this place may mean. So `app.use('/api/plants', …)`
+ * Asks the handler, which answered 40401, again with each other path that this place may mean. So `app.use('/api/plants', …)`
  * and `app.post('/api/plants', …)` work as `app.use('/api', …)` does, and so does a `basePath` beside a mount.
  *
- * @returns the first answer that is no 404. If there is none, the app gets the request, and a warning if it has no use for it
+ * @returns the first answer that is no 40401. If there is none, the app gets the request, and a warning if it has no use for it
  */
 export async function retryOtherTargets(
   handle: PlantHandler,
@@ -20,7 +20,7 @@ export async function retryOtherTargets(
   if (exchange.request.method !== method || !path.endsWith(ownPath)) return undefined;
   for (const url of otherTargets(path, rest, exchange)) {
     const answer = await handle(new NodePlantRequest(exchange, url));
-    if (answer.status !== 404) return answer;
+    if (answer.error !== 40401) return answer;
   }
   warnIfLost(handle, path, rest, exchange);
   return undefined;
