@@ -1,6 +1,12 @@
 import { bearerToken, callerOf, type VerifyToken } from './bearer.js';
 import { Context } from './context.js';
-import type { MaybePromise, PlantHandler, PlantRequest, PlantResponse } from './http.js';
+import {
+  isNotMine,
+  type MaybePromise,
+  type PlantHandler,
+  type PlantRequest,
+  type PlantResponse,
+} from './http.js';
 import { checkOptions, type PlantStoreOptions, plantStoreRules } from './options.js';
 import { answerer, verifier } from './parties.js';
 import { handlerOf, type Operation } from './plant-store.js';
@@ -15,8 +21,8 @@ export type GuardOptions = Pick<PlantStoreOptions, 'timeoutMs' | 'onError'>;
  * route only: a guard responds to every path and method that reaches it.
  *
  * `answer` returns the whole response, an app's own 404 included. It may throw `InsufficientScope` (403) and
- * `StorageBusy` (503); anything else that it throws is `internal_error` (500), with the cause to `onError`. `error` of a
- * response is plant-store's own: leave it out.
+ * `StorageBusy` (503); anything else that it throws is `internal_error` (500), with the cause to `onError`. Leave `error`
+ * out of the response: it is plant-store's own.
  *
  * @throws {TypeError} if an argument or option is invalid
  *
@@ -25,9 +31,9 @@ export type GuardOptions = Pick<PlantStoreOptions, 'timeoutMs' | 'onError'>;
  * const storage = memoryStorage();
  * const headers = { 'content-type': 'application/json' };
  * const getPlant = guard(acceptTokens('secret'), async ({ url }, context) => {
- *   const [, digits] = /\/plants\/(-?\d{1,19})$/.exec(url) ?? [];
- *   if (!digits) return { status: 400, headers, body: '{"error":40002,"message":"The id must be an integer."}' };
- *   const plant = await storage.find?.(BigInt(digits), context);
+ *   const id = /\/plants\/(-?\d{1,19})(?:\?|$)/.exec(url)?.[1];
+ *   if (!id) return { status: 400, headers, body: '{"error":40002,"message":"The id must be an integer."}' };
+ *   const plant = await storage.find?.(BigInt(id), context);
  *   if (!plant) return { status: 404, headers, body: '{"error":40402,"message":"No such plant."}' };
  *   return { status: 200, headers, body: JSON.stringify({ name: plant.name, tag: plant.tag }) };
  * });
@@ -60,7 +66,7 @@ export function guard<Caller>(
   return handlerOf(run, { ...checkOptions({}, plantStoreRules), ...settings });
 }
 
-/** A response that every adapter can send. */
+/** A response that every adapter can send, and sends: no adapter passes a guarded request on to the app's other routes. */
 function checked(response: PlantResponse): PlantResponse {
   const { status, headers, body } = Object(response) as Partial<PlantResponse>;
   const isStatus = Number.isInteger(status) && status! >= 200 && status! <= 599;
@@ -69,5 +75,5 @@ function checked(response: PlantResponse): PlantResponse {
       'a guarded handler must return { status, headers, body }, with an integer and a string',
     );
   }
-  return response;
+  return isNotMine(response) ? { status: status!, headers: headers!, body } : response;
 }

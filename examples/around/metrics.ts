@@ -1,4 +1,4 @@
-// Prometheus: the number and the latency of responses by `error`.
+// Prometheus: a histogram of response times by error code.
 import express from 'express';
 import { acceptTokens, createPlantStore, type PlantHandler } from 'plant-store';
 import { toExpress } from 'plant-store/express';
@@ -16,9 +16,9 @@ const seconds = new Histogram({
 const measured: PlantHandler = async (request) => {
   const stop = seconds.startTimer();
   const response = await handle(request);
-  const { status, body } = response;
-  // 404 and 405 mean that the app handles the request: do not count them.
-  if (status !== 404 && status !== 405) stop({ error: status === 200 ? 0 : JSON.parse(body).error });
+  const { error = 0 } = response;
+  // 40401 and 40501 mean that the request falls through to the app: do not count them.
+  if (error !== 40401 && error !== 40501) stop({ error });
   return response;
 };
 

@@ -22,10 +22,10 @@ const logged: PlantHandler = async (request) => {
   const requestId = typeof given === 'string' && /^[\w-]{1,64}$/.test(given) ? given : randomUUID();
   ids.set(request, requestId);
   const start = performance.now();
-  const { status, headers, body } = await handle(request);
-  const { error } = status === 200 || !body ? {} : JSON.parse(body);
+  const response = await handle(request);
+  const { status, error } = response;
   log({ level: 'info', requestId, method: request.method, status, error, ms: performance.now() - start });
-  return { status, headers: { ...headers, 'x-request-id': requestId }, body };
+  return { ...response, headers: { ...response.headers, 'x-request-id': requestId } };
 };
 
 export const server = createServer(toNode(logged));

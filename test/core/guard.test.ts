@@ -60,6 +60,11 @@ describe('a guard lets a valid token in', () => {
   });
 });
 
+test.each([40401, 40501])('a guard drops the error %d, which would pass the request on', async (error) => {
+  const own = { status: 404, headers, body: '{}' };
+  expect(await open(() => ({ ...own, error })).handle(request)).toEqual(own);
+});
+
 describe('a guard keeps everybody else out, as POST /plants does', () => {
   const never = vi.fn();
   test.each<[string, PlantRequest['headers'], number, string | undefined]>([
