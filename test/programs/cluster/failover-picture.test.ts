@@ -15,11 +15,11 @@ it('failover.svg is what its program draws of its figures today (npm run test:cl
   expect(drawn).toBe(failoverPicture(failover));
 });
 
-it('failover.svg was measured with the configuration beside it (npm run test:cluster measures it anew)', () => {
+it('failover.svg was measured with the configuration next to it (npm run test:cluster measures it anew)', () => {
   expect(failover.configuration).toBe(configurationDigest());
 });
 
-it('the picture counts each answer in its second, from before the first mark to after the last', () => {
+it('the picture counts each response in its second, from before the first mark to after the last', () => {
   const answer = (number: number, at: number) =>
     ({ id: '1', name: 'a', outcome: 'created', took: 1, number, at }) as const;
   const { answers, marks, lead } = failoverOf(

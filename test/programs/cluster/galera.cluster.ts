@@ -90,7 +90,7 @@ describe.skipIf(inject('obstacle'))(`mysqlStorage on three Galera nodes (seed ${
     expect(await faults('a node killed')).toEqual([]);
   });
 
-  it('keeps its promises when a node is frozen for 12 s, thrown out, and resumed', async () => {
+  it('keeps its promises when a node is frozen for 12 s, evicted, and resumed', async () => {
     await start();
     const node = anyNode();
     await node.daemon.signal('SIGSTOP');
@@ -132,7 +132,7 @@ describe.skipIf(inject('obstacle'))(`mysqlStorage on three Galera nodes (seed ${
     expect(await faults('a node killed, behind HAProxy')).toEqual([]);
   });
 
-  it('keeps its promises behind HAProxy when a node is frozen for 20 s, and goes on', async () => {
+  it('keeps its promises behind HAProxy when a node is frozen for 20 s, and continues', async () => {
     await startThroughHaproxy();
     const node = anyNode();
     await node.daemon.signal('SIGSTOP');

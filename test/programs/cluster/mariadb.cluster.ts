@@ -96,7 +96,7 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
     expect(await peek(1n)).toEqual({ id: 1n, name: 'Rosa' });
   });
 
-  it('stores the plants beside one that the table refuses, and calls that one failed', async () => {
+  it('stores the other plants of a batch when the table rejects one, and fails that one', async () => {
     const { storage, peek, table } = await openTable(poolOf());
     await server.query(`ALTER TABLE \`${table}\` ADD CHECK (name <> 'nettle'), ADD UNIQUE (tag(20))`);
     await storage.create({ id: 100n, name: 'Rosa', tag: 'only one' }, context);
@@ -113,7 +113,7 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
     }
   });
 
-  it('refuses a plant that a trigger refuses with SIGNAL, and takes the other 63 of its batch', async () => {
+  it('rejects a plant that a trigger rejects with SIGNAL, and stores the other 63 of its batch', async () => {
     const { storage, table } = await openTable(poolOf());
     await behind.query(`CREATE TRIGGER \`weed ${table}\` BEFORE INSERT ON \`${table}\` FOR EACH ROW
       BEGIN IF new.name = 'nettle' THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no nettles'; END IF; END`);
@@ -163,7 +163,7 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
     beforeAll(() => server.query('SET GLOBAL max_allowed_packet = 1048576'));
     afterAll(() => server.query('SET GLOBAL max_allowed_packet = DEFAULT'));
 
-    it('takes batches of long texts; a plant that does not fit alone is refused and harms no other', async () => {
+    it('stores batches of long texts; a plant that does not fit alone is rejected without harm to others', async () => {
       const { storage, peek } = await openTable(poolOf());
       const refused: unknown[] = [];
       for (let round = 0; round < 5; round++) {
@@ -211,7 +211,7 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
     await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow('autocommit is off');
   });
 
-  it('sends again what the server rolled back: a lock held for longer than its client may wait', async () => {
+  it('retries a batch that the server rolled back because a lock was held for too long', async () => {
     const pool = poolOf();
     pool.on('connection', (connection) => connection.execute('SET innodb_lock_wait_timeout = 1'));
     const { storage, peek, table } = await openTable(pool);
@@ -232,7 +232,7 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
     }
   });
 
-  it('keeps the plants of the evaluation server, whose DATABASE_URL names it', async () => {
+  it('stores the plants of the demo server through DATABASE_URL', async () => {
     const programs = ['first', 'second'].map(() => startExample('server', { DATABASE_URL: server.url }));
     const ports = programs.map(async (program) => {
       const [, port] = await program.printed(/listening on http:\/\/127\.0\.0\.1:(\d+)/);
@@ -245,7 +245,7 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
     expect(await Promise.all(programs.map(({ exit }) => exit))).toEqual([0, 0]);
   });
 
-  it("goes on with the next server of mysql2's own pool cluster when one refuses connections", async () => {
+  it("uses the next server of mysql2's pool cluster when one rejects connections", async () => {
     const { table, peek } = await openTable(poolOf());
     const cluster = mysql.createPoolCluster();
     const [nobody] = await freePorts(1);
@@ -257,7 +257,7 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
     await cluster.end();
   });
 
-  it('waits for a server that is being restarted, and calls what was under way at its end unknown', async () => {
+  it('retries while a server restarts, and reports creates in flight at its stop as unknown', async () => {
     const { storage, peek, table } = await openTable(poolOf());
     const blocker = await mysql.createConnection(server.url);
     blocker.on('error', () => {});
@@ -281,7 +281,7 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
     expect(await peek(2n)).toEqual({ id: 2n, name: 'Rosa 2' });
   });
 
-  it('lets go of a server that is frozen, and goes on when it is back', async () => {
+  it('closes its connections to a frozen server, and continues when the server is back', async () => {
     const { table } = await openTable(poolOf());
     const pool = poolOf({ connectionLimit: 1, connectTimeout: 500 });
     const storage = mysqlStorage(pool, { table, timeoutMs: 300 });

@@ -78,7 +78,7 @@ describe.skipIf(inject('obstacle'))(`postgresStorage before Patroni, etcd and HA
     expect(await faults('machine of the primary lost')).toEqual([]);
   });
 
-  it('keeps its promises when the machine of the primary is frozen for 40 s, and goes on', async () => {
+  it('keeps its promises when the machine of the primary is frozen for 40 s, and continues', async () => {
     await start();
     const { frozen, resumed } = await freeze(await cluster.primary(), 40_000);
     await load.tells('created', 10_000);

@@ -99,7 +99,7 @@ describe.skipIf(inject('obstacle'))(`postgresStorage on a primary and a standby 
     expect(await faults(primary)).toEqual([]);
   });
 
-  it('does not say created of what is on a primary alone, whose wait was cut short and who dies', async () => {
+  it('does not return created for a plant of a primary alone, whose wait is cut short before it crashes', async () => {
     await start();
     await standby.daemon.signal('SIGKILL');
     for (let cut = 0; cut < 20; ) cut += await primary.cutWaits();
@@ -111,7 +111,7 @@ describe.skipIf(inject('obstacle'))(`postgresStorage on a primary and a standby 
     expect([...load.failures.keys()].join()).toContain('synchronous replication');
   });
 
-  it('is seen by the checker to lose plants with a standby that nobody waits for', async () => {
+  it('loses plants with an asynchronous standby, which the checker detects', async () => {
     await start({ synchronous: false });
     await standby.daemon.signal('SIGKILL');
     await load.tells('created', 1_000);

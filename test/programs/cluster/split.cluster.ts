@@ -9,7 +9,7 @@ import { PatroniCluster } from './patroni.js';
 describe.skipIf(inject('obstacle'))(`Patroni with etcd's v3 API (seed ${seed})`, () => {
   // Patroni 3.0.2 takes the leader key back in two of three runs, and nothing here decides in which. So the test holds
   // the checker against what Patroni did: a split is found whenever there was one, and none is invented.
-  it('loses plants, and the checker sees it, if a frozen primary takes its leader key back', async () => {
+  it('loses plants, which the checker detects, if a frozen primary takes its leader key back', async () => {
     const cluster = await PatroniCluster.start((file, text) => {
       // etcd leaves out what the v3 API needs when it reads its settings from a file.
       if (file === 'etcd.yml') return `${text}enable-grpc-gateway: true\n`;

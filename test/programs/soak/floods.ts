@@ -1,4 +1,4 @@
-// `npm run test:soak`: floods on the evaluation server, which runs as `npm start` starts it. During each of them a good
+// `npm run test:soak`: floods on the demo server, which runs as `npm start` starts it. During each of them a good
 // client is served; after it the server holds no more sockets and no more memory than before.
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
