@@ -1,4 +1,4 @@
-// package.json exports what the build makes. tarball.heavy.ts tests the packed package itself.
+// package.json exports the files that the build makes. tarball.heavy.ts tests the packed package itself.
 import { expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { entries } from '../../tsup.config.js';

@@ -14,7 +14,7 @@ const textsIn = (folder: string) =>
     .filter((name) => name.endsWith('.ts'))
     .map((name) => read(join(folder, name)));
 
-/** For each place, what to report and whether the subject is there. */
+/** For each place, the text to report and whether the subject is there. */
 type Places<Subject> = Record<string, (subject: Subject) => boolean>;
 
 function forgotten<Subject>(places: Places<Subject>, subject: Subject): string[] {

@@ -8,7 +8,7 @@ interface Step {
   readonly refusals: readonly Problem[];
 }
 
-/** The steps of `handle`, in their order, with every refusal that each can end in. */
+/** The steps of `handle`, in their order, with every error that can end each. */
 export const steps: readonly Step[] = [
   { name: 'target', detail: 'POST <mount>/plants?', refusals: ['not_found', 'method_not_allowed'] },
   { name: 'token', detail: 'one well-formed bearer token', refusals: ['token_missing', 'token_invalid'] },

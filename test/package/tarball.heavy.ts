@@ -345,7 +345,7 @@ describe('a bundle of plant-store and plant-store/fetch', () => {
       const defined = (text: string) =>
         foreign.filter((name) => new RegExp(`\\b(function|class|var|const) ${name}\\b`).test(text));
       expect(defined(await bundle())).toEqual([]);
-      // The check can fail: what is imported is found.
+      // The check can fail: an import is found.
       expect(defined(await bundle({ more: `export * from '${specifierOf(subpath)}';` }))).toEqual(foreign);
     },
   );

@@ -9,7 +9,7 @@ export interface OpenedHost {
   readonly token: string;
   /** Sends a request. Default: the platform's `fetch`. */
   readonly fetch?: FetchLike | undefined;
-  /** Releases what `open` made. */
+  /** Releases the resources of `open`. */
   readonly close?: (() => MaybePromise<void>) | undefined;
 }
 
@@ -28,16 +28,16 @@ export interface HostCase {
   /** Never changes, so that a list of exceptions can name it. */
   readonly id: string;
   readonly name: string;
-  /** Rejects, with what was expected and what was received, if the host breaks the rule. */
+  /** Rejects if the host breaks the rule; the message has the expected and the received value. */
   readonly run: () => Promise<void>;
 }
 
 /**
- * Checks of the whole contract of `POST /plants`, to run against a host of your own or an implementation in another
+ * Checks of the whole contract of `POST /plants`, to run against your own host or an implementation in another
  * language, with any test runner. The cases are data: `plant-store/host-cases.json`.
  *
  * @param open starts or names a host that holds no plants and takes bodies of 1 MiB; called once for each case, with its id
- * @param options `alone`: nothing else answers beside the operation, so other paths are 404 and other methods 405.
+ * @param options `alone`: the host has no other routes, so that other paths return 404 and other methods 405.
  * Default: false, and those cases are left out.
  *
  * @example
@@ -125,7 +125,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** @internal a request of the table, complete. The body is bytes, so that no client adds a Content-Type of its own. */
+/** @internal a request of the table, complete. The body is bytes, so that no client adds its own Content-Type. */
 export function requestOf(
   token: string,
   { method = 'POST', path = '/plants', headers = {}, body }: CaseRequest,
@@ -155,7 +155,7 @@ function bytesOf(body: NonNullable<CaseRequest['body']>): Uint8Array<ArrayBuffer
   return whole;
 }
 
-/** @internal sends a case, and lists what is wrong with the answer */
+/** @internal sends a case, and lists the faults of the response */
 export async function faultsOf(
   { before, request, expected }: ContractCase,
   token: string,
@@ -188,7 +188,7 @@ export async function faultsOf(
   return faults;
 }
 
-/** The headers that every answer of a status has, or has not. */
+/** The headers that every response of a status has, or lacks. */
 function usualHeaders({ status, error }: ContractCase['expected']): Record<string, string | null> {
   const challenge =
     error === 40102 ? 'Bearer realm="plants", error="invalid_token"' : 'Bearer realm="plants"';

@@ -7,7 +7,7 @@ export interface StorageCase {
   /** Never changes, so that a case can be named in a list of exceptions. */
   readonly id: string;
   readonly name: string;
-  /** Rejects if the storage breaks the promise, and says what was expected and what came. */
+  /** Rejects if the storage breaks the promise; the message has the expected and the received value. */
   readonly run: () => Promise<void>;
 }
 

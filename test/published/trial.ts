@@ -6,15 +6,15 @@ export interface OpenedStorage<Caller> {
   readonly storage: PlantStorage<Caller>;
   /** The caller that creates the plants. */
   readonly caller: Caller;
-  /** Reads what really landed, by another way than the storage: SQL on another connection, say. */
+  /** Reads the stored plant without the storage, for example by SQL on another connection. */
   readonly peek: (id: bigint) => MaybePromise<NewPlant | undefined>;
-  /** Another caller, if each caller has ids of its own; `peek` reads that caller's plants. */
+  /** Another caller, if each caller has its own ids; `peek` reads that caller's plants. */
   readonly other?: Pick<OpenedStorage<Caller>, 'caller' | 'peek'> | undefined;
-  /** Closes what `open` opened. */
+  /** Releases the resources of `open`. */
   readonly close?: (() => MaybePromise<void>) | undefined;
 }
 
-/** A storage, and what the cases do with it. */
+/** A storage, with the steps of the cases. */
 export class Trial {
   readonly #opened: OpenedStorage<unknown>;
 

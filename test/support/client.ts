@@ -1,4 +1,4 @@
-/** Clients that show an answer as it was sent, over HTTP/1 or HTTP/2, with or without TLS. */
+/** Clients that show a response as it was sent, over HTTP/1 or HTTP/2, with or without TLS. */
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:http2';
 import { request as httpsRequest } from 'node:https';
@@ -32,7 +32,7 @@ export function clientOf(base: string): Client {
         });
         stream.on('end', () => {
           if (answered) resolve({ ...answered, text });
-          // After a refusal the rest of the upload is not wanted.
+          // After an error response the remaining upload is not sent.
           stream.close();
         });
         stream.on('close', () => reject(new Error('closed without an answer')));
@@ -60,7 +60,7 @@ function sendHttp1(origin: string, { method, path, headers, body }: CompleteRequ
       });
       response.on('error', reject);
     });
-    // The server may cut the connection after it answered a refused upload.
+    // The server may cut the connection after it responded to a rejected upload.
     request.on('error', (error) => answered || reject(error));
     if (body) request.setHeader('content-length', body.byteLength);
     request.end(body);

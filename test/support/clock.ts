@@ -32,7 +32,7 @@ export class SimulatedClock implements Clock {
     } while (this.#turn.length > 0);
   }
 
-  /** Runs what falls due within the next `ms` milliseconds, in its order. */
+  /** Runs the timers that expire within the next `ms` milliseconds, in their order. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     for (;;) {

@@ -42,7 +42,7 @@ export class Connection {
   /**
    * Waits until `found` returns something. Rejects if the connection closes before.
    *
-   * @param what is awaited, for the error message
+   * @param what the awaited event, for the error message
    */
   protected async until<T>(what: string, found: () => T | undefined): Promise<T> {
     for (;;) {

@@ -28,7 +28,7 @@ export { type Answer, type CompleteRequest, type ContractCase, contractCases };
 /** The largest body that these stores take, in bytes: the default. */
 export const bodyLimit = 2 ** 20;
 
-/** The caller of a token. Each case has a tenant of its own, so that all cases can share a server in any order. */
+/** The caller of a token. Each case has its own tenant, so that all cases can share a server in any order. */
 export interface Caller {
   readonly tenant: string;
 }
@@ -90,7 +90,7 @@ export function requestOf({ id }: Pick<ContractCase, 'id'>, request: CaseRequest
   return requestOfCase(tokenOf(id), request);
 }
 
-/** Sends a case and lists what is wrong with the answer, also with its message. */
+/** Sends a case and lists the faults of the response, and of its message. */
 export async function faultsOf(
   contractCase: ContractCase,
   send: (request: CompleteRequest) => Promise<Answer>,

@@ -1,16 +1,16 @@
 import { Agent, request } from 'node:http';
 
-/** The answer to a create; `status` is 0 if the connection broke. */
+/** The response to a create; `status` is 0 if the connection broke. */
 export interface CreateAnswer {
   readonly status: number;
   readonly body: string;
 }
 
-/** Creates plants on a server that may die at any moment, and remembers every answer. */
+/** Creates plants on a server that may be killed at any moment, and remembers every response. */
 export class Creators {
   /** Ids whose create returned 200. */
   readonly acknowledged = new Set<number>();
-  /** Every other answer. */
+  /** Every other response. */
   readonly others: CreateAnswer[] = [];
   readonly #agent = new Agent({ keepAlive: true });
   readonly #port: number;
@@ -40,7 +40,7 @@ export class Creators {
     });
   }
 
-  /** Resolves when all creators have their last answer. */
+  /** Resolves when all creators have their last response. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await Promise.all(this.#running);

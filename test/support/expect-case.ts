@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { type ContractCase, type contractSetup, faultsOf, plantStoredBy } from './contract.js';
 
-/** Sends a case, and checks its answer, what `onError` got, and what the storage has. */
+/** Sends a case, and checks its response, the errors of `onError`, and the stored plants. */
 export async function expectCase(
   contractCase: ContractCase,
   { errors, stored }: Pick<ReturnType<typeof contractSetup>, 'errors' | 'stored'>,
@@ -11,7 +11,7 @@ export async function expectCase(
   const reported = errors.length;
   expect(await faultsOf(contractCase, send)).toEqual([]);
   expect(errors.length - reported).toBe(expected.status >= 500 ? 1 : 0);
-  // A case with a token of its own has no tenant of its own.
+  // A case with its own token has no tenant.
   if (request.headers?.authorization) return;
   const plants = stored(contractCase);
   expect(plants).toHaveLength((before ? 1 : 0) + (expected.status === 200 ? 1 : 0));

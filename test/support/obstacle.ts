@@ -4,7 +4,7 @@ import { describe, it } from 'vitest';
  * Declares tests that need something of the machine, such as a browser. If it is missing they are skipped, and the
  * title says why; with `CI` set they fail.
  *
- * @param obstacle what is missing and how to get it; `undefined` if nothing is
+ * @param obstacle the missing program and how to get it; `undefined` if none is missing
  */
 export function describeUnless(obstacle: string | undefined, title: string, declare: () => void): void {
   if (!obstacle) {

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A Redis of the tests' own, in a temporary folder, that writes each command to disk before it answers. */
+/** A Redis for the tests, in a temporary folder, that writes each command to disk before it replies. */
 export class RedisServer {
   readonly #folder = mkdtempSync(join(tmpdir(), 'plants-redis-'));
   #child: ChildProcess | undefined;
@@ -18,7 +18,7 @@ export class RedisServer {
     return server;
   }
 
-  /** Starts it, again after it was killed, and resolves once it takes connections. */
+  /** Starts it, again after it was killed, and resolves once it accepts connections. */
   async start(): Promise<void> {
     const settings = { port: '0', unixsocket: this.socket, dir: this.#folder, save: '' };
     const durable = { appendonly: 'yes', appendfsync: 'always' };

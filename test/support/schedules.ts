@@ -5,7 +5,7 @@ import { randomOf, seed } from './random.js';
 export type Random = () => number;
 
 /**
- * Runs random schedules until one of them lists what is wrong. `SEED=… SCHEDULES=1` repeats that one. Prints how many of
+ * Runs random schedules until one of them lists a fault. `SEED=… SCHEDULES=1` repeats that one. Prints how many of
  * them a core runs in a minute.
  */
 export async function runSchedules(

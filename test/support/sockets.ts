@@ -10,7 +10,7 @@ export interface Running {
   readonly url: string;
   readonly port: number;
   readonly server: Server;
-  /** Cuts what is still connected. */
+  /** Cuts all open connections. */
   readonly close: () => Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export async function listen(server: Server, protocol = 'http:', path = ''): Pro
 /** A handler whose calls a test can wait for. */
 export function observed(handle: PlantHandler): {
   handle: PlantHandler;
-  /** The next call that was not returned yet: its request and its answer. */
+  /** The next call that was not returned yet: its request and its response. */
   next: () => Promise<{ request: PlantRequest; response: Promise<PlantResponse> }>;
 } {
   type Call = { request: PlantRequest; response: Promise<PlantResponse> };
@@ -57,7 +57,7 @@ export function observed(handle: PlantHandler): {
   };
 }
 
-/** One answer on the wire. */
+/** One response on the wire. */
 export interface WireAnswer {
   readonly status: number;
   /** By lower-case name. */
@@ -65,7 +65,7 @@ export interface WireAnswer {
   readonly text: string;
 }
 
-/** A connection that writes exactly the bytes that it is given, and reads the answers in their order. */
+/** A connection that writes exactly the given bytes, and reads the responses in their order. */
 export class Wire extends Connection {
   static async open(port: number): Promise<Wire> {
     return new Wire(await openSocket(port));
@@ -98,7 +98,7 @@ export class Wire extends Connection {
     return this.received.toString();
   }
 
-  /** The next answer; a 1xx counts. */
+  /** The next response; a 1xx counts. */
   async answer({ bodyless = false } = {}): Promise<WireAnswer> {
     const end = await this.until('the end of the head', () => {
       const index = this.received.indexOf('\r\n\r\n');

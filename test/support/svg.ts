@@ -15,7 +15,7 @@ text { fill: #e3ebe5 } .muted { fill: #9db0a3 } .on-accent { fill: #08180d }
 .faint { fill: #234231 }
 }`;
 
-/** One whole picture. `title` and `description` are what a screen reader reads. */
+/** One whole picture. A screen reader reads `title` and `description`. */
 export function svg(
   size: { width: number; height: number; title: string; description: string },
   shapes: readonly string[],

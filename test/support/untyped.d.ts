@@ -1,4 +1,4 @@
-/** Packages that come without types: what the tests use of them. */
+/** The parts that the tests use of packages without types. */
 declare module 'koa-mount' {
   import type { Middleware } from 'koa';
   export default function mount(prefix: string, app: Middleware): Middleware;

@@ -1,4 +1,4 @@
-/** What somebody writes by hand who wants it fast and the same in meaning: nothing more is checked than has to be. */
+/** The operation as an engineer writes it by hand who wants it fast: only the checks that it requires. */
 import { path, token } from './load.js';
 
 export interface Answer {

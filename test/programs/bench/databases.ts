@@ -95,7 +95,7 @@ function bare(insert: (plants: readonly NewPlant[]) => void | Promise<void>): Wo
   };
 }
 
-/** As `concurrent`, each create with all that comes before it: the token, the JSON, the answer. */
+/** As `concurrent`, each create with the token, the JSON and the response. */
 function throughHandle(storage: PlantStorage): Work {
   const handle = createPlantStore(storage, acceptTokens(token));
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
@@ -105,7 +105,7 @@ function throughHandle(storage: PlantStorage): Work {
   });
 }
 
-/** Flat, as a decoded body is: V8 would keep what a template makes as a tree, and flatten it under the clock. */
+/** Flat, as a decoded body is: V8 would keep the string of a template as a tree, and flatten it in the measured time. */
 function bodyOf({ id, name, tag }: NewPlant): string {
   return Buffer.from(`{"id":${id},"name":"${name}","tag":"${tag}"}`).toString();
 }

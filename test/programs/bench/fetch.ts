@@ -33,7 +33,7 @@ function serve(listener: unknown): Listening {
   throw new Error('neither Bun nor Deno');
 }
 
-/** What somebody writes by hand who wants it fast: no more than is needed. */
+/** The operation as an engineer writes it by hand who wants it fast: no more than is required. */
 function byHand(): Listener {
   const plants = new Map<number, BaselinePlant>();
   const refuse = (status: number, message: string) =>

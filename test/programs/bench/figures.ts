@@ -1,12 +1,12 @@
 /**
- * What a contender is held to: `cost`, in microseconds of its process's CPU time for an operation or in what else is
+ * The measure of a contender: `cost`, in microseconds of its process's CPU time for an operation or in what else is
  * measured; `rate`, operations a second; `p50`, the median time that an operation takes, in microseconds; `added`, how
  * much longer that is on the side that is tested.
  */
 export type By = 'cost' | 'rate' | 'p50' | 'added';
 export type Sample = Readonly<Record<'cost' | 'rate' | 'p50', number>>;
 
-/** A median, with the least and the most beside it. */
+/** A median, with the least and the most. */
 export interface Figure {
   readonly median: number;
   readonly least: number;

@@ -1,4 +1,4 @@
-/** What the library takes: memory, bytes on the wire, time to start. */
+/** The footprint of the library: memory, bytes on the wire, time to start. */
 import { execFileSync } from 'node:child_process';
 import { dirname } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -52,12 +52,12 @@ export const footprints: Contenders = {
   'import-core': (file, root) => ({ measured: importTime(file!, root!) }),
 };
 
-/** A text of its own, as a decoded body is, and not a tree of parts. */
+/** A flat string, as a decoded body is, and not a tree of parts. */
 function receivedJson(name = '0'): string {
   return Buffer.from(plantJson(names[Number(name)])).toString();
 }
 
-/** Bytes of memory that a plant takes. */
+/** Bytes of memory a plant. */
 async function bytesOf(create: (plants: Map<bigint, NewPlant>) => Promise<void>) {
   const plants = new Map<bigint, NewPlant>();
   await create(plants);

@@ -1,4 +1,4 @@
-/** Servers of the same operation, each on 127.0.0.1 and on a port of its own. */
+/** Servers of the same operation, each on its own port of 127.0.0.1. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
 import { vValidator } from '@hono/valibot-validator';
@@ -26,7 +26,7 @@ export const hosts: Contenders = {
   baseline: () => createServer(baseline()),
   toNode: () => createServer(toNode(ours())),
 
-  /** A database that answers after a millisecond: each request by itself, and in batches, which nearly all wait for. */
+  /** A database that replies after a millisecond: to each request alone, and to batches, for which nearly all requests wait. */
   'baseline-1ms': () => createServer(baseline(1)),
   'toNode-1ms'() {
     const { create } = memoryStorage();
@@ -165,7 +165,7 @@ const newPlant = v.object({
   tag: v.optional(v.string()),
 });
 
-/** Express answers a body that is no JSON with a page and a stack trace otherwise. */
+/** Otherwise Express responds to a body that is no JSON with a page and a stack trace. */
 const refuseJson: express.ErrorRequestHandler = (error, _request, response, _next) => {
   response.status(error.status).json({ error: 40001, message: 'not JSON' });
 };

@@ -37,7 +37,7 @@ export const plantBodies: Record<string, string> = {
 export const json: Contenders = {
   parse: (name, size) => parsing(bodyOf(name, size), JSON.parse),
   exact: (name, size) => parsing(bodyOf(name, size), parseMembers),
-  /** What comes beside JSON.parse: for `parseMembers`, the text is parsed already. */
+  /** The pass without JSON.parse: for `parseMembers`, the text is parsed already. */
   pass: (name, size) => {
     const text = bodyOf(name, size);
     const { parse } = JSON;
@@ -49,7 +49,7 @@ export const json: Contenders = {
 
 function bodyOf(name = '', size = '0'): string {
   const text = plantBodies[name] ?? bodies[name]!(Number(size));
-  // Flat, as a decoded body is: V8 would keep what `repeat` made as a tree and flatten it under the clock.
+  // Flat, as a decoded body is: V8 would keep the string of `repeat` as a tree and flatten it in the measured time.
   return Buffer.from(text).toString();
 }
 

@@ -1,4 +1,4 @@
-/** The figures that are kept: figures.json, and what is drawn from it, the table in README.md and the picture. */
+/** The figures that are kept: figures.json, and the table in README.md and the picture, which are drawn from it. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { KeptPage, readKept } from '../../support/kept-page.js';
@@ -36,13 +36,13 @@ function table(): string {
   return `${machine}:\n\n${[heading, ...results.map(line)].join('\n')}`;
 }
 
-/** What README.md and the picture have to be. */
+/** README.md and the picture as they have to be. */
 export const draw = (): { readme: string; picture: string } => ({
   readme: readme.with(table()),
   picture: picture(kept().results),
 });
 
-/** What is there now. */
+/** README.md and the picture as they are. */
 export const current = (): { readme: string; picture: string } => ({
   readme: readme.current,
   picture: readFileSync(hosts, 'utf8'),

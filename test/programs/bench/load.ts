@@ -12,7 +12,7 @@ export const names = [
 ] as const;
 export type Name = (typeof names)[number];
 
-// As many digits in every id, so that requests and answers differ in length by the name alone.
+// As many digits in every id, so that requests and responses differ in length by the name alone.
 let nextId = 1_000_000_000;
 
 /** Ids that were never used before, and the first of them. */
@@ -43,8 +43,8 @@ const requestOf = (name: Name): string => {
 };
 
 /**
- * Clients that keep their connections and send the next request when the answer is there. They parse nothing, so that
- * the load costs less than the server: an answer starts with a 200 and is as long as every other of its name.
+ * Clients that keep their connections and send the next request after each response. They parse nothing, so that
+ * the load costs less than the server: a response starts with a 200 and is as long as every other response of its name.
  */
 export class Clients implements Generator {
   private constructor(
@@ -108,7 +108,7 @@ export class Clients implements Generator {
 }
 
 /**
- * Keeps this process from sleeping: a server would pay for waking it, the slower one at every answer, the faster one at
+ * Keeps this process from sleeping: a server would pay for waking it, the slower one at every response, the faster one at
  * none, which is half as much again as what the two differ by.
  */
 function stayAwake(): { stop(): void } {
@@ -122,7 +122,7 @@ function is200(chunk: Buffer): boolean {
   return chunk.toString('latin1', 0, 12) === 'HTTP/1.1 200';
 }
 
-/** Asks once, and reads the answer by its own account of its length. */
+/** Sends one request, and reads its response by the declared length. */
 async function lengthOfAnswer(socket: Socket, name: Name): Promise<number> {
   socket.write(requestOf(name), 'latin1');
   let answer = '';

@@ -81,7 +81,7 @@ function effortOf({ pairs, setUp }: Row, generator: GeneratorName | undefined): 
   return setUp ? { ...effort, processes: 1, samples: 15 } : effort;
 }
 
-/** What a row takes, about. */
+/** The seconds that a row takes, about. */
 function seconds(row: Row, generator: GeneratorName | undefined): number {
   const { processes, samples, sampleMs, warmUpMs } = effortOf(row, generator);
   return (

@@ -1,6 +1,6 @@
 import { names, path, plantJson, token } from './load.js';
 
-/** What every server has to answer before its time is taken: nobody wins by doing less. */
+/** The responses that every server must give before it is measured: no server wins by doing less. */
 export async function probe(name: string, port: number): Promise<void> {
   const url = `http://127.0.0.1:${port}${path}`;
   const authorization = `Bearer ${token}`;

@@ -14,7 +14,7 @@ export interface Result {
   readonly ours: number;
   /** How many times as good, or how many µs more. */
   readonly times: Figure;
-  /** How many times the rate, if something else decides. */
+  /** The ratio of the rates, if another measure decides. */
   readonly rate?: Figure | undefined;
   readonly minimum?: number | undefined;
   readonly target?: number | undefined;

@@ -4,7 +4,7 @@ import { bodies, plantBodies } from './json.js';
 import { names } from './load.js';
 import type { Runtime } from './runtimes.js';
 
-/** One line of the table; two if the contenders are servers, because each generator gives figures of its own. */
+/** One line of the table; two if the contenders are servers, because each generator gives its own figures. */
 export interface Row {
   readonly what: string;
   readonly against: string;

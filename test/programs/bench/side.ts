@@ -20,7 +20,7 @@ export interface Contestant {
   readonly generator?: GeneratorName | undefined;
 }
 
-/** One contender in a process of its own. */
+/** One contender in its own process. */
 export class Side {
   private constructor(
     readonly contestant: Contestant,

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import type { Done, Generator } from './generator.js';
 import { names, path, takeIds, token } from './load.js';
 
-/** Server and generator each have a core of their own, so that neither takes the other's time. */
+/** Server and generator each have their own core, so that neither takes the other's time. */
 export const serverCore = ['taskset', '-c', '0'];
 const generatorCore = ['taskset', '-c', '1'];
 
@@ -42,7 +42,7 @@ function done(summary, latency)
 end
 `;
 
-/** Debian's wrk with one thread, in a process of its own for each sample. */
+/** Debian's wrk with one thread, in a new process for each sample. */
 export class Wrk implements Generator {
   readonly #url: string;
   readonly #folder = mkdtempSync(join(tmpdir(), 'plants-wrk-'));
@@ -59,7 +59,7 @@ export class Wrk implements Generator {
   async run(ms: number): Promise<Done> {
     const seconds = Math.max(1, Math.round(ms / 1000));
     const script = join(this.#folder, 'plants.lua');
-    // A server that others keep from its core answers late, which is no failure.
+    // A server whose core is taken by others responds slowly, which is no failure.
     const options = [
       '-t1',
       `-c${this.connections}`,
@@ -70,7 +70,7 @@ export class Wrk implements Generator {
       script,
       this.#url,
     ];
-    // More than any server here answers; wrk takes a request for each connection beside those that it counts.
+    // More than any server here returns; wrk sends a request for each connection in addition to those that it counts.
     const firstId = takeIds(seconds * 1_000_000);
     const [command, ...args] = [...generatorCore, 'wrk', ...options, '--', String(firstId)];
     const { stdout } = await promisify(execFile)(command!, args);

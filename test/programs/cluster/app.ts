@@ -17,7 +17,7 @@ import { type Answer, type AppSettings, groupOf, type ToApp, type ToLoad } from 
 const settings: AppSettings = JSON.parse(process.argv[2]!);
 const { app, apps, creators, pauseMs, rivals, seed, table, timeoutMs, urls } = settings;
 const told: Answer[] = [];
-/** What an answer says of the plant, by its number: nothing else may come. */
+/** The outcome of a plant by the code of the response: no other code may come. */
 const outcomes: Record<number, Answer['outcome']> = {
   200: 'created',
   40003: 'taken',
@@ -30,7 +30,7 @@ let stopped = false;
 
 process.on('message', (message: ToApp) => {
   if (message === 'stop') stopped = true;
-  // Those who wait for rivals wait in vain once all stop.
+  // Once all stop, no rival comes: release the creators that wait for one.
   for (const [creator, go] of [...waiting]) {
     if (message === 'stop' || message.includes(creator)) {
       waiting.delete(creator);
@@ -77,13 +77,13 @@ async function create(creator: number): Promise<void> {
     const id = idOf(isRace ? creators + groupOf(creator, settings) : creator, round);
     const answer = await post(handle, id, `${creator}/${round}`);
     told.push(answer);
-    // As `Retry-After` asks: a creator who asked again at once would only heat the machine.
+    // As `Retry-After` asks: a creator that retried at once would only heat the machine.
     const wait = answer.outcome === 'refused' ? 1_000 : pauseMs;
     if (wait) await new Promise((resolve) => setTimeout(resolve, wait * (0.5 + choose())));
   }
 }
 
-/** Resolves when all who race for an id are there. */
+/** Resolves when all creators that race for an id are ready. */
 function meetRivals(creator: number): Promise<void> {
   return new Promise((resolve) => {
     waiting.set(creator, resolve);

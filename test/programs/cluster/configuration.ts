@@ -7,7 +7,7 @@ export const configurationFolder = fileURLToPath(new URL('../../../examples/clus
 
 export const nodeNames = ['garden-a', 'garden-b', 'garden-c'] as const;
 
-/** Addresses of loopback that nobody else uses: so every program keeps the port that its file names. */
+/** Loopback addresses that no other program uses, so that every program keeps the port that its file names. */
 export class Network {
   readonly #prefix = `127.${100 + (process.pid % 150)}.${Math.floor(Math.random() * 256)}.`;
 

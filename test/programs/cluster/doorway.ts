@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** One address before whichever server is the primary, as HAProxy or a pooler gives it. */
+/** One address for the current primary, as HAProxy or a pooler gives it. */
 export class Doorway {
   readonly #sockets = new Set<Socket>();
   readonly #server: Server;
@@ -22,7 +22,7 @@ export class Doorway {
     return (this.#server.address() as { port: number }).port;
   }
 
-  /** Leads to another server from now on; who still talks to the old one is cut off. */
+  /** Leads to another server from now on, and cuts the connections to the old server. */
   leadTo(port: number): void {
     this.#target = port;
     for (const socket of this.#sockets) socket.resetAndDestroy();

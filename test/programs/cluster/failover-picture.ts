@@ -1,4 +1,4 @@
-// Draws examples/cluster/failover.svg: what those who create plants see of a failover.
+// Draws examples/cluster/failover.svg: a failover as the creators of plants see it.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { path, rect, svg, text } from '../../support/svg.js';
 import { configurationFolder } from './configuration.js';
 import type { Answer } from './load.js';
 
-/** What is drawn, and what made it. */
+/** The figures of the picture, and the configuration that they were measured with. */
 export interface Failover {
   readonly title: string;
   /** SHA-256 of the configuration under which it was measured. */
@@ -22,7 +22,7 @@ export interface Failover {
 
 export const failoverFile = join(configurationFolder, 'failover.svg');
 
-/** The answers around the marks (milliseconds since 1970), which come in their order. */
+/** The responses around the marks (milliseconds since 1970), which come in their order. */
 export function failoverOf(
   title: string,
   answers: readonly Answer[],
@@ -109,7 +109,7 @@ export function failoverPicture(failover: Failover): string {
   return svg({ width: 960, height: bottom + 36, title, description }, shapes);
 }
 
-/** One number's answers, on a scale of their own: a few failures would not be seen beside thousands of plants. */
+/** The responses of one code, on their own scale: a few failures would not be seen next to thousands of plants. */
 function lane(number: string, counts: readonly number[], y: number, height: number, width: number): string[] {
   const most = Math.max(...counts);
   const className = number === '200' ? 'accent' : number < '50000' ? 'muted' : 'warn';

@@ -12,7 +12,7 @@ export function galeraPrograms(): boolean {
   return existsSync(server) && existsSync(provider);
 }
 
-/** What keeps a server small; everything else is as MariaDB, or the file of `examples/cluster`, has it. */
+/** Settings that keep a server small; all others are those of MariaDB, or of the file of `examples/cluster`. */
 const small = ['--innodb-buffer-pool-size=64M', '--performance-schema=OFF'];
 
 /** One MariaDB server on loopback, alone or as a node of a Galera cluster. */
@@ -68,7 +68,7 @@ export class MariaDb {
     this.start(`--init-file=${join(this.daemon.folder, 'first.sql')}`, ...options);
   }
 
-  /** Starts a node again after a crash, from the position that its own log gives: the others send what it missed. */
+  /** Starts a node again after a crash, from the position that its own log gives: the other nodes send the writes that it missed. */
   rejoin(...options: string[]): void {
     this.start(`--wsrep-start-position=${this.recoveredPosition()}`, ...options);
   }
@@ -104,7 +104,7 @@ export class MariaDb {
     }
   }
 
-  /** Resolves when the server takes statements, and a node has all that the cluster has. */
+  /** Resolves when the server accepts statements, and a node has every write of the cluster. */
   ready(): Promise<void> {
     return until(`MariaDB on port ${this.port}`, async () => {
       if (!this.daemon.isRunning) throw new Error(this.daemon.lastWords);
@@ -131,7 +131,7 @@ export class MariaDb {
     return new Map((await this.query(sql)) as [string, string][]);
   }
 
-  /** Kills the connections that insert at this moment, or only what they do; tells how many. */
+  /** Kills the connections that insert at this moment, or only their statements; returns how many. */
   async killConnections(what: 'QUERY' | 'CONNECTION'): Promise<number> {
     const inserting = await this.query(
       "SELECT ID FROM information_schema.PROCESSLIST WHERE INFO LIKE 'INSERT%'",
@@ -220,7 +220,7 @@ export class GaleraCluster {
   }
 
   async plants(table: string): Promise<Map<string, string>[]> {
-    // A node that was frozen takes itself for a member until it hears otherwise, and then answers nobody for a while.
+    // A node that was frozen still acts as a member until it learns otherwise, and then rejects statements for a while.
     return until('what all nodes hold', async () => {
       await this.ready();
       return Promise.all(this.nodes.map((node) => node.plants(table)));

@@ -13,7 +13,7 @@ declare module 'vitest' {
   }
 }
 
-/** Installs the database servers where that is possible, and tells the tests where it is not. */
+/** Installs the database servers, or provides the obstacle to the tests. */
 export default function setup(project: TestProject): void {
   const obstacle = install();
   if (obstacle && process.env.CI === 'true' && hasApt()) throw new Error(obstacle);
@@ -41,7 +41,7 @@ function missing(): string[] {
   return [
     ...(galeraPrograms() && accountOf('mysql') ? [] : ['mariadb-server', 'galera-4', 'rsync', 'lsof']),
     ...(postgresPrograms() && accountOf('postgres') ? [] : ['postgresql']),
-    // Patroni's module for etcd's v2 API is a package of its own.
+    // Patroni's module for etcd's v2 API is a separate package.
     ...(patroniPrograms() ? [] : ['patroni', 'python3-etcd', 'etcd-server', 'haproxy', 'pgbouncer']),
   ];
 }
@@ -50,16 +50,16 @@ function hasApt(): boolean {
   return existsSync('/usr/bin/apt-get');
 }
 
-/** @returns what it said against it */
+/** @returns the error output if it failed */
 function apt(...args: readonly string[]): string {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  // Somebody else may be installing at this moment.
+  // Another program may be installing at this moment.
   const patient = ['-o', 'DPkg::Lock::Timeout=120', ...args];
   const { status, stderr } = spawnSync('apt-get', patient, { env, encoding: 'utf8', timeout: 240_000 });
   return status === 0 ? '' : stderr || `apt-get ${args[0]} took too long`;
 }
 
-/** Keeps Debian's packages from starting servers of their own: here each test starts its own. */
+/** Keeps Debian's packages from starting servers: each test starts its own. */
 function withoutServices<T>(work: () => T): T {
   const policy = '/usr/sbin/policy-rc.d';
   if (existsSync(policy)) return work();

@@ -23,11 +23,11 @@ export interface AppSettings {
   /** How many creators race for every fourth plant; 0 is none. */
   readonly rivals: number;
   readonly table: string;
-  /** A store for each; a creator takes any of them each time. */
+  /** A store for each; a creator picks one of them each time. */
   readonly urls: readonly string[];
   /** The storages' `timeoutMs`, with pools to match; without it everything is as it comes. */
   readonly timeoutMs?: number;
-  /** How long a creator rests after each answer, on average; without it not at all. */
+  /** How long a creator pauses after each response, on average. Default: no pause. */
   readonly pauseMs?: number;
 }
 
@@ -94,7 +94,7 @@ export class Load {
     });
   }
 
-  /** Lets every creator have its last answer. */
+  /** Stops the creators, and waits for their last responses. */
   async stop(): Promise<Answer[]> {
     const ends = this.#apps.filter((app) => !hasEnded(app)).map((app) => once(app, 'exit'));
     this.#tell('stop');

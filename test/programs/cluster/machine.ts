@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** An operating system's user: database servers refuse to run as root. */
+/** An operating system's user: database servers do not run as root. */
 export interface Account {
   readonly uid: number;
   readonly gid: number;
@@ -67,7 +67,7 @@ export class Daemon {
       cwd: this.folder,
       env: environment,
       stdio: ['ignore', log, log],
-      // A group of its own: a server's children (PostgreSQL's, the rsync of a Galera transfer) die with it.
+      // Its own process group: a server's children (PostgreSQL's, the rsync of a Galera transfer) are killed with it.
       detached: true,
     });
     daemons.add(this);
@@ -148,7 +148,7 @@ export async function clean(servers: readonly Daemon[], folder: string): Promise
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** Resolves when `check` does; what it throws means "not yet". */
+/** Resolves when `check` does; an error that it throws means "not yet". */
 export async function until<T>(what: string, check: () => Promise<T> | T, ms = 60_000): Promise<T> {
   const end = Date.now() + ms;
   for (;;) {

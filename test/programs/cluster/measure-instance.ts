@@ -14,7 +14,7 @@ const context = {
   signal: new AbortController().signal,
 };
 const storage = open();
-// Ids that come one after the other, as most do; each instance has a range of its own.
+// Ids that come one after the other, as most do; each instance has its own range.
 let id = BigInt(Date.now()) * 1_000_000n + BigInt(instance) * 10n ** 17n;
 
 function open(): PlantStorage {

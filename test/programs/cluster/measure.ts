@@ -22,7 +22,7 @@ export interface InstanceSettings {
   readonly url: string;
 }
 
-/** What an instance saw: what each create took, in milliseconds, and the processor's seconds that it used. */
+/** The figures of an instance: the time of each create, in milliseconds, and the CPU seconds that it used. */
 export interface Measured {
   readonly times: readonly number[];
   readonly cpu: number;
@@ -90,7 +90,7 @@ async function commitsOfPostgres(server: Postgres): Promise<number> {
   return Number(count);
 }
 
-/** A node of Galera also counts what it was sent by the others. */
+/** A node of Galera also counts the inserts that it gets from the other nodes. */
 async function commitsOfMariaDb(server: MariaDb): Promise<number> {
   const [row] = await server.query("SHOW GLOBAL STATUS LIKE 'Com_insert'");
   return Number(row?.[1]);
@@ -109,7 +109,7 @@ async function createMariaDbTable(server: MariaDb): Promise<void> {
   await pool.end();
 }
 
-/** What one sync of the disk takes at this moment, in milliseconds: the median. */
+/** The median time of one sync of the disk at this moment, in milliseconds. */
 function syncTime(): number {
   const folder = mkdtempSync(join(tmpdir(), 'plants-sync-'));
   const file = openSync(join(folder, 'file'), 'w');

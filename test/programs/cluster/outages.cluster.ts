@@ -43,7 +43,7 @@ const servers: Record<string, () => Promise<Server>> = {
   },
 };
 
-/** When the outage ended, and when the server took statements again. */
+/** When the outage ended, and when the server accepted statements again. */
 interface Return {
   readonly ended: number;
   readonly back: number;
@@ -124,7 +124,7 @@ describe.skipIf(inject('obstacle'))(`64 creators while the database is away (see
           expect(faults).toEqual([]);
           // Each create settles within its own time; half a second is for two busy cores.
           expect(longest).toBeLessThan(timeoutMs + 500);
-          // Then one create at a time tries, and all others are refused at once.
+          // Then one probe at a time is in flight, and all other creates fail at once.
           expect(slowTogether(answers, struck + timeoutMs + 500, ended)).toEqual([]);
           expect(first - back).toBeLessThan(1_000);
           expect(load.heap - calm).toBeLessThan(64 * 2 ** 20);
@@ -142,6 +142,6 @@ function slowTogether(answers: readonly Answer[], from: number, to: number): Ans
   const slow = answers
     .filter(({ at, took }) => took > 300 && at - took > from && at - took < to)
     .sort((a, b) => a.at - a.took - (b.at - b.took));
-  // A create may try as soon as the one before has its answer, which is read from the clock a moment later.
+  // A probe may start as soon as the last one settled, which is read from the clock a moment later.
   return slow.filter(({ at, took }, i) => i > 0 && at - took < slow[i - 1]!.at - 1);
 }

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { Network, nodeNames } from './configuration.js';
 import { type Account, accountOf, clean, Daemon, folderOf, signalTree, until } from './machine.js';
 
-/** Whether Patroni and what stands around it are installed. */
+/** Whether Patroni and the programs around it are installed. */
 export function patroniPrograms(): boolean {
   return ['/usr/bin/patroni', '/usr/bin/etcd', '/usr/sbin/haproxy', '/usr/sbin/pgbouncer'].every(existsSync);
 }
@@ -55,7 +55,7 @@ export class PatroniNode {
   get postgres(): number | undefined {
     try {
       const pid = Number(readFileSync(join(this.dataFolder, 'postmaster.pid'), 'utf8').split('\n')[0]);
-      // The file outlives a kill, and the number may be somebody else's by then.
+      // The file outlives a kill, and its process id may belong to another process by then.
       return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(this.folder) ? pid : undefined;
     } catch {
       return undefined;
@@ -165,7 +165,7 @@ export class PatroniCluster {
     });
   }
 
-  /** Resolves when all three answer and the leader alone takes writes. After a split its replicas may never stream again. */
+  /** Resolves when all three respond and the leader alone accepts writes. After a split its replicas may never stream again. */
   settled(): Promise<void> {
     return until('a single primary', async () => {
       const primary = await this.primary();
@@ -210,7 +210,7 @@ export class PatroniCluster {
     if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
   }
 
-  /** What each node holds once all have what the primary has. */
+  /** The plants of each node, once all nodes have the writes of the primary. */
   async holdings(table: string): Promise<Map<string, string>[]> {
     await this.healthy();
     const primary = await this.primary();

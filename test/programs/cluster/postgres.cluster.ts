@@ -105,7 +105,7 @@ describe.skipIf(inject('obstacle'))(`postgresStorage on a primary and a standby 
     for (let cut = 0; cut < 20; ) cut += await primary.cutWaits();
     await failOver();
     await load.tells('created', 1_000);
-    // PostgreSQL shows what it kept to itself to the next who asks for the id, and cannot be made to wait again.
+    // PostgreSQL shows the plant of the primary alone to the next create of the id, and cannot be made to wait again.
     const isKnown = (fault: string) => fault.startsWith('taken by nobody');
     expect((await faults(standby)).filter((fault) => !isKnown(fault))).toEqual([]);
     expect([...load.failures.keys()].join()).toContain('synchronous replication');

@@ -110,8 +110,8 @@ export class Postgres {
   }
 
   /**
-   * Ends the connections that insert at this moment as an administrator does (57P01), or only what they do (57014);
-   * tells how many.
+   * Ends the connections that insert at this moment as an administrator does (57P01), or only their statements (57014);
+   * returns how many.
    */
   async killConnections(how: 'pg_terminate_backend' | 'pg_cancel_backend'): Promise<number> {
     const inserting = "state = 'active' AND query LIKE 'INSERT%'";

@@ -8,10 +8,10 @@ import { PatroniCluster } from './patroni.js';
 
 describe.skipIf(inject('obstacle'))(`Patroni with etcd's v3 API (seed ${seed})`, () => {
   // Patroni 3.0.2 takes the leader key back in two of three runs, and nothing here decides in which. So the test holds
-  // the checker against what Patroni did: a split is found whenever there was one, and none is invented.
+  // the checker against the log of Patroni: a split is found whenever there was one, and none is invented.
   it('loses plants, which the checker detects, if a frozen primary takes its leader key back', async () => {
     const cluster = await PatroniCluster.start((file, text) => {
-      // etcd leaves out what the v3 API needs when it reads its settings from a file.
+      // etcd omits settings that the v3 API requires when it reads them from a file.
       if (file === 'etcd.yml') return `${text}enable-grpc-gateway: true\n`;
       // The least that Patroni allows, because nothing here depends on how long a failover takes.
       return text.replace(/^etcd:/m, 'etcd3:').replace('ttl: 20', 'ttl: 7');
@@ -29,7 +29,7 @@ describe.skipIf(inject('obstacle'))(`Patroni with etcd's v3 API (seed ${seed})`,
       await load.tells('created', 3_000);
       await frozen.signal('SIGCONT');
       await load.tells('created', 2_000);
-      // The loser of a split takes no writes any more.
+      // The loser of a split no longer accepts writes.
       await cluster.settled();
       const told = await load.stop();
       const primary = await cluster.primary();

@@ -1,12 +1,12 @@
 import type { Answer } from './load.js';
 
-/** What a fault did to those who created plants. */
+/** The effect of a fault on the creators of plants. */
 export interface Figures {
   /** The longest time without a 200, in seconds. */
   readonly gap: number;
-  /** How many answers of each number: 200, and those of the errors. */
+  /** How many responses of each code: 200, and those of the errors. */
   readonly numbers: Readonly<Record<number, number>>;
-  /** What the slowest half, hundredth, and single answer took, in milliseconds. */
+  /** The time of the median, of the 99th percentile and of the slowest response, in milliseconds. */
   readonly p50: number;
   readonly p99: number;
   readonly max: number;

@@ -24,7 +24,7 @@ const { version: vitest } = JSON.parse(readFileSync(join(root, 'node_modules/vit
 const packages = [
   `@stryker-mutator/core@${stryker}`,
   `@stryker-mutator/vitest-runner@${stryker}`,
-  // The runner asks for a vitest of its own; the tests run on the project's.
+  // The runner requires vitest as a peer; the tests run on the project's version.
   `vitest@${vitest}`,
 ];
 

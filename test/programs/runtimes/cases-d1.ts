@@ -9,7 +9,7 @@ import { plantOf, report } from './cases.js';
 const [, , file] = process.argv;
 const worker = new Miniflare({
   modules: true,
-  // As text, because workerd refuses a path outside the folder in which it starts.
+  // As text, because workerd rejects a path outside the folder in which it starts.
   script: await readFile(file!, 'utf8'),
   compatibilityDate: '2025-01-01',
   port: 0,

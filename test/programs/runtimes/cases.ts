@@ -2,7 +2,7 @@ import type { NewPlant } from 'plant-store';
 import { type SqliteDatabase, sqliteStorage } from 'plant-store/sqlite';
 import { type OpenedStorage, storageCases } from 'plant-store/testing';
 
-/** Runs the storage cases and prints which failed. Each runtime and driver runs this in a program of its own. */
+/** Runs the storage cases and prints the failures. Each runtime and driver runs this in its own program. */
 export async function report(open: () => Promise<OpenedStorage<unknown>>): Promise<void> {
   const failed: string[] = [];
   const cases = storageCases(open);

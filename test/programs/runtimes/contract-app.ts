@@ -1,4 +1,4 @@
-/** The contract table's server as a fetch handler. A test asks under `/inside` what the server stored. */
+/** The contract table's server as a fetch handler. A test reads the stored plants at `/inside`. */
 import { createPlantStore } from 'plant-store';
 import { toFetch } from 'plant-store/fetch';
 import { contractSetup } from '../../support/contract.js';

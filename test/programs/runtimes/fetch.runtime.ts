@@ -9,7 +9,7 @@ interface Runtime {
   readonly name: string;
   readonly start: () => Promise<Program>;
   readonly example?: () => Promise<Program>;
-  /** The mount and the `/inside` path, if a framework answers other paths and methods itself. */
+  /** The mount and the `/inside` path, if a framework handles other paths and methods itself. */
   readonly within?: { readonly mount: string; readonly inside: string };
 }
 
@@ -89,7 +89,7 @@ describe.each(runtimes)('on $name', ({ start, example, within }) => {
   test('hazard: an upload that never ends is rejected as soon as it is too large', async () => {
     const chunk = new Uint8Array(2 ** 16).fill(0x20);
     let left = bodyLimit / chunk.length + 1;
-    // Then the client stops writing, because it may not read the answer if it writes while the connection is cut.
+    // Then the client stops writing: a client that writes while the connection is cut may not read the response.
     const body = new ReadableStream({
       pull: (controller) => (left-- > 0 ? controller.enqueue(chunk) : new Promise(() => {})),
     });

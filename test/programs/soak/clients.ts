@@ -1,4 +1,4 @@
-// The clients of the soak, in a process of their own, so that what they keep is not counted as the server's.
+// The clients of the soak, in their own process, so that their memory is not counted as the server's.
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
@@ -14,7 +14,7 @@ const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
 const upload = 'x'.repeat(100 * 1024);
 
-/** Sends one request, and returns the status of its answer. */
+/** Sends one request, and returns the status of its response. */
 async function post(body: string, more: Record<string, string> = {}): Promise<number> {
   const sent = request({
     host: '127.0.0.1',

@@ -1,4 +1,4 @@
-// The clients of a flood, in a process of their own: they send as much as they can until a message stops them.
+// The clients of a flood, in their own process: they send as much as they can until a message stops them.
 import { connect, type Socket } from 'node:net';
 
 export interface Flood {
@@ -15,7 +15,7 @@ export interface Flooded {
   readonly opened: number;
   /** Connections that the server closed. */
   readonly closed: number;
-  /** By the status of the answer. */
+  /** By the status of the response. */
   readonly answers: Readonly<Record<string, number>>;
 }
 
@@ -29,7 +29,7 @@ let opened = 0;
 let closed = 0;
 const answers: Record<string, number> = {};
 
-/** Writes pieces for as long as the connection lasts, and as fast as the server takes them. */
+/** Writes pieces until the connection closes, as fast as the server reads them. */
 function pour(socket: Socket, piece: () => Buffer | string): void {
   const writeOn = () => {
     while (socket.writable && socket.write(piece()));

@@ -44,7 +44,7 @@ function socketsOfServer(): number {
   }).length;
 }
 
-/** Creates plants, half of them over a connection of their own, and returns what each took in milliseconds. */
+/** Creates plants, half of them over new connections, and returns the time of each in milliseconds. */
 async function createWhile(isFlooded: () => boolean): Promise<number[]> {
   const kept = new Creators(port);
   const times: number[] = [];

@@ -1,4 +1,4 @@
-// `npm run test:soak`: millions of requests, after which nothing may be left. Bounded to ten minutes; prints its figures.
+// `npm run test:soak`: millions of requests, after which no timer, socket or listener may remain. Bounded to ten minutes; prints its figures.
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { getEventListeners, once } from 'node:events';
@@ -12,7 +12,7 @@ import type { ClientJob } from './clients.js';
 const collect = globalThis.gc;
 if (!collect) throw new Error('run it as npm run test:soak does, with --expose-gc');
 
-/** Keeps nothing, so that whatever grows is the library's. */
+/** Stores nothing, so that any growth is the library's. */
 const storage: PlantStorage = { create: async ({ name }) => (name === 'taken' ? 'taken' : 'created') };
 const handle = createPlantStore(storage, acceptTokens('secret'), {
   bodyLimit: 64 * 1024,
@@ -45,7 +45,7 @@ async function soak({ name, count, send }: Part): Promise<void> {
 }
 
 async function heapInUse(): Promise<number> {
-  // Two turns: what the last request left to the event loop has to be over.
+  // Two turns, so that the last request has run all its callbacks.
   for (let i = 0; i < 2; i++) await new Promise((resolve) => setImmediate(resolve));
   collect!();
   return process.memoryUsage().heapUsed;
@@ -75,7 +75,7 @@ async function callHandle(count: number): Promise<void> {
   }
 }
 
-/** Lets clients in a process of their own send, and waits until each of their connections is closed. */
+/** Lets clients in another process send, and waits until each of their connections is closed. */
 async function fromClients(job: ClientJob): Promise<void> {
   const child = fork(new URL('clients.ts', import.meta.url), [JSON.stringify(job)]);
   const [code] = await once(child, 'exit');

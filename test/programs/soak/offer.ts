@@ -1,4 +1,4 @@
-// Offers creates at a steady rate, whether or not earlier creates have settled, in a process of its own.
+// Offers creates at a steady rate, whether or not earlier creates have settled, in its own process.
 import { Agent, request } from 'node:http';
 
 export interface Offer {
@@ -7,7 +7,7 @@ export interface Offer {
   readonly seconds: number;
 }
 
-/** `error` is 0 for a 200; `sentAt` and `ms` are milliseconds since the first request, and until the answer. */
+/** `error` is 0 for a 200; `sentAt` and `ms` are milliseconds since the first request, and until the response. */
 export type OfferedAnswers = readonly {
   readonly id: number;
   readonly error: number;
