@@ -1,4 +1,4 @@
-// Draws src/request.svg: the way of a request, from the host to the storage and back.
+// Draws src/request.svg: the lifecycle of a request, from the host to the storage and back.
 import { type Problem, problems } from '../../src/problems.js';
 import { arrow, rect, svg, text } from '../support/svg.js';
 
@@ -26,7 +26,7 @@ export const steps: readonly Step[] = [
   { name: 'plant', detail: 'exact id, valid members', refusals: ['body_not_json', 'plant_invalid'] },
   {
     name: 'storage.create',
-    detail: 'your storage, or one of ours',
+    detail: 'your storage, or a built-in one',
     refusals: ['id_taken', 'plant_refused', 'storage_failed', 'storage_rejected', 'busy', 'timed_out'],
   },
 ];
@@ -39,7 +39,7 @@ export function requestPicture(): string {
   const handleHeight = steps.length * row + 16;
   const middle = top + handleHeight / 2;
   const shapes = [
-    text(20, 34, 'The way of a request', 'strong'),
+    text(20, 34, 'Request lifecycle', 'strong'),
     box(16, middle - 34, 112, 'host', ['Express, Koa,', 'Bun, Next, …']),
     arrow([128, middle], [160, middle]),
     box(160, middle - 34, 140, 'adapter', ['in: a plain request', 'out: the response']),
@@ -47,22 +47,22 @@ export function requestPicture(): string {
     rect(332, top, 300, handleHeight, 'box', 8),
     text(348, top - 10, 'handle', 'strong'),
     text(416, top - 10, 'green steps call your code', 'muted small'),
-    text(662, top - 10, 'and may refuse with', 'strong'),
+    text(662, top - 10, 'error responses', 'strong'),
     ...steps.flatMap((step, i) => drawn(step, top + 8 + i * row)),
     text(
       348,
       top + handleHeight + 30,
-      '200 with the plant, or the Error of the step that refused: the adapter sends it.',
+      'The adapter sends 200 with the plant, or the Error of the step that ended the request.',
       'muted small',
     ),
     text(348, top + handleHeight + 48, 'onError gets the cause of every 5xx, once.', 'muted small'),
   ];
   return svg(
     {
-      width: 960,
+      width: 1040,
       height,
-      title: 'The way of a request',
-      description: `Host, adapter, then handle in these steps: ${steps.map(({ name }) => name).join(', ')}. Each step may refuse; the last one stores the plant.`,
+      title: 'Request lifecycle',
+      description: `Host, adapter, then handle in these steps: ${steps.map(({ name }) => name).join(', ')}. Any step can end the request with an error; the last one stores the plant.`,
     },
     shapes,
   );
