@@ -10,7 +10,7 @@ import { Hono } from 'hono';
 import Koa from 'koa';
 import mount from 'koa-mount';
 import Koa2 from 'koa2';
-import { acceptTokens, createPlantStore, type PlantHandler, type PlantRequest } from 'plant-store';
+import { acceptTokens, createPlantStore, guard, type PlantHandler, type PlantRequest } from 'plant-store';
 import { toExpress } from 'plant-store/express';
 import { toFastify } from 'plant-store/fastify';
 import { toFetch } from 'plant-store/fetch';
@@ -150,6 +150,7 @@ describe('an adapter that is given no handler throws at once', () => {
     ['a storage', memoryStorage()],
     ['a promise of a handler', Promise.resolve(handle)],
     ['createPlantStore itself', createPlantStore],
+    ['guard itself', guard],
   ];
   const pairs = Object.entries(adapters).flatMap(([name, adapter]) =>
     values.map(([what, value]) => ({ name, adapter, what, value })),

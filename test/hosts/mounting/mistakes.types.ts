@@ -9,7 +9,13 @@ import type { H3 } from 'h3';
 import type { Hono } from 'hono';
 import type Koa from 'koa';
 import type Koa2 from 'koa2';
-import { createPlantStore, type PlantHandler, type PlantRequest, type PlantResponse } from 'plant-store';
+import {
+  createPlantStore,
+  guard,
+  type PlantHandler,
+  type PlantRequest,
+  type PlantResponse,
+} from 'plant-store';
 import { toExpress } from 'plant-store/express';
 import { toFastify } from 'plant-store/fastify';
 import { toFetch } from 'plant-store/fetch';
@@ -106,9 +112,20 @@ export function anotherArgument(): void {
   // @ts-expect-error
   toKoa(createPlantStore);
   // @ts-expect-error
+  toExpress(guard);
+  // @ts-expect-error
   toFastify(toExpress(handle));
   // @ts-expect-error
   toFetch(toFetch(handle));
+}
+
+/** Fastify's adapter returns a plugin that is a route's handler too, with one name for each. */
+export function inFastify(fastify: FastifyInstance): void {
+  fastify.register(toFastify(handle), { prefix: '/api' });
+  fastify.get('/api/plants/:id', toFastify(handle));
+  fastify.route({ method: 'GET', url: '/api/plants/:id', handler: toFastify(handle) });
+  // @ts-expect-error
+  fastify.get('/api/plants/:id', toExpress(handle));
 }
 
 /** `toFetch(handle)` compiles in Express and Koa, because a fetch host may pass anything behind the request. */
