@@ -28,7 +28,7 @@ describe('the verifier', () => {
     ['zero', 0],
     ['an empty string', ''],
     ['NaN', Number.NaN],
-  ])('%s reaches the storage as it is, promised or not', async (_what, caller) => {
+  ])('passes %s unchanged to the storage, promised or not', async (_what, caller) => {
     for (const answer of [caller, Promise.resolve(caller)]) {
       const contexts: StorageContext<unknown>[] = [];
       const storage: PlantStorage = {
@@ -52,7 +52,7 @@ describe('the verifier', () => {
     ['a promise of false', Promise.resolve(false)],
     ['a promise of null', Promise.resolve(null)],
     ['a promise of undefined', Promise.resolve(undefined)],
-  ])('%s means that the token is refused; onError is not called', async (_what, answer) => {
+  ])('rejects the token by returning %s, and onError is not called', async (_what, answer) => {
     const onError = vi.fn();
     const create = vi.fn();
     const response = await createPlantStore({ create }, () => answer as false, { onError })(request('x'));
@@ -88,7 +88,7 @@ describe('acceptTokens', () => {
     ['xirst', false],
     ['firstfirst', false],
     ['', false],
-  ])('"%s": %s', (token, accepted) => {
+  ])('maps "%s" to %s', (token, accepted) => {
     expect(verify(token, context)).toBe(accepted);
   });
 
@@ -105,7 +105,7 @@ describe('the storage', () => {
     expect((await createPlantStore({ create }, () => true)(request('x'))).status).toBe(200);
   });
 
-  test('may change the plant object that it gets: the answer still shows what the client sent', async () => {
+  test('may change the plant object that it gets: the response still has the members that the client sent', async () => {
     const storage: PlantStorage = {
       async create(plant) {
         Object.assign(plant, { name: 'changed', tag: 'changed' });
@@ -129,7 +129,7 @@ describe('the storage', () => {
     expect(plants.kept).toHaveLength(1);
   });
 
-  test('of a hundred creates of one id at once, exactly one is answered 200', async () => {
+  test('gets a hundred creates of one id at once, and exactly one returns 200', async () => {
     const handle = createPlantStore(memoryStorage(), () => true);
     const answers = await Promise.all(Array.from({ length: 100 }, () => handle(request('x'))));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -137,7 +137,7 @@ describe('the storage', () => {
   });
 
   test.each(['stored', undefined, true])(
-    'that answers neither created nor taken but %s has failed, also if the plant is stored and replays count',
+    'returns %s, which is neither created nor taken: 50001, even if the plant is stored and replays are accepted',
     async (outcome) => {
       const onError = vi.fn();
       const storage = {
@@ -154,16 +154,16 @@ describe('the storage', () => {
     },
   );
 
-  test('that is busy says so in a log, with what put it out of reach if that is known', () => {
+  test('throws StorageBusy, which a log shows with its cause', () => {
     expect(String(new StorageBusy())).toBe('StorageBusy: the storage queue is full');
     const cause = new Error('connection refused');
-    expect(new StorageBusy('the storage is out of reach', { cause })).toMatchObject({
-      message: 'the storage is out of reach',
+    expect(new StorageBusy('the storage is unavailable', { cause })).toMatchObject({
+      message: 'the storage is unavailable',
       cause,
     });
   });
 
-  test('its refusals are recognised by name, because the CommonJS copy of the package has classes of its own', async () => {
+  test('throws errors that are recognised by name, because the CommonJS copy of the package has its own classes', async () => {
     for (const [error, expected] of [
       [
         Object.assign(new Error('too long'), { name: 'PlantRefused' }),
@@ -198,7 +198,7 @@ describe('acceptReplays', () => {
     else expect(JSON.parse(answer.body).error).toBe(40003);
   });
 
-  test('if it is not set, a replay is id_taken and find is not called', async () => {
+  test('is not set by default: a replay returns id_taken, and find is not called', async () => {
     const find = vi.fn();
     const handle = createPlantStore({ create: async () => 'taken', find }, () => true);
     expect(JSON.parse((await handle(request('x'))).body).error).toBe(40003);
@@ -206,7 +206,7 @@ describe('acceptReplays', () => {
   });
 
   test.each<[string, PlantStorage['find'], number]>([
-    ['a plant that is gone again', async () => undefined, 40003],
+    ['a plant that was deleted since', async () => undefined, 40003],
     [
       'a tag of null, as databases have it',
       async () => ({ id: 1n, name: 'Rosa canina', tag: null as never }),
@@ -228,7 +228,7 @@ describe('acceptReplays', () => {
     expect(onError).toHaveBeenCalledTimes(expected >= 50000 ? 1 : 0);
   });
 
-  test('find gets the exact id and the context of the create', async () => {
+  test('calls find with the exact id and the context of the create', async () => {
     const find = vi.fn(async () => undefined);
     const create = vi.fn(async () => 'taken' as const);
     const handle = createPlantStore({ create, find }, () => 'caller', { acceptReplays: true });
@@ -251,7 +251,7 @@ describe('onError', () => {
     ['never settles', () => new Promise(() => {})],
     ['answers something', () => 'something'],
     [
-      'answers a thenable that throws',
+      'returns a thenable that throws',
       () =>
         Object.defineProperty({}, 'then', {
           get() {
@@ -259,7 +259,7 @@ describe('onError', () => {
           },
         }),
     ],
-  ])('that %s changes no answer', async (_what, behave) => {
+  ])('%s, and the response stays the same', async (_what, behave) => {
     const onError = vi.fn(behave as () => void);
     const cause = new Error('of the storage');
     const sent = request('x');
@@ -273,7 +273,7 @@ describe('onError', () => {
     ['StorageBusy', 1, new StorageBusy()],
     ['PlantRefused', 0, new PlantRefused('x')],
     ['an AbortError although the client is there', 1, new DOMException('x', 'AbortError')],
-  ])('after %s it is called %i times', async (_what, times, error) => {
+  ])('after %s is called %i times', async (_what, times, error) => {
     const onError = vi.fn();
     await createPlantStore(failing(error), () => true, { onError })(request('x'));
     expect(onError.mock.calls.map(([told]) => told)).toEqual(times === 1 ? [error] : []);

@@ -75,7 +75,7 @@ describe('the client, against a server', () => {
     await expect(client.create({ id: -0, name: 'zero' })).rejects.toMatchObject({ problem: 'id_taken' });
   });
 
-  it.each(['', '/', '//'])('takes a base URL that ends with "%s", as text or as a URL', async (end) => {
+  it.each(['', '/', '//'])('accepts a base URL that ends with "%s", as a string or as a URL', async (end) => {
     const { url } = await serve();
     expect(await createPlantClient(url + end, { token: 'secret' }).create(ilex)).toEqual({ name: 'Ilex' });
     const client = createPlantClient(new URL(url + end), { token: 'secret' });
@@ -107,7 +107,7 @@ describe('the client, against a server', () => {
     expect(fetch).not.toHaveBeenCalled();
   });
 
-  it('asks a token function before each attempt, and passes on what it throws', async () => {
+  it('calls a token function before each attempt, and throws its error', async () => {
     vi.useFakeTimers();
     const tokens = ['first', 'second'];
     const fetch = respondWith(failure(50301, { 'retry-after': '1' }), created());
@@ -137,7 +137,7 @@ describe('the client, against a server', () => {
   });
 });
 
-describe('what the client throws', () => {
+describe('the error of the client', () => {
   const open: readonly number[] = [
     errorNumbers.internal_error,
     errorNumbers.storage_failed,
@@ -168,7 +168,7 @@ describe('what the client throws', () => {
       { message: 'HTTP 502', stored: 'unknown' },
     ],
     [
-      'another server with an Error of its own',
+      'another server with its own Error',
       () => Response.json({ error: 'nope', message: 7 }, { status: 404 }),
       { message: 'HTTP 404', stored: 'no' },
     ],
@@ -184,7 +184,7 @@ describe('what the client throws', () => {
       () => new Response(null, { status: 307, headers: { location: '/' } }),
       { message: 'HTTP 307', stored: 'no' },
     ],
-  ])('after %s says the status and no number', async (_, response, expected) => {
+  ])('after %s has the status and no error code', async (_, response, expected) => {
     expect(await failed(respondWith(response()))).toMatchObject({
       error: undefined,
       problem: undefined,
@@ -260,7 +260,7 @@ describe('the client retries', () => {
     await creating;
   });
 
-  it('tells the caller after which time another attempt is safe', async () => {
+  it('reports the time after which another attempt is safe', async () => {
     expect(await failed(respondWith(failure(50301, { 'retry-after': '90' })))).toMatchObject({
       retryAfterMs: 90_000,
     });

@@ -1,6 +1,6 @@
 /**
  * Random requests on a simulated clock: a verifier, a body and a storage that answer at any time, fail, or never answer,
- * and clients that leave. A model says what each request is answered and when, and when its signal fires.
+ * and clients that disconnect. A model gives the response to each request and its time, and the time of its signal.
  */
 import { getEventListeners } from 'node:events';
 import type { NewPlant, PlantRequest, PlantStorage, VerifyContext } from 'plant-store';
@@ -23,14 +23,14 @@ const text = '{"id":1,"name":"Rosa canina"}';
 interface End {
   readonly value?: unknown;
   readonly throws?: unknown;
-  /** What the request is answered; if there is none, it goes on to its next step. */
+  /** The response to the request; without it, the request continues with its next step. */
   readonly answer?: number;
   /** Whether `onError` hears of it. */
   readonly isReported?: boolean;
 }
 
 const never = Number.POSITIVE_INFINITY;
-const failure = new Error('the disk is gone');
+const failure = new Error('the disk is full');
 const stopped = new DOMException('stopped', 'AbortError');
 
 /** The steps of a request in their order, and each way that one ends. */
@@ -377,7 +377,7 @@ class Store {
 
   async run(): Promise<string[]> {
     for (const request of this.requests) this.clock.setTimer(() => request.start(), request.startsAt);
-    // Until all that is late has come, too.
+    // Until every late outcome has come, too.
     await this.clock.advance(20_000);
     if (timers.count > 0) this.wrong.push(`${timers.count} timers are left`);
     // Node reports an unhandled rejection when a turn of its event loop ends.
@@ -405,7 +405,7 @@ class Store {
 
 const rejections: unknown[] = [];
 
-it(`answers what happened first, and never after the deadline (SEED=${seed})`, async () => {
+it(`a request returns the outcome that came first, and never responds after its timeout (SEED=${seed})`, async () => {
   const onRejection = (error: unknown) => void rejections.push(error);
   process.on('unhandledRejection', onRejection);
   await runSchedules(3_000, (random) => new Store(random).run());

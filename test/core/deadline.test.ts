@@ -58,7 +58,7 @@ async function timed(answering: Promise<{ status: number; headers: Record<string
   return done;
 }
 
-describe('the number says which step stalled', () => {
+describe('the error code names the step that stalled', () => {
   const never = () => new Promise<never>(() => {});
   async function* stalled() {
     yield new TextEncoder().encode('{"id":1,');
@@ -85,7 +85,7 @@ describe('the number says which step stalled', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('a signal says so too', async () => {
+  test('the reason of the signal names the step too', async () => {
     let signal: Signal | undefined;
     const { handle } = open({
       verifyToken: (_token, context) => {
@@ -109,7 +109,7 @@ describe('the number says which step stalled', () => {
     },
   );
 
-  test('all steps share one deadline', async () => {
+  test('all steps share one timeout', async () => {
     const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
     const { handle } = open({
       verifyToken: async () => {
@@ -129,7 +129,7 @@ describe('the number says which step stalled', () => {
     expect(await timed(handle({ ...good, body }))).toMatchObject({ after: 1000, error: 50302 });
   });
 
-  test('30 seconds is the deadline if it is not set', async () => {
+  test('the timeout is 30 seconds by default', async () => {
     const { handle, onError } = open({ create: never, timeoutMs: undefined });
     const answering = handle(good);
     await vi.advanceTimersByTimeAsync(29_999);
@@ -138,7 +138,7 @@ describe('the number says which step stalled', () => {
     expect(JSON.parse((await answering).body).error).toBe(50302);
   });
 
-  test('0 means no deadline', async () => {
+  test('a timeoutMs of 0 is no timeout', async () => {
     const { promise, resolve } = deferred<'created'>();
     const { handle } = open({ create: () => promise, timeoutMs: 0 });
     const answering = handle(good);
@@ -149,7 +149,7 @@ describe('the number says which step stalled', () => {
   });
 });
 
-describe('an outcome after the deadline is dropped', () => {
+describe('an outcome after the timeout is dropped', () => {
   test.each<[string, (late: ReturnType<typeof deferred<'created'>>) => void]>([
     ['created', ({ resolve }) => resolve('created')],
     ['a failure', ({ reject }) => reject(new Error('late'))],
@@ -174,7 +174,7 @@ describe('an outcome after the deadline is dropped', () => {
     expect(onError).toHaveBeenCalledTimes(1);
   });
 
-  test('a verifier that answers late creates nothing', async () => {
+  test('a verifier that settles after the timeout creates nothing', async () => {
     const late = deferred<boolean>();
     const create = vi.fn();
     const { handle, onError } = open({ verifyToken: () => late.promise, create });
@@ -185,7 +185,7 @@ describe('an outcome after the deadline is dropped', () => {
     expect(onError).toHaveBeenCalledTimes(1);
   });
 
-  test('an upload that ends late creates nothing', async () => {
+  test('an upload that ends after the timeout creates nothing', async () => {
     const late = deferred<string>();
     const create = vi.fn();
     const { handle, onError } = open({ create });
@@ -198,7 +198,7 @@ describe('an outcome after the deadline is dropped', () => {
 });
 
 describe('the signal', () => {
-  test('fires at the deadline, with the reason that onError gets; the AbortError that follows is not reported', async () => {
+  test('aborts when the timeout expires, with the reason that onError gets; the AbortError that follows is not reported', async () => {
     let reason: unknown;
     const { handle, onError } = open({
       create: (_plant, { signal }) =>
@@ -214,7 +214,7 @@ describe('the signal', () => {
     expect(onError.mock.calls).toEqual([[reason, good]]);
   });
 
-  test('has fired already if it is first read after the deadline', async () => {
+  test('is aborted already if it is first read after the timeout', async () => {
     let context: StorageContext<unknown> | undefined;
     const { handle } = open({
       create: (_plant, given) => {
@@ -244,7 +244,7 @@ describe('the signal', () => {
     expect(signals[0]).toBeInstanceOf(AbortSignal);
   });
 
-  test('is made only if it is read; the signal of the request too', async () => {
+  test('is created only if it is read; the signal of the request too', async () => {
     const made = vi.spyOn(globalThis, 'AbortController');
     try {
       const read = vi.fn();
@@ -257,7 +257,7 @@ describe('the signal', () => {
     }
   });
 
-  test('never fires after the answer, and leaves no timer and no listener', async () => {
+  test('never aborts after the response, and leaves no timer and no listener', async () => {
     const client = new AbortController();
     const added = vi.spyOn(client.signal, 'addEventListener');
     const removed = vi.spyOn(client.signal, 'removeEventListener');
@@ -282,7 +282,7 @@ describe('the signal', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
   });
 
-  test('adds no listener if it is first read after the answer', async () => {
+  test('adds no listener if it is first read after the response', async () => {
     const client = new AbortController();
     const added = vi.spyOn(client.signal, 'addEventListener');
     let context: StorageContext<unknown> | undefined;
@@ -297,7 +297,7 @@ describe('the signal', () => {
     expect(added).not.toHaveBeenCalled();
   });
 
-  test('work that is done at once starts no timer', async () => {
+  test('needs no timer for work that settles at once', async () => {
     const started = vi.spyOn(globalThis, 'setTimeout');
     const { handle } = open({ verifyToken: async () => true });
     expect((await handle({ ...good, body: async () => good.body as string })).status).toBe(200);
@@ -307,7 +307,7 @@ describe('the signal', () => {
   test.each([
     ['verifier', { verifyToken: () => Promise.reject(new Error('boom')) }, 50002],
     ['storage', { create: () => Promise.reject(new Error('boom')) }, 50001],
-  ])('a %s that fails at once starts no timer', async (_who, parts, error) => {
+  ])('needs no timer for a %s that fails at once', async (_who, parts, error) => {
     const started = vi.spyOn(globalThis, 'setTimeout');
     expect(JSON.parse((await open(parts).handle(good)).body).error).toBe(error);
     await vi.advanceTimersByTimeAsync(0);
@@ -315,12 +315,12 @@ describe('the signal', () => {
   });
 });
 
-describe('a client that goes away', () => {
+describe('a client that disconnects', () => {
   test.each([
     ['verifier', 50002],
     ['storage', 50001],
   ])(
-    'fires the signal of the %s with its reason; the AbortError that follows is not reported',
+    'aborts the signal of the %s with its reason; the AbortError that follows is not reported',
     async (who, error) => {
       const client = new AbortController();
       const reasons: unknown[] = [];
@@ -345,7 +345,7 @@ describe('a client that goes away', () => {
     },
   );
 
-  test('before the signal is read: the signal has fired already', async () => {
+  test('before the signal is read finds it aborted already', async () => {
     const { handle } = open({
       create: async (_plant, { signal }) => {
         expect(signal.aborted).toBe(true);
@@ -356,7 +356,7 @@ describe('a client that goes away', () => {
   });
 
   test('hides no failure of the storage', async () => {
-    const failure = new Error('the disk is gone');
+    const failure = new Error('the disk is full');
     const { handle, onError } = open({ create: () => Promise.reject(failure) });
     const request = { ...good, signal: AbortSignal.abort() };
     await handle(request);

@@ -65,7 +65,7 @@ test.each([40401, 40501])('a guard drops the error %d, which would pass the requ
   expect(await open(() => ({ ...own, error })).handle(request)).toEqual(own);
 });
 
-describe('a guard keeps everybody else out, as POST /plants does', () => {
+describe('a guard rejects every other request, as POST /plants does', () => {
   const never = vi.fn();
   test.each<[string, PlantRequest['headers'], number, string | undefined]>([
     ['no token', {}, 40101, 'Bearer realm="plants"'],
@@ -90,7 +90,7 @@ describe('a guard keeps everybody else out, as POST /plants does', () => {
   });
 });
 
-describe('what goes wrong behind a guard becomes an Error', () => {
+describe('an error behind a guard becomes an Error', () => {
   const failure = new Error('inside');
   const fails = (error: unknown) => () => {
     throw error;
@@ -118,12 +118,12 @@ describe('what goes wrong behind a guard becomes an Error', () => {
     expect(onError.mock.calls).toEqual(cause ? [[cause, request]] : []);
   });
 
-  test('a busy storage may be asked again after a second', async () => {
+  test('a busy storage is a 503 with Retry-After: 1', async () => {
     const { headers } = await open(fails(new StorageBusy())).handle(request);
     expect(headers['retry-after']).toBe('1');
   });
 
-  test('a response that does not come in time is a 503 that says nothing of a plant', async () => {
+  test('a response that times out is a 503 that does not mention a plant', async () => {
     const { handle, onError } = open(() => new Promise(() => {}));
     const response = await handle(request);
     expect(JSON.parse(response.body)).toEqual({
@@ -135,7 +135,7 @@ describe('what goes wrong behind a guard becomes an Error', () => {
     );
   });
 
-  test('0 is no time limit', async () => {
+  test('a timeoutMs of 0 is no timeout', async () => {
     const { handle } = open(() => ({ status: 204, headers: {}, body: '' }), { timeoutMs: 0 });
     expect(await handle(request)).toMatchObject({ status: 204 });
   });

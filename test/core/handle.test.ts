@@ -61,13 +61,13 @@ describe('handle never rejects', () => {
     return Object.defineProperty({ ...good }, name, { get: boom });
   }
 
-  test('a header lookup that throws is 50000', async () => {
+  test('a header lookup that throws returns 50000', async () => {
     const { handle, errors } = open();
     expect(await errorOf(handle({ ...good, headers: { get: boom } }))).toBe(50000);
     expect(errors).toEqual([new Error('boom')]);
   });
 
-  test('a signal that throws when the verifier reads it is a fault of the verifier', async () => {
+  test('a signal that throws when the verifier reads it returns 50002', async () => {
     const errors: unknown[] = [];
     const handle = createPlantStore(memoryStorage(), (_token, { signal }) => !signal.aborted, {
       onError: (error) => {
@@ -239,7 +239,7 @@ describe('a media type or a coding', () => {
     ['Content-Encoding', 'identityx', 'identityx'],
     ['Content-Encoding', 'xidentity', 'xidentity'],
     ['Content-Encoding', '"gzip"', undefined],
-  ])('is refused, and shown in the message if it is one: %s: %s', async (name, value, shown) => {
+  ])('is rejected, and shown in the message if it is well formed: %s: %s', async (name, value, shown) => {
     const headers = { ...good.headers, [name.toLowerCase()]: value };
     const { status, body } = await open().handle({ ...good, headers });
     const received = shown ? `The ${name} is ${shown}.` : `The request has no usable ${name}.`;
@@ -251,7 +251,7 @@ describe('a media type or a coding', () => {
     ['content-type', 'Application/JSON \t;charset=latin1'],
     ['content-type', 'application/json '],
     ['content-encoding', '  Identity  '],
-  ])('is taken however it is spelt: %s: "%s"', async (name, value) => {
+  ])('is accepted in any notation: %s: "%s"', async (name, value) => {
     const headers = { ...good.headers, [name]: value };
     expect((await open().handle({ ...good, headers })).status).toBe(200);
   });
@@ -357,7 +357,7 @@ describe('bodies in every form', () => {
     if (status === 400) expect(JSON.parse(answer.body).error).toBe(40006);
   });
 
-  test('a stream over the limit is told to stop, and is not read further', async () => {
+  test('a stream over the limit is stopped, and is not read further', async () => {
     let given = 0;
     let returned = false;
     async function* endless() {
@@ -463,7 +463,7 @@ describe('bodies in every form', () => {
       },
       'body_unreadable',
     ],
-  ])('onError hears what is wrong with %s', async (_what, body, message) => {
+  ])('onError gets the fault of %s', async (_what, body, message) => {
     const { handle, errors } = open();
     const given = Array.isArray(body)
       ? (async function* () {
@@ -474,7 +474,7 @@ describe('bodies in every form', () => {
     expect(errors).toEqual([new BodyError('body_unreadable', message)]);
   });
 
-  test('onError hears which line to move; the client does not', async () => {
+  test('onError gets the line to move, and the client does not', async () => {
     const { handle, errors } = open();
     const body = () => {
       throw new BodyError('body_unreadable', 'mount it above the parser');
@@ -483,7 +483,7 @@ describe('bodies in every form', () => {
     expect(errors).toEqual([new BodyError('body_unreadable', 'mount it above the parser')]);
   });
 
-  test('a good body is read after a body that was cut within a character', async () => {
+  test('a complete body is read after a body that was cut within a character', async () => {
     const { handle } = open();
     const cut = { ...good, body: Uint8Array.of(...bytes, 0xf0, 0x9f) };
     expect(await errorOf(handle(cut))).toBe(40001);
@@ -493,7 +493,7 @@ describe('bodies in every form', () => {
   });
 });
 
-describe("what an app adds to Object.prototype is not the client's", () => {
+describe('a member that an app adds to Object.prototype is not read as a member of the plant', () => {
   const polluted = async (run: () => Promise<void>) => {
     const added = { id: 7, name: 'Hemlock', tag: 'poison', repeated: ['id'], parsed: {}, message: 'no' };
     for (const [name, value] of Object.entries(added)) {
@@ -545,12 +545,12 @@ test.each([
     `id must be ${integer}, as a JSON number, not a string; name must be ${text}; tag must be ${text}, or absent.`,
   ],
   ['{"id":1,"name":"x","name":"x","id":1}', 'name must not be repeated; id must not be repeated.'],
-])('a body that is no NewPlant is told all that is wrong: %s', async (body, wrong) => {
+])('the message for a body that is no NewPlant names every fault: %s', async (body, wrong) => {
   const answer = await open().handle({ ...good, body });
   expect(JSON.parse(answer.body)).toEqual({ error: 40002, message: `Not a NewPlant: ${wrong}` });
 });
 
-test('a list of requests can be mapped to their answers', async () => {
+test('a list of requests can be mapped to their responses', async () => {
   const bodies = [rose, '{"id":2,"name":"Ilex"}', rose];
   const answers = await Promise.all(bodies.map((body) => ({ ...good, body })).map(open().handle));
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 400]);

@@ -6,7 +6,7 @@ import { type FetchLike, hostCases } from 'plant-store/testing';
 import { describe, expect, test, vi } from 'vitest';
 import { contractCases } from '../published/host-cases.js';
 
-/** A host with a fault, which changes a request on its way in or an answer on its way out. */
+/** A host with a fault, which changes each request or each response. */
 type Fault = (handle: PlantHandler) => PlantHandler;
 
 function casesOf(fault: Fault = (handle) => handle) {
@@ -33,7 +33,7 @@ test('the cases that need a storage or a verifier of this project are not publis
   expect(ids.length).toBeGreaterThan(180);
 });
 
-test('behind a mount, other paths and methods are left to the app', () => {
+test('the cases behind a mount leave other paths and methods to the app', () => {
   const open = () => ({ url: '', token: '' });
   const ids = hostCases(open).map(({ id }) => id);
   expect(ids).not.toContain('path-other');
@@ -53,7 +53,7 @@ describe('a case', () => {
     return { sent, running: found.run() };
   };
 
-  test('says each fault with what was received and what must be', async () => {
+  test('reports each fault with the received and the expected value', async () => {
     const headers = { 'content-type': 'text/plain', allow: 'GET', 'retry-after': '1' };
     const { running } = runOne('token-unknown', {}, ['{"error":"40102","more":1}', { status: 400, headers }]);
     await expect(running).rejects.toThrow(
@@ -70,7 +70,7 @@ describe('a case', () => {
     );
   });
 
-  test('says so of an answer that is not JSON, or has another body', async () => {
+  test('reports a response that is not JSON, or has another body', async () => {
     const json = { 'content-type': 'application/json' };
     await expect(runOne('json-empty', {}, ['<h1>', { status: 400, headers: json }]).running).rejects.toThrow(
       'json-empty: error is undefined, and must be 40001; the type of message is "undefined"',
@@ -83,7 +83,7 @@ describe('a case', () => {
     ).rejects.toThrow('method-head: the body is "x", and must be ""');
   });
 
-  test('says so if the request before it fails, and sends no other', async () => {
+  test('reports that the request before it failed, and sends no other', async () => {
     const { sent, running } = runOne('id-taken', {}, ['busy', { status: 503 }]);
     await expect(running).rejects.toThrow('id-taken: the request before it returned 503 busy');
     expect(sent).toHaveLength(1);
@@ -111,7 +111,7 @@ describe('a case', () => {
     ]);
   });
 
-  test('closes what it opened, whether it passes or fails', async () => {
+  test('closes the host that it opened, whether it passes or fails', async () => {
     const close = vi.fn();
     const passing = { status: 405, headers: { 'content-type': 'application/json', allow: 'POST' } };
     await runOne('method-get', { close }, ['{"error":40501,"message":"no"}', passing]).running;
@@ -177,7 +177,7 @@ describe('a host that breaks a rule fails its case', () => {
     expect(await failing(fault)).toContain(id);
   });
 
-  test('a case of two requests says so if the first of them was refused', async () => {
+  test('a case of two requests reports that the first was rejected', async () => {
     const full: Fault = () => async () => ({ status: 503, headers: {}, body: 'full' });
     const taken = casesOf(full).find(({ id }) => id === 'id-taken');
     await expect(taken?.run()).rejects.toThrow('the request before it returned 503 full');

@@ -88,8 +88,8 @@ const bodies: readonly (readonly [string, (id: string) => string])[] = [
   ['white space everywhere', (id) => `\n{\t"id"\r\n:\t ${id}\n,"name":"x"}\n`],
 ];
 
-describe('the id is what its digits say', () => {
-  test('the table has at least thirty spellings, valid and invalid', () => {
+describe('the digits of the id decide', () => {
+  test('in a table of at least thirty notations, valid and invalid', () => {
     expect(idSpellings.filter(([, , value]) => value !== undefined).length).toBeGreaterThanOrEqual(30);
     expect(idSpellings.filter(([, , value]) => value === undefined).length).toBeGreaterThanOrEqual(15);
   });
@@ -107,7 +107,7 @@ describe('the id is what its digits say', () => {
     );
   });
 
-  test('every int64, spelt as most clients spell it', async () => {
+  test('for every int64 in the usual notation', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n),
@@ -120,7 +120,7 @@ describe('the id is what its digits say', () => {
     );
   });
 
-  test('no integer outside int64', async () => {
+  test('for every integer outside int64, which is rejected', async () => {
     const beyond = fc.oneof(fc.bigInt(2n ** 63n, 2n ** 70n), fc.bigInt(-(2n ** 70n), -(2n ** 63n) - 1n));
     await fc.assert(
       fc.asyncProperty(beyond, fc.constantFrom(...bodies), async (id, [, body]) => {

@@ -44,6 +44,6 @@ test.each([
   ['id', '{"id":1,"id":1,"name":"x"}'],
   ['name', '{"name":"x","id":1,"name":"x"}'],
   ['tag', '{"tag":"x","name":"x","tag":"x"}'],
-])('leaves %s given twice to the general path, which refuses it', async (name, text) => {
+])('the fast path leaves a repeated %s to the general path, which rejects it', async (name, text) => {
   expect(await read(text)).toMatch(new RegExp(`\\b${name} must not be repeated`));
 });

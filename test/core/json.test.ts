@@ -30,7 +30,7 @@ const spellingOf = (name: string) =>
     .tuple(...[...name].map((character) => fc.constantFrom(character, ...escapesOf(character))))
     .map((characters) => characters.join(''));
 
-describe('members given twice, however they are spelt', () => {
+describe('repeated members, in any notation', () => {
   const pairs = fc
     .constantFrom('id', 'name', 'tag')
     .chain((name) => fc.tuple(fc.constant(name), spellingOf(name), spellingOf(name)));
@@ -81,7 +81,7 @@ describe('members given twice, however they are spelt', () => {
   });
 });
 
-test('any JSON object is read as JSON.parse reads it', async () => {
+test('every JSON object is read as JSON.parse reads it', async () => {
   const members = fc.dictionary(
     fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('id', 'name', 'tag', '__proto__', 'toString')),
     fc.jsonValue(),
@@ -95,7 +95,7 @@ test('any JSON object is read as JSON.parse reads it', async () => {
   );
 });
 
-test('any text is a plant, other JSON, or no JSON, just as JSON.parse decides: never an internal error', async () => {
+test('every text is a plant, other JSON, or no JSON, as JSON.parse decides: never an internal error', async () => {
   const fragment = fc.constantFrom(
     '{',
     '}',
@@ -179,7 +179,7 @@ test('the fast path reads a plant as the general path does, which a leading new 
   );
 });
 
-test('any bytes are a plant or a refusal: never an internal error', async () => {
+test('all bytes give a plant or a client error: never an internal error', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 40 }), async (bytes) => {
       expect(await read(bytes)).toMatch(/^4000[12] /);

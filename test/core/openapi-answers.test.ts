@@ -15,7 +15,7 @@ import { undocumented, validators } from './openapi-documented.js';
 
 const document = openapi();
 
-describe('every answer of the contract table, over a socket, is documented', () => {
+describe('every response of the contract table, over a socket, is documented', () => {
   let server: Awaited<ReturnType<typeof listen>>;
   let client: Client;
 
@@ -36,7 +36,7 @@ describe('every answer of the contract table, over a socket, is documented', () 
   });
 
   // The table cannot provoke every problem: not a deadline, for example.
-  it.each(Object.keys(problems) as Problem[])('%s, whatever caused it', (problem) => {
+  it.each(Object.keys(problems) as Problem[])('%s, with any cause', (problem) => {
     const headers: Record<number, Record<string, string>> = {
       401: { 'www-authenticate': 'Bearer realm="plants"' },
       403: { 'www-authenticate': 'Bearer realm="plants"' },
@@ -48,7 +48,7 @@ describe('every answer of the contract table, over a socket, is documented', () 
   });
 });
 
-describe('an answer that is not documented is found out', () => {
+describe('a response that is not documented is reported', () => {
   const json = { 'content-type': 'application/json' };
   const challenge = { ...json, 'www-authenticate': 'Bearer realm="plants"' };
   it.each<[string, { status: number; headers: Record<string, string>; body: string }]>([
@@ -122,7 +122,7 @@ describe("the document's NewPlant and the library's own schema", () => {
     }
   });
 
-  it('take the plants that the document shows', () => {
+  it('accept the plants that the document shows', () => {
     const { requestBody, responses } = document.paths['/plants'].post;
     const { rose, untagged } = requestBody.content['application/json'].examples;
     for (const { value } of [rose, untagged]) {

@@ -49,7 +49,7 @@ describe('a typed client made from the document, against a running server', () =
     expect(plants.get(1n)).toEqual({ id: 1n, name: 'Rosa canina', tag: 'shrub' });
   });
 
-  it('learns the reason of a refusal by its number', async () => {
+  it('gets the reason of an error by its code', async () => {
     await client.POST('/plants', { body: { id: 2, name: 'Quercus robur' } });
     const { data, error } = await client.POST('/plants', { body: { id: 2, name: 'Ilex' } });
     expectTypeOf(error).toEqualTypeOf<Schemas['Error'] | undefined>();
@@ -76,7 +76,7 @@ describe('a typed client made from the document, against a running server', () =
     expect(plants.get(9007199254740993n)).toEqual({ id: 9007199254740993n, name: 'Acer' });
   });
 
-  it('refuses wrong requests at compile time', () => {
+  it('rejects invalid requests at compile time', () => {
     const never = () => [
       // @ts-expect-error id is required
       client.POST('/plants', { body: { name: 'Rosa' } }),
@@ -95,7 +95,7 @@ describe('a typed client made from the document, against a running server', () =
   });
 });
 
-it('openapi-typescript makes an int64 a bigint if it is told to, as examples/README.md tells it', async () => {
+it('openapi-typescript makes an int64 a bigint with the transform of examples/README.md', async () => {
   const types = astToString(
     await openapiTS(JSON.stringify(openapi()), {
       transform: ({ format }) =>

@@ -59,13 +59,13 @@ describe('the document', () => {
     expect(taken).toBe(document);
   });
 
-  it('names the servers that it is given, and no others', () => {
+  it('names the given servers, and no others', () => {
     expect(document.servers).toEqual([{ url: '/' }]);
     expect(openapi({ servers: [{ url: '/api' }] }).servers).toEqual([{ url: '/api' }]);
   });
 });
 
-it('every title, summary and description says something', () => {
+it('every title, summary and description has a text', () => {
   const empty: string[] = [];
   const visit = (value: unknown, path: string) => {
     if (typeof value !== 'object' || value === null) return;
@@ -121,7 +121,7 @@ describe('the contract as it was published', () => {
     expect(post).not.toHaveProperty('security');
   });
 
-  it('takes a NewPlant and answers a Plant or an Error', () => {
+  it('accepts a NewPlant and returns a Plant or an Error', () => {
     expect(post.requestBody).toMatchObject({ required: true, content: json('NewPlant') });
     expect(post.responses[200]).toMatchObject({ description: 'plant response', content: json('Plant') });
     expect(post.responses[400]).toMatchObject({ description: 'unexpected error', content: json('Error') });

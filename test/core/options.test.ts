@@ -13,7 +13,7 @@ import { describe, expect, test } from 'vitest';
 const create = (options: unknown) => () =>
   createPlantStore(memoryStorage(), () => true, options as PlantStoreOptions);
 
-describe('a bad option is a TypeError at once, which names the option', () => {
+describe('an invalid option is a TypeError at once, which names the option', () => {
   const bad: Record<keyof PlantStoreOptions, readonly unknown[]> = {
     basePath: [
       ...['api', '/', '/api/', '//api', '/api//v1', '/api?x', '/api#x', 7, null, {}, ['/api']],
@@ -105,7 +105,7 @@ describe('a bad option is a TypeError at once, which names the option', () => {
   });
 });
 
-describe('a good option is taken', () => {
+describe('a valid option is accepted', () => {
   const good: Record<keyof PlantStoreOptions, readonly unknown[]> = {
     basePath: [
       ...[
@@ -140,7 +140,7 @@ describe('a good option is taken', () => {
   });
 });
 
-test('a basePath that is taken is one that clients send as it is', async () => {
+test('a basePath that is accepted is one that clients send unchanged', async () => {
   const path = fc.array(
     fc.oneof(fc.string({ maxLength: 5 }), fc.constantFrom('.', '..', '%2E', '%C3%BC', 'api')),
   );
@@ -176,7 +176,7 @@ describe('acceptTokens and InsufficientScope check their arguments', () => {
     ['beyond ASCII', ['é']],
     ['a number', [7]],
     ['undefined, as from an environment without it', [undefined]],
-    ['a bad token after a good token', ['good', 'b\nad']],
+    ['an invalid token after a valid token', ['good', 'b\nad']],
   ])('acceptTokens: %s', (_what, tokens) => {
     expect(() => acceptTokens(...(tokens as string[]))).toThrow(TypeError);
     expect(() => acceptTokens(...(tokens as string[]))).toThrow('acceptTokens');
@@ -191,7 +191,7 @@ describe('acceptTokens and InsufficientScope check their arguments', () => {
     },
   );
 
-  test('InsufficientScope says in a log which scope is lacking', () => {
+  test('InsufficientScope shows the missing scope in a log', () => {
     expect(new InsufficientScope('plants:write').message).toBe('the token lacks the scope plants:write');
   });
 });

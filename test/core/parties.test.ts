@@ -169,7 +169,7 @@ const synchronous = /headers|signal/;
 
 describe.each(Object.entries(parties))('whatever %s throws', (party, answer) => {
   const possible = Object.entries(ways).filter(([way]) => way === 'throws' || !synchronous.test(party));
-  test.each(possible)('when it %s, there is an answer', async (_way, failing) => {
+  test.each(possible)('when it %s, the client gets a response', async (_way, failing) => {
     await fc.assert(
       fc.asyncProperty(thrown, async (make) => {
         const answering = answer(failing(make()));
@@ -180,7 +180,7 @@ describe.each(Object.entries(parties))('whatever %s throws', (party, answer) => 
   });
 });
 
-describe('a foreign error that has the name of one of ours', () => {
+describe('a foreign error with the name of an error of the library', () => {
   const answerTo = async (party: string, properties: object) => {
     const { status, headers, body } = await parties[party]!(
       ways.throws!(Object.assign(new Error(), properties)),

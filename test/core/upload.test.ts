@@ -36,8 +36,8 @@ const errorOf = async (body: PlantRequest['body']) =>
 /** Larger than the limit by itself. */
 const chunk = new Uint8Array(2 ** 20);
 
-describe('a refused upload', () => {
-  test('is read to its end, although the answer is given, and is not told to stop', async () => {
+describe('a rejected upload', () => {
+  test('is read to its end after the response, and is not stopped', async () => {
     const { body, closed, asked } = streamOf((count) => (count <= 20 ? chunk : undefined));
     expect(await errorOf(body)).toBe(40006);
     await vi.waitFor(() => expect(asked()).toBe(21));
@@ -45,7 +45,7 @@ describe('a refused upload', () => {
     expect([asked(), closed.mock.calls.length]).toEqual([21, 0]);
   });
 
-  test('is read one chunk a turn of the event loop, so that others are served meanwhile', async () => {
+  test('is read one chunk a turn of the event loop, so that other clients are served meanwhile', async () => {
     let turns = 0;
     let turning = setImmediate(function turn() {
       turns++;
@@ -67,7 +67,7 @@ describe('a refused upload', () => {
     ['of large chunks', chunk, 2 ** 6],
     ['of 2 KiB chunks', new Uint8Array(2 ** 11), 2 ** 15],
     ['of empty chunks, which count as 1 KiB', new Uint8Array(0), 2 ** 16],
-  ])('%s without end is told to stop, once, after 64 MiB', async (_, rest, expected) => {
+  ])('%s without end is stopped, once, after 64 MiB', async (_, rest, expected) => {
     const { body, closed, asked } = streamOf((count) => (count === 1 ? chunk : rest));
     expect(await errorOf(body)).toBe(40006);
     await vi.waitFor(() => expect(closed).toHaveBeenCalled(), 20_000);
@@ -76,7 +76,7 @@ describe('a refused upload', () => {
     expect(asked()).toBeLessThanOrEqual(expected + 2);
   });
 
-  test('is told to stop after half a second without progress', async () => {
+  test('is stopped after half a second without progress', async () => {
     let stalledAt = 0;
     const { body, closed, asked } = streamOf((count) => {
       if (count < 5) return chunk;
@@ -89,7 +89,7 @@ describe('a refused upload', () => {
     expect(asked()).toBe(5);
   });
 
-  test('may break: nothing more is asked of it, and no rejection is unhandled', async () => {
+  test('may fail: it is not read again, and no rejection is unhandled', async () => {
     const { body, closed, asked } = streamOf((count) =>
       count < 3 ? chunk : Promise.reject(new Error('gone')),
     );
@@ -107,7 +107,7 @@ describe('a refused upload', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('broken'))],
-  ])('whose return %s harms nobody', async (_, close) => {
+  ])('whose return %s does no harm', async (_, close) => {
     const { body, closed } = streamOf(() => new Uint8Array(2 ** 25), close);
     expect(await errorOf(body)).toBe(40006);
     await vi.waitFor(() => expect(closed).toHaveBeenCalledTimes(1));
@@ -132,14 +132,14 @@ describe('a refused upload', () => {
     expect(timers()).toBeLessThanOrEqual(before);
   });
 
-  test('that is no connection is not read on, but told to stop', async () => {
+  test('that is no connection is stopped, not drained', async () => {
     const { body, closed, asked } = streamOf(() => chunk);
     Reflect.deleteProperty(body as object, 'pipe');
     expect(await errorOf(body)).toBe(40006);
     expect([asked(), closed.mock.calls.length]).toEqual([1, 1]);
   });
 
-  test('that is late and no connection is not read further, also if it has no return', async () => {
+  test('that timed out and is no connection is not read further, even without a return', async () => {
     let give: (value: unknown) => void = () => {};
     const next = vi.fn(() => new Promise((resolve) => (give = resolve)));
     const late = createPlantStore(memoryStorage(), () => true, { timeoutMs: 5 });

@@ -50,7 +50,6 @@ const unchecked: readonly string[] = [
   'adapters/',
   'examples/server/',
   'src/',
-  'test/core/',
   'test/examples/',
   'test/hosts/',
   'test/published/',
