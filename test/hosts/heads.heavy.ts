@@ -1,7 +1,6 @@
 // Twenty thousand requests whose heads a seed has changed, each sent to three hosts over sockets of their own: every one
 // is answered or closed, none with a 5xx, and all three hosts answer alike.
 import { createServer } from 'node:http';
-import { connect } from 'node:net';
 import express from 'express';
 import Koa from 'koa';
 import { acceptTokens, createPlantStore, type PlantStorage } from 'plant-store';
@@ -10,7 +9,7 @@ import { toKoa } from 'plant-store/koa';
 import { toNode } from 'plant-store/node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { randomOf, seed } from '../support/random.js';
-import { listen } from '../support/sockets.js';
+import { listen, Wire } from '../support/sockets.js';
 
 const body = '{"id":1,"name":"Rosa canina"}';
 const methods = ['POST', 'GET', 'PUT', 'HEAD', 'OPTIONS', 'post', 'POSTT', 'CONNECT', 'P\tOST', ''];
@@ -127,36 +126,29 @@ function request(random: () => number): Buffer {
 const isForApp = /^40[45]/;
 const isOurs = /^POST (?:http:\/\/a\.example)?\/plants(?:\?\S*)? /;
 
-/** The first answer other than a 1xx: its status and body; `closed` if the server closed without one. */
-function exchange(port: number, bytes: Buffer): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let received = '';
-    const socket = connect(port, '127.0.0.1');
-    // No host may take as long: a request that stops short is answered after 200 ms.
-    socket.setTimeout(10_000, () =>
-      socket.destroy(new Error(`no answer to ${JSON.stringify(bytes.toString('latin1'))}`)),
-    );
-    const finish = (answer: string) => {
-      socket.destroy();
-      resolve(answer);
-    };
-    const look = (ended: boolean) => {
-      const [, status, head = '', rest = ''] =
-        /^(?:HTTP\/1.1 1\d\d .*?\r\n\r\n)*HTTP\/1.1 (\d+) (.*?)\r\n\r\n(.*)$/s.exec(received) ?? [];
-      const length = Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? Number.NaN);
-      const isHead = /^HEAD /.test(bytes.toString('latin1'));
-      if (status && (ended || rest.length >= length || isHead)) {
-        finish(`${status} ${Number.isNaN(length) || isHead ? '' : rest.slice(0, length)}`);
-      } else if (ended) finish('closed');
-    };
-    socket.on('data', (chunk) => {
-      received += chunk.toString('latin1');
-      look(false);
-    });
-    socket.on('error', (error) => (/no answer/.test(error.message) ? reject(error) : look(true)));
-    socket.on('close', () => look(true));
-    socket.write(bytes);
-  });
+/** The first response other than a 1xx: its status and body; `closed` if the server closed before it was complete. */
+async function exchange(port: number, bytes: Buffer): Promise<string> {
+  const wire = await Wire.open(port);
+  const text = bytes.toString('latin1');
+  const isHead = text.startsWith('HEAD ');
+  let isStalled = false;
+  // No host may take as long: a request that stops short gets its response after 200 ms.
+  const timer = setTimeout(() => {
+    isStalled = true;
+    wire.destroy();
+  }, 10_000);
+  try {
+    await wire.write(bytes);
+    let response = await wire.answer({ bodyless: isHead });
+    while (response.status < 200) response = await wire.answer({ bodyless: isHead });
+    return `${response.status} ${response.text}`;
+  } catch {
+    if (isStalled) throw new Error(`no response to ${JSON.stringify(text)}`);
+    return 'closed';
+  } finally {
+    clearTimeout(timer);
+    wire.destroy();
+  }
 }
 
 let servers: Awaited<ReturnType<typeof listen>>[];

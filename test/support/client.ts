@@ -2,6 +2,7 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:http2';
 import { request as httpsRequest } from 'node:https';
+import { text } from 'node:stream/consumers';
 import type { Answer, CompleteRequest } from './contract.js';
 
 export interface Client {
@@ -51,14 +52,8 @@ function sendHttp1(origin: string, { method, path, headers, body }: CompleteRequ
     let answered = false;
     request.on('response', (response) => {
       answered = true;
-      let text = '';
-      response.setEncoding('utf8').on('data', (chunk) => {
-        text += chunk;
-      });
-      response.on('end', () => {
-        resolve({ status: response.statusCode ?? 0, headers: lookup(response.headers), text });
-      });
-      response.on('error', reject);
+      const { statusCode: status = 0, headers } = response;
+      text(response).then((body) => resolve({ status, headers: lookup(headers), text: body }), reject);
     });
     // The server may cut the connection after it responded to a rejected upload.
     request.on('error', (error) => answered || reject(error));

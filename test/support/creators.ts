@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 
 /** The response to a create; `status` is 0 if the connection broke. */
 export interface CreateAnswer {
@@ -54,12 +55,7 @@ export class Creators {
       const creating = request(
         { host: '127.0.0.1', port: this.#port, path: '/plants', method: 'POST', headers, agent: this.#agent },
         (response) => {
-          let body = '';
-          response.setEncoding('utf8').on('data', (text) => {
-            body += text;
-          });
-          response.on('end', () => resolve({ status: response.statusCode!, body }));
-          response.on('error', broken);
+          text(response).then((body) => resolve({ status: response.statusCode!, body }), broken);
         },
       );
       creating.on('error', broken);

@@ -1,5 +1,6 @@
 // Offers creates at a steady rate, whether or not earlier creates have settled, in its own process.
 import { Agent, request } from 'node:http';
+import { json } from 'node:stream/consumers';
 
 export interface Offer {
   readonly port: number;
@@ -27,14 +28,10 @@ function create(id: number): Promise<OfferedAnswers[number]> {
     const sent = request(
       { host: '127.0.0.1', port, path: '/plants', method: 'POST', agent, headers },
       (response) => {
-        let text = '';
-        response.setEncoding('utf8').on('data', (chunk) => {
-          text += chunk;
-        });
-        response.on('end', () => {
-          const { error = 0 } = JSON.parse(text) as { error?: number };
+        json(response).then((body) => {
+          const { error = 0 } = body as { error?: number };
           resolve({ id, error, sentAt, ms: performance.now() - started - sentAt });
-        });
+        }, reject);
       },
     );
     sent.on('error', reject);
