@@ -1,4 +1,5 @@
 import { copyFile, writeFile } from 'node:fs/promises';
+import { build } from 'esbuild';
 import { defineConfig } from 'tsup';
 import { openapi } from './src/openapi.js';
 
@@ -32,5 +33,22 @@ export default defineConfig({
   async onSuccess() {
     await writeFile('dist/openapi.json', `${JSON.stringify(openapi(), null, 2)}\n`);
     await copyFile('test/published/host-cases.json', 'dist/host-cases.json');
+    await buildProgram();
   },
 });
+
+/** Builds the program of `npx plant-store`: the demo server, which imports the package by its own name. */
+async function buildProgram(): Promise<void> {
+  await build({
+    entryPoints: ['examples/server/server.ts'],
+    outfile: 'dist/cli.js',
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    external: ['plant-store', 'plant-store/*'],
+    banner: { js: '#!/usr/bin/env node' },
+  });
+  for (const name of ['style.css', 'script.js'])
+    await copyFile(`examples/server/page/${name}`, `dist/${name}`);
+}

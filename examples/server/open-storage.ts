@@ -7,6 +7,7 @@ import { memoryStorage } from 'plant-store/memory';
 import { mysqlStorage } from 'plant-store/mysql';
 import { postgresStorage } from 'plant-store/postgres';
 import { sqliteStorage } from 'plant-store/sqlite';
+import { installed, type SqliteDatabase, sqliteDriver } from './drivers.js';
 
 export interface OpenStorage {
   readonly storage: PlantStorage;
@@ -24,32 +25,54 @@ const openers: Record<string, (url: string) => OpenStorage | Promise<OpenStorage
 };
 
 /**
- * Opens the storage that a `DATABASE_URL` names, and makes its table. Rejects with one line for a person.
+ * Opens the storage that a URL describes, and creates its table. Without a URL, it is plants.db if there is a driver of
+ * SQLite, otherwise memory. Rejects with one line for a person.
  *
  * Nothing prints the URL itself: it may hold a password, in more forms than any pattern finds.
+ *
+ * @param setting where the URL was set, for messages
  */
-export async function openStorage(url: string): Promise<OpenStorage> {
-  const scheme = url.slice(0, url.indexOf(':') + 1);
-  const open = Object.hasOwn(openers, scheme) && openers[scheme];
-  if (!open) throw new Error(`DATABASE_URL must start with one of ${Object.keys(openers).join(', ')}`);
-  return open(url);
+export async function openStorage(url: string | undefined, setting = 'DATABASE_URL'): Promise<OpenStorage> {
+  try {
+    if (url === undefined) return sqliteDriver() ? await openSqlite('file:plants.db') : withoutSqlite;
+    const scheme = url.slice(0, url.indexOf(':') + 1);
+    const open = Object.hasOwn(openers, scheme) && openers[scheme];
+    if (!open) throw new Error(`DATABASE_URL must start with one of ${Object.keys(openers).join(', ')}`);
+    return await open(url);
+  } catch (error) {
+    throw new Error((error as Error).message.replace('DATABASE_URL', setting));
+  }
 }
 
+const inMemory: OpenStorage = {
+  storage: memoryStorage(),
+  place: 'in memory, lost on exit',
+  close: async () => {},
+};
+
+const sqliteSources = 'Node 22.13 or later, or npm install libsql';
+
+const withoutSqlite: OpenStorage = {
+  ...inMemory,
+  place: `${inMemory.place} (to keep plants: ${sqliteSources})`,
+};
+
 function openMemory(url: string): OpenStorage {
-  if (url !== 'memory:')
-    throw new Error('DATABASE_URL memory: takes no name, because its plants are gone when it stops');
-  return { storage: memoryStorage(), place: 'in memory, lost on exit', close: async () => {} };
+  if (url !== 'memory:') throw new Error('DATABASE_URL must be exactly memory: (nothing is written to disk)');
+  return inMemory;
 }
 
 async function openSqlite(url: string): Promise<OpenStorage> {
   const path = url.startsWith('file://') ? fileURLToPath(url) : url.slice('file:'.length);
-  // SQLite takes these for a temporary database: it would lose plants that were acknowledged.
-  if (path === '' || path === ':memory:') throw new Error('DATABASE_URL file: needs the name of a file');
-  if (url.includes('?')) throw new Error('DATABASE_URL file: takes no parameters');
+  // SQLite takes these for a temporary database: it would lose plants whose creates returned 200.
+  if (path === '' || path === ':memory:')
+    throw new Error('DATABASE_URL file: requires a path, such as file:plants.db');
+  if (url.includes('?')) throw new Error('DATABASE_URL file: does not accept query parameters');
+  const Driver = sqliteDriver();
+  if (!Driver) throw new Error(`DATABASE_URL file: requires ${sqliteSources}`);
   const file = resolve(path);
   await checkWritable(file);
-  const { default: Database } = await import('libsql');
-  let database: InstanceType<typeof Database> | undefined;
+  let database: SqliteDatabase | undefined;
   const close = async () => {
     try {
       // Moves the plants from the log next to the file into the file itself.
@@ -60,9 +83,9 @@ async function openSqlite(url: string): Promise<OpenStorage> {
     database?.close();
   };
   return opened(file, close, async () => {
-    database = new Database(file);
-    // FULL syncs at every commit: what was answered survives a power cut. The wait for another process blocks this
-    // one's event loop, so it is short; plant-store comes back by itself.
+    database = new Driver(file);
+    // FULL syncs at every commit: a plant whose create returned 200 survives a power cut. The wait for another process
+    // blocks this one's event loop, so it is short; plant-store retries by itself.
     database.exec('PRAGMA busy_timeout=100; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL');
     const storage = sqliteStorage(database);
     await storage.createTable();
@@ -70,30 +93,31 @@ async function openSqlite(url: string): Promise<OpenStorage> {
   });
 }
 
-/** SQLite says only "14" if it cannot write, so what is wrong is found out before it is asked. */
+/** SQLite says only "14" if it cannot write, so find the reason first. */
 async function checkWritable(file: string): Promise<void> {
   const fail = (path: string, { message }: Error) => {
     const [, reason = message] = /^\w+: (.*), access /.exec(message) ?? [];
     throw new Error(`cannot write to ${path}: ${reason}`);
   };
-  // The folder too, because SQLite keeps its log beside the file.
-  await access(dirname(file), constants.W_OK).catch((error) => fail(`the folder ${dirname(file)}`, error));
+  // The directory too, because SQLite writes its log next to the file.
+  await access(dirname(file), constants.W_OK).catch((error) => fail(`the directory ${dirname(file)}`, error));
   const found = await stat(file).catch(() => undefined);
-  if (found?.isDirectory()) throw new Error(`cannot write to the file ${file}: it is a folder`);
+  if (found?.isDirectory()) throw new Error(`cannot write to the file ${file}: it is a directory`);
   if (found) await access(file, constants.W_OK).catch((error) => fail(`the file ${file}`, error));
 }
 
 async function openPostgres(url: string): Promise<OpenStorage> {
   checkServerUrl(url);
-  const { default: pg } = await import('pg');
+  const pg = installed<typeof import('pg')>('pg');
+  if (!pg) throw new Error('DATABASE_URL postgres: requires the driver pg: npm install pg');
   const place = serverPlace(
     'PostgreSQL',
     readBy(() => new pg.Client({ connectionString: url })),
   );
-  // A connection that hangs is given up, so that the pool can make another.
+  // A connection that hangs is closed, so that the pool can open another.
   const pool = new pg.Pool({ connectionString: url, query_timeout: 10_000, connectionTimeoutMillis: 5_000 });
   // Without a listener, a dropped idle connection crashes the process.
-  pool.on('error', (error) => console.error(`plant-store: lost a connection: ${oneLine(error)}`));
+  pool.on('error', (error) => console.error(`plant-store: database connection dropped: ${oneLine(error)}`));
   const close = () => pool.end();
   return opened(place, close, async () => {
     const storage = postgresStorage(pool);
@@ -104,12 +128,15 @@ async function openPostgres(url: string): Promise<OpenStorage> {
 
 async function openMysql(url: string): Promise<OpenStorage> {
   checkServerUrl(url);
-  const { createPool } = await import('mysql2/promise');
+  const driver = installed<typeof import('mysql2/promise')>('mysql2/promise');
+  if (!driver) throw new Error('DATABASE_URL mysql: requires the driver mysql2: npm install mysql2');
   const parameters = readBy(() => new URL(url)).searchParams;
-  // The driver ignores it there, and prints the names of parameters that it does not know.
+  // The driver ignores it there, and prints the names of unknown parameters.
   if ([...parameters.keys()].some((name) => name.startsWith('password')))
-    throw new Error('DATABASE_URL mysql: takes a password only before the host');
-  const pool = createPool({ uri: url, connectTimeout: 5_000 });
+    throw new Error(
+      'DATABASE_URL mysql: put the password before the host: mysql://user:password@host/database',
+    );
+  const pool = driver.createPool({ uri: url, connectTimeout: 5_000 });
   const { connectionConfig } = pool.pool.config as unknown as { connectionConfig: Server };
   const close = () => pool.end();
   return opened(serverPlace('MySQL', connectionConfig), close, async () => {
@@ -120,14 +147,14 @@ async function openMysql(url: string): Promise<OpenStorage> {
 }
 
 const form =
-  'DATABASE_URL must read scheme://user:password@host:port/database; in a password write @ / ? # as %40 %2F %3F %23';
+  'DATABASE_URL must look like scheme://user:password@host:port/database; percent-encode @ / ? # in the password (%40 %2F %3F %23)';
 
 /** An unescaped / ? or # in a password ends the host early: the rest of the password would pass for harmless parts. */
 function checkServerUrl(url: string): void {
   if (!/^\w+:\/\/[^/?#]*([/?#][^@]*)?$/.test(url)) throw new Error(form);
 }
 
-/** What a driver makes of the URL. */
+/** Parses the URL as a driver does. */
 function readBy<T>(parse: () => T): T {
   try {
     return parse();
@@ -136,7 +163,7 @@ function readBy<T>(parse: () => T): T {
   }
 }
 
-/** What the driver itself read from the URL. */
+/** The server as the driver itself read it from the URL. */
 interface Server {
   readonly host: string;
   readonly port: number;
@@ -147,7 +174,7 @@ function serverPlace(engine: string, { host, port, database }: Server): string {
   return `${engine} at ${host}:${port}${database ? `, database ${database}` : ''}`;
 }
 
-/** Prepares a storage; if that fails, lets go of it and says which it was. */
+/** Prepares a storage; if that fails, closes it and throws an error that names it. */
 async function opened(
   place: string,
   close: () => Promise<void>,
@@ -157,11 +184,11 @@ async function opened(
     return { storage: await prepare(), place, close };
   } catch (error) {
     await close();
-    throw new Error(`cannot use ${place}: ${oneLine(error as Error)}`);
+    throw new Error(`cannot open ${place}: ${oneLine(error as Error)}`);
   }
 }
 
-/** What a driver says, on one line: an error of several addresses has its message in its parts. */
+/** A driver's message on one line: an error of several addresses has its message in its parts. */
 function oneLine(error: NodeJS.ErrnoException & { errors?: Error[] }): string {
   const message = error.message || error.errors?.[0]?.message || error.code || String(error);
   return message.replace(/\s+/g, ' ').trim();

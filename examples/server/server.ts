@@ -1,35 +1,41 @@
-// The demo server: `npm start`. Its settings come from the environment; the README lists them.
+// The demo server: `npx plant-store`, and `npm start` in a clone.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { acceptTokens, createPlantStore } from 'plant-store';
 import { toNode } from 'plant-store/node';
+import { command } from './command.js';
 import { finder, freeId, randomId } from './free-id.js';
 import { openStorage } from './open-storage.js';
 import { evaluationPage } from './page/page.js';
-import { isLoopback, refuseHost, refuseInWords } from './refusals.js';
+import { refuseHost, refuseInWords } from './refusals.js';
+import { schemaOf } from './schema.js';
+import { readArguments, readSettings, type Settings, usage } from './settings.js';
 import { stopper } from './stop.js';
 
-const evaluationToken = 'for-evaluation-only';
-
-start().catch((error: Error) => {
+run(process.argv.slice(2)).catch((error: Error) => {
   console.error(`plant-store: ${error.message}`);
   process.exit(1);
 });
 
-async function start(): Promise<void> {
-  const host = process.env.HOST || '127.0.0.1';
-  const port = wholeNumber('PORT', 3000, 0, 65_535);
-  const bodyLimit = wholeNumber('BODY_LIMIT', 1_048_576, 1, Number.MAX_SAFE_INTEGER);
-  const timeoutMs = wholeNumber('TIMEOUT_MS', 30_000, 0, 2 ** 31 - 1);
-  const token = process.env.TOKEN || evaluationToken;
-  // A token of your own is a secret: neither the terminal nor the page, which anybody can open, shows it.
-  const publicToken = token === evaluationToken ? token : undefined;
-  if (publicToken && !isLoopback(host))
-    throw new Error(`HOST ${host} is reachable from other machines: set TOKEN to a secret of your own`);
-  if (!/^[\w.~+/-]+=*$/.test(token)) throw new Error('TOKEN must be one word of A-Z a-z 0-9 - . _ ~ + /');
+async function run(args: readonly string[]): Promise<void> {
+  if (Number.parseInt(process.versions.node, 10) < 20)
+    throw new Error(`requires Node 20 or later, found ${process.versions.node}`);
+  const { flags, words } = readArguments(args);
+  const [word, engine, ...more] = words;
+  if (flags.help) return console.log(usage);
+  if (flags.version) return console.log(createRequire(import.meta.url)('plant-store/package.json').version);
+  if (word === 'schema' && more.length === 0)
+    return console.log(schemaOf(engine, flags.table as string | undefined));
+  if (word !== undefined)
+    throw new Error(`unknown command ${words.join(' ')} (plant-store --help lists the commands)`);
+  await serve(readSettings(flags, process.env));
+}
 
-  const { storage, place, close } = await openStorage(process.env.DATABASE_URL || 'file:plants.db');
+async function serve(settings: Settings): Promise<void> {
+  const { host, port, bodyLimit, timeoutMs, token, publicToken } = settings;
+  const { storage, place, close } = await openStorage(settings.database, settings.databaseSetting);
   const mount = toNode(createPlantStore(storage, acceptTokens(token), { bodyLimit, timeoutMs }));
   const find = finder(storage);
   const curlId = (await freeId(find)) ?? randomId();
@@ -60,7 +66,9 @@ async function start(): Promise<void> {
   // Connections that come at once wait here: one that finds no room tries again only a second later.
   server.listen({ port, host, backlog: 4_096 });
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'EADDRINUSE' ? new Error(`port ${port} is in use: set PORT to another`) : error;
+    throw error.code === 'EADDRINUSE'
+      ? new Error(`port ${port} is already in use: set PORT to a free one (0 picks one)`)
+      : error;
   });
   // A second signal ends the process at once.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -74,25 +82,14 @@ async function start(): Promise<void> {
   announce(server.address() as AddressInfo, place, curlId, publicToken);
 }
 
-function wholeNumber(name: string, otherwise: number, least: number, most: number): number {
-  const text = process.env[name];
-  if (!text) return otherwise;
-  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= least && value <= most)) {
-    throw new Error(`${name} must be a whole number from ${least} to ${most}, not ${JSON.stringify(text)}`);
-  }
-  return value;
-}
-
 function announce({ address, port, family }: AddressInfo, place: string, id: bigint, token?: string): void {
   const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
-  const authorization = token ? `'Authorization: Bearer ${token}'` : '"Authorization: Bearer $TOKEN"';
-  console.log(`plant-store is listening on ${url}
-  token    ${token ?? 'yours, from TOKEN'}
-  plants   ${place}
+  console.log(`plant-store demo server on ${url} (Ctrl+C stops it)
+  Endpoint  POST ${url}/plants
+  Token     ${token ?? '(set by TOKEN, not shown)'}
+  Storage   ${place}
 
-Open ${url} in a browser, or create a plant here:
-
-  curl -i ${url}/plants -H ${authorization} -H 'Content-Type: application/json' -d '{"id":${id},"name":"Rosa canina","tag":"shrub"}'
+Open ${url} in a browser, or run in another terminal:
+  ${command(process.platform, url, id, token)}
 `);
 }

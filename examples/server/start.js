@@ -1,9 +1,8 @@
 // `npm start`. It says in one line what is missing, before a module that needs it is loaded.
-const { versions } = process;
+const { node } = process.versions;
 
-if (Number.parseInt(versions.node, 10) < 20)
-  fail(`needs Node 20 or newer, and this is Node ${versions.node}`);
-await import('tsx').catch(() => fail('npm start needs the development dependencies: run npm ci'));
+if (Number.parseInt(node, 10) < 20) fail(`requires Node 20 or later, found ${node}`);
+await import('tsx').catch(() => fail('dependencies are missing: run npm ci'));
 await import('./server.ts');
 
 function fail(message) {

@@ -3,8 +3,8 @@ import { openStorage } from '../../examples/server/open-storage.js';
 
 // No server listens on port 1.
 const refused = /ECONNREFUSED/;
-const unreadable = /^DATABASE_URL must read scheme:\/\/user:password@host/;
-const misplaced = /takes a password only before the host/;
+const unreadable = /^DATABASE_URL must look like scheme:\/\/user:password@host/;
+const misplaced = /put the password before the host/;
 
 describe('opening a storage never tells a password', () => {
   it.each<[string, RegExp]>([

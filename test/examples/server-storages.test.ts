@@ -79,11 +79,11 @@ describe('the evaluation server on a database', () => {
   it('prints the error of a driver as one clear line, and exits with 1', async () => {
     const missing = join(folder, 'no-such-folder');
     await fails({
-      [`file:${missing}/plants.db`]: `cannot write to the folder ${missing}: no such file or directory`,
-      [`file:${folder}`]: `cannot write to the file ${folder}: it is a folder`,
-      [`file:${join(folder, 'letter.db')}`]: /cannot use \S+letter\.db: .*not a database/,
+      [`file:${missing}/plants.db`]: `cannot write to the directory ${missing}: no such file or directory`,
+      [`file:${folder}`]: `cannot write to the file ${folder}: it is a directory`,
+      [`file:${join(folder, 'letter.db')}`]: /cannot open \S+letter\.db: .*not a database/,
       'postgres://rose:thorn@127.0.0.1:1/garden':
-        'cannot use PostgreSQL at 127.0.0.1:1, database garden: connect ECONNREFUSED',
+        'cannot open PostgreSQL at 127.0.0.1:1, database garden: connect ECONNREFUSED',
       [database.url.replace('/postgres?', '/meadow?')]: 'database "meadow" does not exist',
     });
   });
@@ -97,7 +97,7 @@ describe('the evaluation server on a database', () => {
     chmodSync(locked, 0o555);
     await fails(
       {
-        [`file:${locked}/plants.db`]: `cannot write to the folder ${locked}: permission denied`,
+        [`file:${locked}/plants.db`]: `cannot write to the directory ${locked}: permission denied`,
         [`file:${kept}`]: `cannot write to the file ${kept}: permission denied`,
       },
       // For root everything is writable, until it lays its rights down.

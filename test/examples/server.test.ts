@@ -43,7 +43,7 @@ describe('npm start', () => {
     cpSync(`${root}package.json`, join(folder, 'package.json'));
     const program = startProgram([process.execPath, join(folder, 'examples/server/start.js')]);
     expect(await program.exit).toBe(1);
-    expect(program.output()).toBe('plant-store: npm start needs the development dependencies: run npm ci\n');
+    expect(program.output()).toBe('plant-store: dependencies are missing: run npm ci\n');
   });
 });
 
@@ -61,20 +61,24 @@ describe('the evaluation server', () => {
   });
 
   it.each([
-    ['PORT', 'eighty', 'PORT must be a whole number from 0 to 65535, not "eighty"'],
+    ['PORT', 'eighty', 'PORT must be an integer from 0 to 65535, got "eighty"'],
     ['PORT', '65536', 'PORT must be'],
     ['BODY_LIMIT', '0', 'BODY_LIMIT must be'],
     ['TIMEOUT_MS', '-1', 'TIMEOUT_MS must be'],
     ['TIMEOUT_MS', '1.5', 'TIMEOUT_MS must be'],
-    ['HOST', '0.0.0.0', 'set TOKEN'],
+    [
+      'HOST',
+      '0.0.0.0',
+      'HOST 0.0.0.0 exposes the server to other machines: set TOKEN to a secret value first',
+    ],
     ['HOST', '0.0.0.0 TOKEN=for-evaluation-only', 'set TOKEN'],
-    ['TOKEN', 'two words', 'TOKEN must be'],
+    ['TOKEN', 'two words', 'TOKEN may contain only A-Z a-z 0-9 - . _ ~ + / and trailing ='],
     ['DATABASE_URL', 'mongodb://127.0.0.1/plants', 'DATABASE_URL must start with'],
     ['DATABASE_URL', 'plants.db', 'DATABASE_URL must start with'],
-    ['DATABASE_URL', 'file:', 'needs the name of a file'],
-    ['DATABASE_URL', 'file::memory:', 'needs the name of a file'],
-    ['DATABASE_URL', 'file:plants.db?mode=memory', 'takes no parameters'],
-    ['DATABASE_URL', 'memory:x', 'memory: takes no name'],
+    ['DATABASE_URL', 'file:', 'DATABASE_URL file: requires a path, such as file:plants.db'],
+    ['DATABASE_URL', 'file::memory:', 'requires a path'],
+    ['DATABASE_URL', 'file:plants.db?mode=memory', 'does not accept query parameters'],
+    ['DATABASE_URL', 'memory:x', 'DATABASE_URL must be exactly memory: (nothing is written to disk)'],
   ])('refuses %s=%s in one line and exits with 1', async (name, text, message) => {
     const [value, ...more] = text.split(' TOKEN=');
     const program = start({ [name]: value!, ...(more[0] && { TOKEN: more[0] }) });
@@ -85,8 +89,8 @@ describe('the evaluation server', () => {
 
   it('takes its defaults for variables that are empty', async () => {
     const program = start({ HOST: '', TOKEN: '', BODY_LIMIT: '', TIMEOUT_MS: '', PORT: '' });
-    const [printed] = await program.printed(/listening on .*|port 3000 is in use/);
-    expect(printed).toMatch(/http:\/\/127\.0\.0\.1:3000$|port 3000 is in use/);
+    const [printed] = await program.printed(/server on \S+|port 3000 is already in use/);
+    expect(printed).toMatch(/http:\/\/127\.0\.0\.1:3000$|port 3000 is already in use/);
   });
 
   it('keeps its plants in ./plants.db if DATABASE_URL is empty', async () => {
@@ -98,7 +102,7 @@ describe('the evaluation server', () => {
       { DATABASE_URL: '', TSX_TSCONFIG_PATH: `${root}tsconfig.json` },
     );
     onTestFinished(() => void program.child.kill('SIGKILL'));
-    await program.printed(new RegExp(`plants +${folder}/plants.db\n`));
+    await program.printed(new RegExp(`Storage +${folder}/plants.db\n`));
     expect(existsSync(join(folder, 'plants.db'))).toBe(true);
   });
 
@@ -116,7 +120,9 @@ describe('the evaluation server', () => {
     const { port } = other.address() as AddressInfo;
     const program = start({ PORT: String(port) });
     expect(await program.exit).toBe(1);
-    expect(program.output().trimEnd()).toBe(`plant-store: port ${port} is in use: set PORT to another`);
+    expect(program.output().trimEnd()).toBe(
+      `plant-store: port ${port} is already in use: set PORT to a free one (0 picks one)`,
+    );
     other.close();
   });
 

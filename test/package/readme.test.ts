@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { command } from '../../examples/server/command.js';
 import { plantStoreRules } from '../../src/options.js';
 import { problems } from '../../src/problems.js';
 import { examples } from '../support/examples.js';
@@ -54,13 +55,8 @@ describe('README.md', () => {
     expect(first).toMatch(/^import /);
   });
 
-  it('shows the curl that the server prints, which a test of the server pastes', () => {
-    const server = read('examples/server/server.ts');
-    const [template = ''] = /curl -i .*/.exec(server) ?? [];
-    const printed = template
-      .replace(/\$\{url\}/, 'http://127.0.0.1:3000')
-      .replace(/\$\{authorization\}/, "'Authorization: Bearer for-evaluation-only'")
-      .replace(/\$\{id\}/, '1');
+  it('shows the command that the server prints, which a test of the server pastes', () => {
+    const printed = command('linux', 'http://127.0.0.1:3000', 1n, 'for-evaluation-only');
     expect(blocks(readme, 'sh')).toContain(printed);
   });
 

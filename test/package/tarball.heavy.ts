@@ -8,9 +8,11 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { publint } from 'publint';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { entries } from '../../tsup.config.js';
+import { createPlant } from '../support/plants.js';
+import { startProgram, urlOf } from '../support/program.js';
 import { root } from '../support/root.js';
 import { bundleBudget } from './budget.js';
 
@@ -19,6 +21,8 @@ const node = (args: string[], cwd: string) => run(process.execPath, args, cwd);
 const subpaths = Object.keys(packageJson.exports).filter((name) => !name.endsWith('.json'));
 const specifierOf = (subpath: string) => `plant-store${subpath.slice(1)}`;
 const specifiers = subpaths.map(specifierOf);
+// The declarations of valibot, which plant-store/schema returns, need a platform that has Blob and File.
+const bareSpecifiers = specifiers.filter((name) => name !== 'plant-store/schema');
 
 let temp: string;
 let tarball: string;
@@ -83,9 +87,14 @@ describe('the tarball', () => {
     const expected =
       /^plant-store\/(dist\/[^/]+\.(js|cjs|d\.ts|d\.cts)|examples\/.+|(adapters|src|test\/programs\/bench)\/[^/]+\.(md|svg))$/;
     expect(names.filter((name) => !expected.test(name)).sort()).toEqual(
-      ['LICENSE', 'README.md', 'dist/host-cases.json', 'dist/openapi.json', 'package.json'].map(
-        (name) => `plant-store/${name}`,
-      ),
+      [
+        'LICENSE',
+        'README.md',
+        'dist/host-cases.json',
+        'dist/openapi.json',
+        'dist/style.css',
+        'package.json',
+      ].map((name) => `plant-store/${name}`),
     );
   });
 
@@ -139,6 +148,51 @@ describe('the tarball', () => {
     const { code, output } = await node([attw, tarball, ...options], temp);
     expect({ code, output: code ? output : '' }).toEqual({ code: 0, output: '' });
     for (const name of specifiers) expect(output).toContain(`"${name}"`);
+  });
+});
+
+describe('npx plant-store', () => {
+  const cli = () => join(installed, 'plant-store', packageJson.bin['plant-store']);
+
+  it('has a program that a shell can start', async () => {
+    expect(await readFile(cli(), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
+    const [first] = Object.values(packageJson.bin).map((file) =>
+      existsSync(join(installed, 'plant-store', file)),
+    );
+    expect(first).toBe(true);
+  });
+
+  it('starts the demo server with its page in an empty directory, and creates a plant', async () => {
+    const folder = await project('module', {});
+    const started = performance.now();
+    const program = startProgram([process.execPath, cli(), '--port', '0'], {}, folder);
+    onTestFinished(async () => {
+      program.child.kill('SIGKILL');
+      await program.exit;
+    });
+    const url = await urlOf(program);
+    console.log(`npx plant-store: listening after ${Math.round(performance.now() - started)} ms`);
+    expect(await (await fetch(url)).text()).toContain('<form id="create"');
+    expect(program.output()).toMatch(
+      /^ {2}Storage {3}(\/.*\/plants\.db|in memory, lost on exit \(to keep plants: .*\))$/m,
+    );
+    const { status, body } = await createPlant(
+      url,
+      '{"id":9007199254740993,"name":"Ilex"}',
+      'for-evaluation-only',
+    );
+    expect([status, body]).toEqual([200, { name: 'Ilex' }]);
+    program.child.kill('SIGTERM');
+    expect(await program.exit).toBe(0);
+  });
+
+  it('prints the SQL of the table', async () => {
+    const folder = await project('module', {});
+    const { code, output } = await node([cli(), 'schema', 'postgres', '--table', 'garden.plants'], folder);
+    expect({ code, output }).toEqual({
+      code: 0,
+      output: expect.stringMatching(/^CREATE TABLE .*"garden"\."plants" .*;\n$/),
+    });
   });
 });
 
@@ -238,10 +292,10 @@ describe.each(['module', 'commonjs'] as const)('in a project of "type": "%s"', (
           files: ['use.ts'],
         }),
         'use.ts': `
-        ${specifiers.map((name, i) => `import * as m${i} from '${name}';`).join('\n')}
+        ${bareSpecifiers.map((name, i) => `import * as m${i} from '${name}';`).join('\n')}
         import { acceptTokens, createPlantStore, type PlantHandler } from 'plant-store';
         import { memoryStorage } from 'plant-store/memory';
-        export const all: object[] = [${specifiers.map((_, i) => `m${i}`).join()}];
+        export const all: object[] = [${bareSpecifiers.map((_, i) => `m${i}`).join()}];
         export const handle: PlantHandler = createPlantStore(memoryStorage(), acceptTokens('secret'));
         // @ts-expect-error the types are there: a number is no storage
         createPlantStore(1, acceptTokens('secret'));
@@ -294,7 +348,9 @@ describe('the declarations fit every platform', () => {
       const files = Object.entries({ ...uses }).map(([name, text]) => [`${name}.ts`, text] as const);
       const folder = await project('module', {
         ...Object.fromEntries(files),
-        'all.ts': specifiers.map((name, i) => `export * as m${i} from '${name}';`).join('\n'),
+        'all.ts': ('bare' in uses ? bareSpecifiers : specifiers)
+          .map((name, i) => `export * as m${i} from '${name}';`)
+          .join('\n'),
         'tsconfig.json': JSON.stringify({
           compilerOptions: {
             module: 'nodenext',
@@ -337,11 +393,14 @@ describe('a bundle of plant-store and plant-store/fetch', () => {
     return outputFiles[0]?.text as string;
   }
 
-  it.each(subpaths.filter((name) => name !== '.' && name !== './fetch'))(
+  // The handler itself validates with the schemas.
+  it.each(subpaths.filter((name) => !['.', './fetch', './schema'].includes(name)))(
     'holds nothing of %s',
     async (subpath) => {
       const fetchNames = await namesOf('./fetch');
-      const foreign = (await namesOf(subpath)).filter((name) => !fetchNames.includes(name));
+      // valibot has local variables of the name `schema`.
+      const known = [...fetchNames, 'schema'];
+      const foreign = (await namesOf(subpath)).filter((name) => !known.includes(name));
       const defined = (text: string) =>
         foreign.filter((name) => new RegExp(`\\b(function|class|var|const) ${name}\\b`).test(text));
       expect(defined(await bundle())).toEqual([]);

@@ -45,10 +45,14 @@ export async function urlOf(program: Program): Promise<string> {
 }
 
 /** Starts a program, on a free port if it asks for `PORT`. */
-export function startProgram(commandLine: readonly string[], env: Record<string, string> = {}): Program {
+export function startProgram(
+  commandLine: readonly string[],
+  env: Record<string, string> = {},
+  cwd = root,
+): Program {
   const [command, ...args] = commandLine;
   const child = spawn(command!, args, {
-    cwd: root,
+    cwd,
     env: { ...process.env, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -14,5 +14,5 @@ describe.each(nodeVersions)('on Node %s', (version) => {
 test('npm start says in one line that Node 18 is too old', async () => {
   const program = run('node18', 'examples/server/start.js');
   expect(await program.exit).toBe(1);
-  expect(program.output()).toMatch(/^plant-store: needs Node 20 or newer, and this is Node 18\.[\d.]+\n$/);
+  expect(program.output()).toMatch(/^plant-store: requires Node 20 or later, found 18\.[\d.]+\n$/);
 });

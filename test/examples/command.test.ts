@@ -1,0 +1,150 @@
+// What `npx plant-store` and `npm start` do with flags, words and variables. Only the server itself listens.
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import * as mysql from 'plant-store/mysql';
+import * as postgres from 'plant-store/postgres';
+import * as sqlite from 'plant-store/sqlite';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { command } from '../../examples/server/command.js';
+import { readArguments, readSettings } from '../../examples/server/settings.js';
+import packageJson from '../../package.json' with { type: 'json' };
+import { startProgram } from '../support/program.js';
+
+const shell = promisify(execFile);
+
+/** Starts the demo server with these arguments. */
+function start(args: readonly string[], env: Record<string, string> = {}) {
+  const program = startProgram([process.execPath, 'examples/server/start.js', ...args], env);
+  onTestFinished(async () => {
+    program.child.kill('SIGKILL');
+    await program.exit;
+  });
+  return program;
+}
+
+describe('the demo server', () => {
+  it('takes flags before variables, and variables without the space that cmd.exe leaves', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'plants-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'garden.db');
+    const flags = ['--port', '0', '--host', 'localhost', '--token', 'a-secret', '--database', `file:${file}`];
+    const program = start(flags, {
+      PORT: 'x',
+      HOST: '0.0.0.0 ',
+      TOKEN: 'two words',
+      DATABASE_URL: 'nowhere:',
+    });
+    await program.printed(/run in another terminal:\n {2}curl -i .*\n/);
+    expect(program.output()).toMatch(
+      new RegExp(`^plant-store demo server on (http://\\S+:\\d+) \\(Ctrl\\+C stops it\\)
+  Endpoint  POST \\1/plants
+  Token     \\(set by TOKEN, not shown\\)
+  Storage   ${file}
+
+Open \\1 in a browser, or run in another terminal:
+  curl -i \\1/plants -H "Authorization: Bearer \\$TOKEN" `),
+    );
+    expect(readSettings({}, { PORT: '4000 ', TOKEN: ' a-secret ', DATABASE_URL: ' ' })).toMatchObject({
+      port: 4000,
+      token: 'a-secret',
+      database: undefined,
+    });
+  });
+
+  it.each([
+    [['--port', 'eighty'], 'plant-store: --port must be an integer from 0 to 65535, got "eighty"'],
+    [
+      ['--database', 'garden'],
+      'plant-store: --database must start with one of memory:, file:, postgres:, postgresql:, mysql:',
+    ],
+    [
+      ['--host', '0.0.0.0'],
+      'plant-store: HOST 0.0.0.0 exposes the server to other machines: set TOKEN to a secret value first',
+    ],
+    [['--prot', '1'], "plant-store: Unknown option '--prot' (plant-store --help lists the options)"],
+    [
+      ['--port'],
+      "plant-store: Option '--port <value>' argument missing (plant-store --help lists the options)",
+    ],
+    [['grow'], 'plant-store: unknown command grow (plant-store --help lists the commands)'],
+    [['schema'], 'plant-store: schema requires one of postgres, mysql, sqlite, got nothing'],
+    [['schema', 'oracle'], 'plant-store: schema requires one of postgres, mysql, sqlite, got oracle'],
+    [['schema', 'postgres', '--table', 'a.b.c'], /^plant-store: .*table.*$/],
+  ])('rejects %j in one line, and exits with 1', async (args, line) => {
+    const program = start(args);
+    expect(await program.exit).toBe(1);
+    expect(program.output().replace(/\n$/, '')).toMatch(line);
+    expect(program.output().trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('prints its version, and a help that names every flag', async () => {
+    const version = start(['-v']);
+    expect(await version.exit).toBe(0);
+    expect(version.output()).toBe(`${packageJson.version}\n`);
+    const help = start(['--help']);
+    expect(await help.exit).toBe(0);
+    for (const flag of ['port', 'host', 'token', 'database', 'table', 'help', 'version'])
+      expect(help.output()).toContain(`--${flag}`);
+  });
+});
+
+describe('plant-store schema', () => {
+  it.each([
+    [['sqlite'], `${sqlite.schema};\n`],
+    [['mysql'], `${mysql.schema};\n`],
+    [['postgres'], `${postgres.schema};\n`],
+    [
+      ['postgres', '--table', 'garden.my "plants"'],
+      `${postgres.schema.replace('"plants"', '"garden"."my ""plants"""')};\n`,
+    ],
+    [['mysql', '--table', 'garden.plants'], `${mysql.schema.replace('`plants`', '`garden`.`plants`')};\n`],
+    [['sqlite', '--table', '$&.x'], `${sqlite.schema.replace('"plants"', () => '"$&.x"')};\n`],
+  ])('%j prints the SQL that creates the table', async (args, sql) => {
+    const program = start(['schema', ...args]);
+    expect(await program.exit).toBe(0);
+    expect(program.output()).toBe(sql);
+  });
+});
+
+describe('the printed command', () => {
+  it('is one word list for sh', async () => {
+    const { stdout } = await shell(
+      'sh',
+      ['-c', command('linux', 'http://127.0.0.1:1', 7n, undefined).replace('curl', 'printf "%s\\n"')],
+      {
+        env: { ...process.env, TOKEN: 'a-secret' },
+      },
+    );
+    expect(stdout.trim().split('\n')).toEqual([
+      '-i',
+      'http://127.0.0.1:1/plants',
+      '-H',
+      'Authorization: Bearer a-secret',
+      '-H',
+      'Content-Type: application/json',
+      '-d',
+      '{"id":7,"name":"Rosa canina","tag":"shrub"}',
+    ]);
+  });
+
+  it.each(['for-evaluation-only', undefined])(
+    'on Windows has nothing in its quotes that cmd.exe and PowerShell read differently (token %s)',
+    (token) => {
+      const line = command('win32', 'http://127.0.0.1:3000', 7n, token);
+      const [, quoted = ''] = /^powershell -Command "([^"]*)"$/.exec(line) ?? [];
+      expect(quoted).toContain('Invoke-RestMethod http://127.0.0.1:3000/plants -Method Post ');
+      expect(quoted).toContain("@{id=7;name='Rosa canina';tag='shrub'}");
+      expect(quoted).not.toMatch(/[$`%^&|<>!]/);
+    },
+  );
+
+  it('reads no flag as a word', () => {
+    expect(readArguments(['schema', 'mysql', '--table', 'x'])).toEqual({
+      flags: { table: 'x' },
+      words: ['schema', 'mysql'],
+    });
+  });
+});
