@@ -49,3 +49,9 @@ export class Context<Caller> extends WithSignal implements VerifyContext, Storag
     return Boolean(this.#deadline.expired);
   }
 }
+
+/** Whether a request's client has disconnected. Creates no signal on hosts that know this without one. */
+export function isDisconnected(request: PlantRequest): boolean {
+  const known = request instanceof WithSignal ? request.isAborted?.() : undefined;
+  return known ?? request.signal?.aborted === true;
+}

@@ -1,6 +1,6 @@
 import { bearerToken, callerOf, type VerifyToken } from './bearer.js';
 import { checkBodyHeaders, readBody } from './body.js';
-import { Context } from './context.js';
+import { Context, isDisconnected } from './context.js';
 import { Deadline } from './deadline.js';
 import {
   isThenable,
@@ -191,7 +191,19 @@ async function report(
   onError: Complete<PlantStoreOptions>['onError'],
 ): Promise<void> {
   try {
-    // An AbortError after the client disconnected is expected, not a fault.
-    if (!isNamed(error, 'AbortError') || !request.signal?.aborted) await onError(error, request);
+    if (!isOfClient(error, request)) await onError(error, request);
   } catch {}
+}
+
+/** Whether an error only says that the client disconnected, which is expected, and not a fault. */
+function isOfClient(error: unknown, request: PlantRequest): boolean {
+  try {
+    if (!isDisconnected(request)) return false;
+    if (isNamed(error, 'AbortError')) return true;
+    // The reason may be any value. A signal of a host's own may have none.
+    const reason = request.signal?.reason;
+    return reason !== undefined && (error === reason || propertyOf(error, 'cause') === reason);
+  } catch {
+    return false; // A getter of the request threw.
+  }
 }

@@ -2,111 +2,115 @@ import { isThenable } from '../http.js';
 import { isNamed } from '../problems.js';
 import type { Clock } from '../timers.js';
 import { Attempt } from './attempt.js';
-import { type CreateMany, type CreateOutcome, outOfReach, type RolledBack } from './create-many.js';
-import { type Create, firstsOf } from './waiting-create.js';
+import { type CreateMany, type CreateOutcome, type RolledBack, unavailable } from './create-many.js';
+import { copyOf, dedupe, firstCall, type WaitingCreate } from './waiting-create.js';
 
-/** What a batch needs of its queue. */
+/** What a batch needs from its queue. */
 export interface BatchQueue<Caller> {
   readonly createMany: CreateMany<Caller>;
   readonly clock: Clock;
-  /** Called once. What is `open` then was not sent and has to be, in another batch. */
+  /** Whether the circuit is open: the batch is a probe, whose slot nobody else may use. */
+  readonly isProbing: boolean;
+  /** Called once. Creates still `open` belong in another batch. */
   onEnd(batch: Batch<Caller>): void;
 }
 
-/** Creates that are sent, and sent again, in halves if need be, until each is answered or the time of all is over. */
+/** Creates that are sent together, and retried together, until each is settled or has to be sent otherwise. */
 export class Batch<Caller> {
   /**
-   * How it ended: the database `answered`; it did not, and the creates `failed`; or the time of all was over, and the
-   * last call was `unsent` or `unanswered`.
+   * How it ended: the database `settled` its creates; it rejected several, which have to be sent `apart`; it rolled a
+   * lone one back, to be retried `later`; the call `failed`; or all timed out, and the last call was `unsent` or
+   * `unanswered`.
    */
-  end: 'answered' | 'failed' | 'unsent' | 'unanswered' = 'failed';
+  end: 'settled' | 'apart' | 'later' | 'failed' | 'unsent' | 'unanswered' = 'failed';
   /** The database's last error. */
   cause: unknown;
   /** The creates to send: the others are their duplicates. */
-  readonly #firsts: readonly Create<Caller>[];
-  /** The call that is not answered yet; none while the batch waits to be sent again. */
+  readonly #firsts: readonly WaitingCreate<Caller>[];
+  /** The call that has not settled; none while the batch waits for its retry. */
   #call: Attempt | undefined;
   #hasEnded = false;
   #timer: unknown;
 
-  /**
-   * @param creates in the order of their calls
-   * @param timeMs how long each may take, from its call to its answer
-   */
+  /** @param timeMs how long each create may take, from its call until it settles */
   constructor(
-    readonly creates: readonly Create<Caller>[],
+    readonly creates: readonly WaitingCreate<Caller>[],
     readonly timeMs: number,
     readonly queue: BatchQueue<Caller>,
   ) {
-    this.#firsts = firstsOf(creates);
+    this.#firsts = dedupe(creates);
+    this.cause = creates[0]?.cause;
   }
 
-  /** The creates without an answer. */
-  get open(): readonly Create<Caller>[] {
-    return this.creates.filter(({ isAnswered }) => !isAnswered);
+  /** The creates that are not settled. */
+  get open(): readonly WaitingCreate<Caller>[] {
+    return this.creates.filter(({ isSettled }) => !isSettled);
   }
 
   send(): void {
-    this.#send(this.#firsts);
-    // A blocking driver has answered by now: no timer.
+    this.#run();
+    // A blocking driver has settled by now: no timer.
     if (!this.#hasEnded) this.#startTimer();
   }
 
-  /** Sends creates until each is answered. Never rejects. */
-  async #send(creates: readonly Create<Caller>[], attempt = 0): Promise<void> {
-    if (creates.length === 0) return this.#endIfDone();
-    let resend: RolledBack['resend'] | undefined;
-    try {
-      this.#call = new Attempt();
-      for (const create of creates) create.isInCall = true;
-      const plants = creates.map(({ plant }) => plant);
-      const contexts = creates.map(({ context }) => context);
-      const calling = this.queue.createMany(plants, contexts, this.#call);
-      const outcomes = isThenable(calling) ? await calling : calling;
-      if (outcomes.length !== creates.length) {
-        throw new TypeError('createMany must answer one outcome per plant');
+  /** Sends the creates, and retries what was rolled back together. Never rejects. */
+  async #run(): Promise<void> {
+    let creates = this.#firsts;
+    for (let attempt = 0; creates.length > 0; attempt++) {
+      try {
+        const calling = this.#callFor(creates);
+        this.#onOutcomes(creates, isThenable(calling) ? await calling : calling);
+      } catch (error) {
+        this.#onError(creates, error);
       }
-      this.#onAnswer(creates, outcomes);
-    } catch (error) {
-      resend = this.#onError(creates, error);
+      this.#call = undefined;
+      for (const create of creates) create.leaveCall();
+      if (this.#hasEnded || this.end !== 'later' || (creates.length === 1 && !this.queue.isProbing)) break;
+      await new Promise<void>((resolve) => this.queue.clock.setTimer(resolve, retryPause(attempt)));
+      for (const create of creates) if (!create.isSettled) create.failIfDisconnected();
+      creates = creates.filter(({ isSettled }) => !isSettled);
     }
-    this.#call = undefined;
-    for (const create of creates) create.leaveCall();
-    if (resend === 'together') {
-      // 5 ms, doubling to 500 ms, with jitter.
-      const pauseMs = Math.min(500, 5 * 2 ** attempt) * (0.5 + Math.random() / 2);
-      await new Promise<void>((resolve) => this.queue.clock.setTimer(resolve, pauseMs));
-      await this.#send(stillOpen(creates), attempt + 1);
-    } else if (resend === 'apart') {
-      const half = creates.length >> 1;
-      await this.#send(stillOpen(creates.slice(0, half)));
-      await this.#send(stillOpen(creates.slice(half)));
-    }
-    this.#endIfDone();
+    this.#finish();
   }
 
-  #onAnswer(creates: readonly Create<Caller>[], outcomes: readonly CreateOutcome[]): void {
-    this.end = 'answered';
+  /** Calls `createMany` with copies: it may change whatever it gets. */
+  #callFor(creates: readonly WaitingCreate<Caller>[]): ReturnType<CreateMany<Caller>> {
+    this.#call = new Attempt();
+    for (const create of creates) create.isInCall = true;
+    const plants = creates.map(({ plant }) => copyOf(plant));
+    const contexts = creates.map(({ context }) => context);
+    return this.queue.createMany(plants, contexts, this.#call);
+  }
+
+  #onOutcomes(creates: readonly WaitingCreate<Caller>[], outcomes: readonly CreateOutcome[]): void {
+    if (outcomes.length !== creates.length) throw new TypeError(wrongCount);
+    this.end = 'settled';
     creates.forEach((create, i) => {
       const outcome = outcomes[i];
-      if (outcome === 'created' || outcome === 'taken') create.done(outcome);
-      else create.fail(outcome && typeof outcome === 'object' ? outcome : new TypeError(wrongOutcome));
+      if (outcome === 'created' || outcome === 'taken') create.settle(outcome);
+      else failWith(create, outcome && typeof outcome === 'object' ? outcome : new TypeError(wrongOutcome));
     });
   }
 
-  /** Says how to send the creates again, or answers them with the error. */
-  #onError(creates: readonly Create<Caller>[], error: unknown): RolledBack['resend'] | undefined {
+  #onError(creates: readonly WaitingCreate<Caller>[], error: unknown): void {
     const rolledBack = isNamed<RolledBack>(error, 'RolledBack') ? error : undefined;
     this.cause = rolledBack ? rolledBack.cause : error;
-    if (rolledBack?.resend === 'together') return 'together';
-    if (rolledBack) this.end = 'answered';
-    if (rolledBack && creates.length > 1) return 'apart';
-    for (const create of creates) create.fail(this.cause);
-    return undefined;
+    if (!rolledBack) {
+      this.end = 'failed';
+      for (const create of creates) failWith(create, error);
+      return;
+    }
+    for (const create of creates) create.cause = this.cause;
+    if (rolledBack.resend === 'together') this.end = 'later';
+    else if (creates.length > 1) this.end = 'apart';
+    else {
+      this.end = 'settled';
+      creates[0]!.fail(this.cause);
+    }
   }
 
-  #endIfDone(): void {
-    if (this.#hasEnded || this.#call || this.#firsts.some(({ isAnswered }) => !isAnswered)) return;
+  #finish(): void {
+    if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.queue.clock.clearTimer(this.#timer);
     this.queue.onEnd(this);
@@ -114,38 +118,50 @@ export class Batch<Caller> {
 
   #startTimer(): void {
     const { clock } = this.queue;
-    const deadline = this.open[0]!.calledAt + this.timeMs;
-    this.#timer = clock.setTimer(() => this.#onTime(), Math.max(0, deadline - clock.now()));
+    const leftMs = firstCall(this.creates) + this.timeMs - clock.now();
+    this.#timer = clock.setTimer(() => this.#onTime(), Math.max(0, leftMs));
   }
 
-  /** Answers the creates whose time is over. Creates whose time ends soon go with them, so that most batches end whole. */
+  /** Rejects the creates that timed out. Creates that time out soon are rejected with them, so that most batches end whole. */
   #onTime(): void {
     const { open } = this;
     const dueSince = this.queue.clock.now() - 0.9 * this.timeMs;
-    const due = open.filter(({ calledAt }) => calledAt <= dueSince);
-    const isOver = due.length === open.length;
-    // A call that others still wait for may yet send them all.
+    const isOver = open.every(({ calledAt }) => calledAt <= dueSince);
+    // While other creates keep the call alive, it may still send these too.
     const mayBeStored = this.#call?.sent || !isOver;
     const { cause } = this;
     const unanswered = new Error(`the storage did not answer within ${this.timeMs} ms`, { cause });
-    const unsent = outOfReach(cause);
-    for (const create of due) create.fail(create.isInCall && mayBeStored ? unanswered : unsent);
-    if (isOver) this.#giveUp();
+    for (const first of this.#firsts) {
+      const isUnknown = first.isInCall && mayBeStored;
+      for (const create of [first, ...(first.duplicates ?? [])]) {
+        if (create.isSettled || create.calledAt > dueSince) continue;
+        if (isUnknown) create.fail(unanswered);
+        else create.refuse(unavailable(cause));
+      }
+    }
+    if (isOver) this.#abort();
     else this.#startTimer();
   }
 
-  #giveUp(): void {
+  #abort(): void {
     this.end = this.#call?.sent ? 'unanswered' : 'unsent';
     this.#call?.abort();
     this.#call = undefined;
-    this.#endIfDone();
+    this.#finish();
   }
 }
 
-/** The creates that still wait for an answer. Those whose client has gone are answered. */
-function stillOpen<Caller>(creates: readonly Create<Caller>[]): readonly Create<Caller>[] {
-  for (const create of creates) create.failIfGone();
-  return creates.filter(({ isAnswered }) => !isAnswered);
+/** 5 ms, doubling to 500 ms, with jitter. */
+export function retryPause(attempt: number): number {
+  return Math.min(500, 5 * 2 ** attempt) * (0.5 + Math.random() / 2);
 }
 
-const wrongOutcome = "createMany must answer 'created', 'taken' or an Error for each plant";
+/** Rejects a create with what its outcome is. Unless that says that nothing was stored, its duplicates remember it. */
+function failWith(create: WaitingCreate<unknown>, error: unknown): void {
+  create.fail(error);
+  if (isNamed(error, 'PlantRefused') || isNamed(error, 'StorageBusy')) return;
+  for (const duplicate of create.duplicates ?? []) duplicate.unknown ??= error;
+}
+
+const wrongCount = 'createMany must return one outcome per plant';
+const wrongOutcome = "createMany must return 'created', 'taken' or an Error for each plant";

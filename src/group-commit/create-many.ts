@@ -2,7 +2,7 @@ import type { MaybePromise, Signal } from '../http.js';
 import type { NewPlant } from '../plant/plant.js';
 import { StorageBusy, type StorageContext } from '../storage.js';
 
-/** What became of one plant of a batch; an `Error` is what its `create` throws. */
+/** The outcome of one plant of a batch; an `Error` is what its `create` throws. */
 export type CreateOutcome = 'created' | 'taken' | Error;
 
 /** One call of `createMany`. Ignore it if your `createMany` always settles in time. */
@@ -19,9 +19,9 @@ export interface BatchCall {
 
 /**
  * Stores plants together; returns one outcome per plant, in the same order. No id comes twice in a call (within one
- * namespace), and ids come sorted, so that two instances cannot deadlock.
+ * namespace), and ids come sorted, so that two instances cannot deadlock. It may change what it gets.
  *
- * @throws {RolledBack} if the database said that it stored nothing: then they are sent again.
+ * @throws {RolledBack} if the database confirms that it stored nothing: the plants are retried.
  * Anything else thrown is the outcome of each plant: it may or may not exist.
  */
 export type CreateMany<Caller> = (
@@ -31,19 +31,25 @@ export type CreateMany<Caller> = (
 ) => MaybePromise<readonly CreateOutcome[]>;
 
 /**
- * Thrown by a `createMany` if the database itself said that nothing of this call was stored. The plants are sent again
- * while their time lasts: `together` (a deadlock, a failover), or `apart`, in halves, to find the plant at fault. Never
- * throw it for a lost connection or a passed deadline, because the plants may be stored.
+ * Thrown by a `createMany` when the database confirms that it stored nothing of this call. The plants are retried until
+ * they time out: `together` (a deadlock, a failover), or `apart`, in parts, to find the plants that the database rejects.
+ * Never throw it for a dropped connection or a timeout of your own, because the plants may be stored.
+ *
+ * A row that another transaction has locked must not hold up everybody: end the wait after 500 ms at most. Then throw
+ * `apart` for several plants, and `together` for a lone one, which is retried while other plants are sent.
  *
  * @example
  * ```ts
- * function resending<Caller>(createMany: CreateMany<Caller>): CreateMany<Caller> {
+ * function retrying<Caller>(createMany: CreateMany<Caller>): CreateMany<Caller> {
  *   return async (plants, contexts, call) => {
  *     try {
  *       return await createMany(plants, contexts, call);
  *     } catch (error) {
- *       const deadlock = (error as { code?: string }).code === '40P01';
- *       throw deadlock ? new RolledBack('together', error) : error;
+ *       const { code } = error as { code?: string };
+ *       if (code === '40P01') throw new RolledBack('together', error); // deadlock
+ *       if (code === '23514') throw new RolledBack('apart', error); // a plant breaks a CHECK
+ *       if (code === '55P03') throw new RolledBack(plants.length > 1 ? 'apart' : 'together', error); // locked
+ *       throw error;
  *     }
  *   };
  * }
@@ -52,7 +58,7 @@ export type CreateMany<Caller> = (
 export class RolledBack extends Error {
   override readonly name = 'RolledBack';
 
-  /** @param cause the database's error: what `create` throws if a plant that is sent alone is at fault */
+  /** @param cause the database's error: what `create` throws if the plant was sent alone and `apart` */
   constructor(
     readonly resend: 'together' | 'apart',
     override readonly cause: unknown,
@@ -62,6 +68,6 @@ export class RolledBack extends Error {
 }
 
 /** @internal The error of a create that was not stored, because of `cause`. */
-export function outOfReach(cause: unknown): StorageBusy {
-  return new StorageBusy('the storage is out of reach', { cause });
+export function unavailable(cause: unknown): StorageBusy {
+  return new StorageBusy('the storage is unavailable', { cause });
 }

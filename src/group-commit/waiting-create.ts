@@ -1,88 +1,133 @@
-import { Context, WithSignal } from '../context.js';
-import type { PlantRequest } from '../http.js';
-import type { NewPlant } from '../plant/plant.js';
-import type { StorageContext } from '../storage.js';
+import { Context, isDisconnected } from '../context.js';
+import { header } from '../http.js';
+import type { NewPlant, Whole } from '../plant/plant.js';
+import { StorageBusy, type StorageContext } from '../storage.js';
+import { unavailable } from './create-many.js';
 
-/** One call of `create` in a group commit, from its entry to its answer. */
-export class Create<Caller> {
-  isAnswered = false;
-  /** Whether a call of `createMany` has it, also one that was given up. */
+type Outcome = 'created' | 'taken';
+
+/** What a create needs from its queue. */
+export interface CreateOwner<Caller> {
+  readonly now: () => number;
+  /** Called once: when the create is settled and no call holds it. */
+  onRelease(create: WaitingCreate<Caller>): void;
+}
+
+/** One call of `create` in a group commit, until it settles. */
+export class WaitingCreate<Caller> {
+  readonly promise: Promise<Outcome>;
+  readonly calledAt: number;
+  readonly plant: Whole<NewPlant>;
+  /** Counted once: the count that is released must be the count that was reserved. */
+  readonly textLength: number;
+  isSettled = false;
+  /** Whether a `createMany` call still holds it, aborted or not. */
   isInCall = false;
-  /** Later creates of the same id in its batch: not sent, and answered after this one. */
-  duplicates: Create<Caller>[] | undefined;
+  /** Later creates of the same id in its batch: not sent, and settled after this one. */
+  duplicates: WaitingCreate<Caller>[] | undefined;
+  /** Why the outcome of an earlier create of its id is unknown, if it is. */
+  unknown: unknown;
+  /** The last error with which the database rolled it back. */
+  cause: unknown;
+  /** How often the database rolled it back alone, so that it is retried. */
+  retries = 0;
+  readonly #owner: CreateOwner<Caller>;
+  #resolve!: (outcome: Outcome) => void;
+  #reject!: (error: unknown) => void;
 
-  /**
-   * @param namespace what its id is unique within
-   * @param calledAt by the clock of its queue
-   * @param resolve of a promise, as is `reject`: of several answers only the first counts
-   * @param onLeave called once: when it is answered and no call has it
-   */
+  /** @param namespace what its id is unique within */
   constructor(
-    readonly plant: NewPlant,
+    plant: NewPlant,
     readonly context: StorageContext<Caller>,
     readonly namespace: unknown,
-    readonly calledAt: number,
-    readonly resolve: (outcome: 'created' | 'taken') => void,
-    readonly reject: (error: unknown) => void,
-    readonly onLeave: (create: Create<Caller>) => void,
-  ) {}
-
-  /** The length of its text. */
-  get text(): number {
-    return this.plant.name.length + (this.plant.tag?.length ?? 0);
+    owner: CreateOwner<Caller>,
+  ) {
+    this.#owner = owner;
+    this.calledAt = owner.now();
+    this.plant = copyOf(plant);
+    this.textLength = textLengthOf(this.plant);
+    this.promise = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
   }
 
-  /** Answers it, unless it is answered. A plant of its id is stored now, so that its duplicates are `taken`. */
-  done(outcome: 'created' | 'taken'): void {
-    this.resolve(outcome);
-    this.#onAnswer();
-    for (const duplicate of this.duplicates ?? []) duplicate.done('taken');
+  /** Settles it once. Its id is stored now, so its duplicates are `taken`. */
+  settle(outcome: Outcome): void {
+    this.#resolve(outcome);
+    this.#onSettled();
+    for (const duplicate of this.duplicates ?? []) duplicate.settle('taken');
   }
 
-  /** Answers it with an error, unless it is answered. */
+  /** Rejects it, unless it is settled. */
   fail(error: unknown): void {
-    this.reject(error);
-    this.#onAnswer();
+    this.#reject(error);
+    this.#onSettled();
   }
 
-  /** Answers it if its client has gone. */
-  failIfGone(): void {
+  /** Rejects it because it was not stored. If an earlier create of its id may be stored, that must not read as "nothing". */
+  refuse(busy: StorageBusy): void {
+    this.fail(this.unknown ?? busy);
+  }
+
+  /** Rejects it because it timed out before it was sent, or after the database rolled it back. */
+  expire(): void {
+    this.refuse(this.cause === undefined ? new StorageBusy() : unavailable(this.cause));
+  }
+
+  /** Rejects it if its client disconnected, or if its request has timed out. */
+  failIfDisconnected(): void {
     try {
       // A script that calls `create` directly may pass no context.
-      if (this.context && isAborted(this.context)) this.fail(this.context.signal.reason);
+      if (!this.context || !isAborted(this.context)) return;
+      const { reason } = this.context.signal;
+      this.refuse(new StorageBusy('the client disconnected before its plant was sent', { cause: reason }));
     } catch (error) {
       this.fail(error); // A getter of a script's own context threw.
     }
   }
 
+  /** Called when a `createMany` call that held it has settled. */
   leaveCall(): void {
     this.isInCall = false;
-    if (this.isAnswered) this.onLeave(this);
+    if (this.isSettled) this.#owner.onRelease(this);
   }
 
-  #onAnswer(): void {
-    if (!this.isAnswered && !this.isInCall) this.onLeave(this);
-    this.isAnswered = true;
+  #onSettled(): void {
+    if (!this.isSettled && !this.isInCall) this.#owner.onRelease(this);
+    this.isSettled = true;
   }
 }
 
 /** Reads each member once: a getter of a script's own plant could throw later, in the midst of a batch. */
-export function copyOf({ id, name, tag }: NewPlant): NewPlant {
+export function copyOf({ id, name, tag }: NewPlant): Whole<NewPlant> {
   if (typeof id !== 'bigint' || typeof name !== 'string' || typeof (tag ?? '') !== 'string') {
     throw new TypeError(
       'create needs a plant: a bigint id, a string name and, if there is one, a string tag',
     );
   }
-  // Also without a tag an own member: what an app adds to `Object.prototype` is no tag of this plant.
+  // `tag` is always an own property: one on `Object.prototype` must not be read.
   return { id, name, tag: tag ?? undefined };
 }
 
-/** The creates of a batch to send, sorted by id. What comes again within its namespace is a duplicate of the first. */
-export function firstsOf<Caller>(batch: readonly Create<Caller>[]): Create<Caller>[] {
-  // Found by sorting, not by a Map: a growing Map keeps its old tables, and so garbage, alive in V8.
-  const firsts: Create<Caller>[] = [];
+/** How many characters the text of a plant has, in all its members. */
+function textLengthOf(plant: Whole<NewPlant>): number {
+  let length = 0;
+  // Not `Object.values`, whose array costs a twentieth of a create.
+  for (const name in plant) {
+    const member = plant[name as keyof NewPlant];
+    if (typeof member === 'string') length += member.length;
+  }
+  return length;
+}
+
+/** The creates of a batch to send, sorted by id. A later create of an id within its namespace is a duplicate of the first. */
+export function dedupe<Caller>(batch: readonly WaitingCreate<Caller>[]): WaitingCreate<Caller>[] {
+  // By sorting, not with a Map: a growing Map keeps its old tables, and so garbage, alive in V8.
+  const firsts: WaitingCreate<Caller>[] = [];
   for (const create of [...batch].sort(byId)) {
     const { plant, namespace } = create;
+    create.duplicates = undefined;
     let last = firsts.length - 1;
     while (firsts[last]?.plant.id === plant.id && firsts[last]?.namespace !== namespace) last--;
     const first = firsts[last];
@@ -93,21 +138,36 @@ export function firstsOf<Caller>(batch: readonly Create<Caller>[]): Create<Calle
   return firsts;
 }
 
-function byId<Caller>({ plant: a }: Create<Caller>, { plant: b }: Create<Caller>): number {
+/** Orders creates by id: ids are sorted in each call, so that two instances cannot deadlock. */
+export function byId<Caller>(
+  { plant: a }: WaitingCreate<Caller>,
+  { plant: b }: WaitingCreate<Caller>,
+): number {
   return Number(a.id > b.id) - Number(a.id < b.id);
 }
 
-/** Whether a context's signal has fired. On Node it is not made for that, which would cost a third of a request. */
-function isAborted(context: StorageContext<unknown>): boolean {
-  try {
-    if (context instanceof Context) return context.isExpired() || hasGone(context.request);
-  } catch {
-    // These methods throw on a proxy of their object, which may have another signal.
-  }
-  return context.signal?.aborted === true;
+/** When the oldest of the creates that are not settled was called. */
+export function firstCall(creates: Iterable<WaitingCreate<unknown>>): number {
+  let first = Number.POSITIVE_INFINITY;
+  for (const { calledAt, isSettled } of creates) if (!isSettled && calledAt < first) first = calledAt;
+  return first;
 }
 
-function hasGone(request: PlantRequest): boolean {
-  const known = request instanceof WithSignal ? request.isAborted?.() : undefined;
-  return known ?? request.signal?.aborted === true;
+/** Who sent it: the Authorization text, or what a script passes as `caller`. Reading headers costs: only for suspects. */
+export function senderOf({ context }: WaitingCreate<unknown>): unknown {
+  try {
+    return String(header(context.request.headers, 'authorization') ?? '') || context.caller;
+  } catch {
+    return undefined; // A script's own context, or none.
+  }
+}
+
+/** Whether a context's signal has aborted. On Node it is not created for that, which would cost a third of a request. */
+function isAborted(context: StorageContext<unknown>): boolean {
+  try {
+    if (context instanceof Context) return context.isExpired() || isDisconnected(context.request);
+  } catch {
+    // A Proxy has no private fields, and may override `signal`: ask that instead.
+  }
+  return context.signal?.aborted === true;
 }

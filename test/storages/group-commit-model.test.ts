@@ -251,7 +251,7 @@ class Schedule {
     );
     const text = creates.reduce((sum, { plant }) => sum + plant.name.length, 0);
     await this.clock.advance(10 * this.options.timeoutMs);
-    const refused = creates.filter(({ answer }) => /no room/.test(String(answer?.outcome)));
+    const refused = creates.filter(({ answer }) => /queue is full/.test(String(answer?.outcome)));
     if (refused.length > 0 && text <= this.options.maxQueuedText) {
       this.database.violations.push(
         `no room for ${refused.length} of ${creates.length}: ${refused[0]?.answer?.outcome}`,

@@ -13,7 +13,7 @@ const hangs = () => new Promise<never>(() => {});
 const answers: CreateMany<unknown> = async (plants) => plants.map(() => 'created');
 
 const busy = { name: 'StorageBusy' };
-const outOfReach = { ...busy, message: 'the storage is out of reach' };
+const unavailable = { ...busy, message: 'the storage is unavailable' };
 const unanswered = { name: 'Error', message: expect.stringMatching(/did not answer within/) };
 
 const thrower = () => {
@@ -38,7 +38,7 @@ function open(options: GroupCommitOptions = { timeoutMs: 1_000 }) {
 }
 
 /** A queue that is down: its database hung until the time of a batch was over. */
-async function openDown(behaviour: CreateMany<unknown> = refuses) {
+async function openCircuit(behaviour: CreateMany<unknown> = refuses) {
   const opened = open();
   opened.database.current = behaviour;
   opened.create(-1);
@@ -55,8 +55,8 @@ describe('the time of a create', () => {
     await clock.advance(400);
     const waiting = create(2);
     await clock.advance(600);
-    expect(first).toMatchObject({ outcome: { ...outOfReach, cause: refused }, after: 1_000 });
-    expect(waiting).toMatchObject({ outcome: { ...outOfReach, cause: refused }, after: 600 });
+    expect(first).toMatchObject({ outcome: { ...unavailable, cause: refused }, after: 1_000 });
+    expect(waiting).toMatchObject({ outcome: { ...unavailable, cause: refused }, after: 600 });
     const attempts = createMany.mock.calls.length;
     expect(attempts).toBeGreaterThan(3);
     await clock.advance(60_000);
@@ -74,7 +74,7 @@ describe('the time of a create', () => {
     expect(told.outcome).toBe('pending');
     await clock.advance(1);
     expect(told).toMatchObject({ outcome: unanswered, after: 1_000 });
-    expect(duplicate.outcome).toMatchObject(outOfReach);
+    expect(duplicate.outcome).toMatchObject(unanswered);
     answer();
     await clock.endTurn();
     expect(told.outcome).toMatchObject(unanswered);
@@ -208,8 +208,8 @@ describe('a call that waits for a connection', () => {
     const alsoTold = create(2);
     await clock.advance(1_000);
     expect([told.outcome, alsoTold.outcome]).toEqual([
-      expect.objectContaining(outOfReach),
-      expect.objectContaining(outOfReach),
+      expect.objectContaining(unavailable),
+      expect.objectContaining(unavailable),
     ]);
     expect(onAbort).toHaveBeenCalledTimes(1);
     expect(createMany.mock.calls[0]?.[2].signal.aborted).toBe(true);
@@ -294,21 +294,21 @@ describe('a call that waits for a connection', () => {
 
 describe('a queue that is down', () => {
   it('refuses at once, with the cause, while one probe is on its way', async () => {
-    const { clock, create, sentIds } = await openDown();
+    const { clock, create, sentIds } = await openCircuit();
     const probe = create(1);
     const others = [2, 3, 4].map((id) => create(id));
     await clock.advance(0);
     expect(probe.outcome).toBe('pending');
     for (const { outcome, after } of others) {
-      expect([outcome, after]).toEqual([expect.objectContaining({ ...outOfReach, cause: refused }), 0]);
+      expect([outcome, after]).toEqual([expect.objectContaining({ ...unavailable, cause: refused }), 0]);
     }
     await clock.advance(250);
-    expect(probe).toMatchObject({ outcome: outOfReach, after: 250 });
+    expect(probe).toMatchObject({ outcome: unavailable, after: 250 });
     expect(new Set(sentIds().map(String))).toEqual(new Set(['1']));
   });
 
   it('is up again when a probe is answered, which the first create after the return is', async () => {
-    const { clock, database, create, sentIds } = await openDown();
+    const { clock, database, create, sentIds } = await openCircuit();
     await clock.advance(60_000);
     database.current = answers;
     const first = create(1);
@@ -322,7 +322,7 @@ describe('a queue that is down', () => {
 
   it('is up again within a second, whenever in a probe the database returns', async () => {
     for (let after = 0; after < 300; after += 7) {
-      const { clock, database, create } = await openDown();
+      const { clock, database, create } = await openCircuit();
       create(1);
       await clock.advance(after);
       database.current = answers;
@@ -338,7 +338,7 @@ describe('a queue that is down', () => {
   });
 
   it('finds a database that is slow: a probe that was sent and not answered gives the next one twice its time', async () => {
-    const { clock, database, create } = await openDown();
+    const { clock, database, create } = await openCircuit();
     database.current = async (plants) => {
       await clock.sleep(900);
       return plants.map(() => 'created');
@@ -355,26 +355,26 @@ describe('a queue that is down', () => {
   });
 
   it.each<[string, CreateMany<unknown>, object]>([
-    ['nothing was sent', refuses, outOfReach],
+    ['nothing was sent', refuses, unavailable],
     ['nothing was answered', hangs, unanswered],
   ])('gives the first probe 250 ms, also if it went down because %s', async (_, behaviour, outcome) => {
-    const { clock, create } = await openDown(behaviour);
+    const { clock, create } = await openCircuit(behaviour);
     const probe = create(1);
     await clock.advance(1_000);
     expect(probe).toMatchObject({ outcome, after: 250 });
   });
 
   it('gives the next probe no more time if the last was not sent: the database is not slow but away', async () => {
-    const { clock, create } = await openDown();
+    const { clock, create } = await openCircuit();
     for (let id = 1; id < 5; id++) {
       const probe = create(id);
       await clock.advance(1_000);
-      expect(probe).toMatchObject({ outcome: outOfReach, after: 250 });
+      expect(probe).toMatchObject({ outcome: unavailable, after: 250 });
     }
   });
 
   it('does not take a lost connection for an answer, but a refused plant for one', async () => {
-    const { clock, database, create } = await openDown();
+    const { clock, database, create } = await openCircuit();
     const lost = new Error('connection lost');
     database.current = () => Promise.reject(lost);
     const probe = create(1);
@@ -384,7 +384,7 @@ describe('a queue that is down', () => {
     create(2);
     const refusedAtOnce = create(3);
     await clock.endTurn();
-    expect(refusedAtOnce.outcome).toMatchObject(outOfReach);
+    expect(refusedAtOnce.outcome).toMatchObject(unavailable);
     await clock.advance(250);
     const fault = new Error('value too long');
     database.current = () => Promise.reject(new RolledBack('apart', fault));
@@ -424,11 +424,11 @@ describe('the bound', () => {
     };
     const told = [create(1), create(2), create(3)];
     await clock.advance(0);
-    expect(told[2]?.outcome).toMatchObject({ ...busy, message: expect.stringMatching(/no room/) });
+    expect(told[2]?.outcome).toMatchObject({ ...busy, message: expect.stringMatching(/queue is full/) });
     await clock.advance(1_000);
     const full = create(4);
     await clock.endTurn();
-    expect(full.outcome).toMatchObject({ ...busy, message: expect.stringMatching(/no room/) });
+    expect(full.outcome).toMatchObject({ ...busy, message: expect.stringMatching(/queue is full/) });
     fail(new Error('connection lost'));
     await clock.endTurn();
     database.current = answers;

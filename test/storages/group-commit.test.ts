@@ -371,7 +371,7 @@ describe('a create whose client has gone', () => {
     create(plant(2), context);
     gone.abort();
     await calls[0]?.answer('created');
-    expect(told.current).toBe(gone.signal.reason);
+    expect(told.current).toMatchObject({ name: 'StorageBusy', cause: gone.signal.reason });
     expect(calls[1]?.plants.map(({ name }) => name)).toEqual(['next', 'plant 2']);
   });
 
@@ -409,12 +409,12 @@ describe.each<[string, (context: StorageContext<true>) => StorageContext<true>]>
   ['an heir of the context', (context) => Object.create(context, { signal: { value: context.signal } })],
 ])('a create of the handler that waits, with %s', (_, contextOf) => {
   /** What a request is answered that has to wait for a batch, which `end` ends. */
-  async function waiting(more: Partial<PlantRequest>, timeoutMs: number) {
+  async function waiting(more: Partial<PlantRequest>, timeoutMs: number, onError: () => void = () => {}) {
     const { calls, createMany } = byHand();
     const grouped = groupCommit<true>(createMany as CreateMany<unknown>);
     const create: PlantStorage<true>['create'] = (plant, context) =>
       grouped.create(plant, contextOf(context));
-    const options = { timeoutMs, onError() {} };
+    const options = { timeoutMs, onError };
     const handle = createPlantStore({ create }, acceptTokens('secret'), options);
     create(plant(0), { request, caller: true, signal: new AbortController().signal });
     await turn();
@@ -423,14 +423,24 @@ describe.each<[string, (context: StorageContext<true>) => StorageContext<true>]>
     return { calls, answering, end: () => calls[0]!.answer('created') };
   }
 
-  it('is not sent if its client has gone', async () => {
-    const client = new AbortController();
-    const { calls, answering, end } = await waiting({ signal: client.signal }, 0);
-    client.abort();
-    await end();
-    expect(JSON.parse((await answering).body).error).toBe(50001);
-    expect(calls).toHaveLength(1);
-  });
+  it.each([
+    ['an AbortError', undefined],
+    ['a text', 'why'],
+    ['an error', new Error('why')],
+    ['a null', null],
+  ])(
+    'returns 50301 and is not sent if its client disconnects with %s, and onError hears nothing',
+    async (_reason, reason) => {
+      const client = new AbortController();
+      const onError = vi.fn();
+      const { calls, answering, end } = await waiting({ signal: client.signal }, 0, onError);
+      client.abort(reason);
+      await end();
+      expect(JSON.parse((await answering).body).error).toBe(50301);
+      expect(calls).toHaveLength(1);
+      expect(onError).not.toHaveBeenCalled();
+    },
+  );
 
   it('is not sent if its time is over', async () => {
     const { calls, answering, end } = await waiting({}, 1);
@@ -484,7 +494,8 @@ describe('what the database rolled back', () => {
       create(plant(1), { ...context, signal: gone.signal }),
       create(plant(2), context),
     ]);
-    expect(left).toEqual({ status: 'rejected', reason: gone.signal.reason });
+    const reason = expect.objectContaining({ name: 'StorageBusy', cause: gone.signal.reason });
+    expect(left).toEqual({ status: 'rejected', reason });
     expect(stayed).toEqual({ status: 'fulfilled', value: 'created' });
     expect(sent).toEqual([[1, 2], [2]]);
   });

@@ -9,6 +9,7 @@ export const groups: readonly { readonly files: readonly string[]; readonly test
       'src/group-commit/batch.ts',
       'src/group-commit/attempt.ts',
       'src/group-commit/create-many.ts',
+      'src/group-commit/suspects.ts',
       'src/group-commit/waiting-create.ts',
       'src/context.ts',
       'src/timers.ts',
