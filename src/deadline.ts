@@ -1,4 +1,5 @@
 import type { PlantRequest, Signal } from './http.js';
+import { WithSignal } from './lazy-signal.js';
 
 /** A time limit of one request, and an AbortSignal that is created when it is first read. */
 export class Deadline {
@@ -7,7 +8,7 @@ export class Deadline {
   isClosed = false;
   readonly #timeoutMs: number;
   readonly #request: PlantRequest;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #cancelTimer: (() => void) | undefined;
   #controller: AbortController | undefined;
   #removeAbortListener: (() => void) | undefined;
 
@@ -19,7 +20,10 @@ export class Deadline {
 
   /** Starts the timer. Not one that is kept from when this module loads: an app's tests may let a request time out. */
   start(onTimeout: () => void): void {
-    if (this.#timeoutMs > 0) this.#timer = setTimeout(onTimeout, this.#timeoutMs);
+    if (this.#timeoutMs === 0) return;
+    const host = this.#request instanceof WithSignal ? this.#request : undefined;
+    this.#cancelTimer =
+      host?.startTimer?.(onTimeout, this.#timeoutMs) ?? startTimer(onTimeout, this.#timeoutMs);
   }
 
   /** Aborts the signal. Returns the reason. */
@@ -48,10 +52,14 @@ export class Deadline {
   /** Stops the timer and stops listening to the client's signal. */
   close(): void {
     this.isClosed = true;
-    // Most requests have no timer.
-    if (this.#timer !== undefined) clearTimeout(this.#timer);
+    this.#cancelTimer?.();
     try {
       this.#removeAbortListener?.();
     } catch {} // The client's signal is the host's own and may be no real AbortSignal.
   }
+}
+
+function startTimer(onTimeout: () => void, ms: number): () => void {
+  const timer = setTimeout(onTimeout, ms);
+  return () => clearTimeout(timer);
 }

@@ -1,6 +1,6 @@
 /** The one door through which `adapters/hosts` reach what users do not: everything else they take from `index.ts`. */
-export { WithSignal } from './context.js';
 export { type Global, isBytes, isNotMine, operation, pathOf } from './http.js';
+export { WithSignal } from './lazy-signal.js';
 export { answerMistake, checkHandler } from './mount-mistakes.js';
 export { openapi } from './openapi.js';
 export { checkOptions, pathPattern } from './options.js';

@@ -16,6 +16,7 @@ import {
   type ReadBody,
   type Signal,
 } from '../../src/index.js';
+import { SharedTimer } from './_shared-timer.js';
 
 /** What is used of a Fetch `Request`. */
 export interface FetchRequest {
@@ -56,9 +57,10 @@ export function toFetch(
   ...rest: undefined[]
 ): (request: FetchRequest, ...rest: unknown[]) => Promise<FetchResponse> {
   checkHandler(handle, rest);
+  const timer = new SharedTimer();
   return async (request, server) => {
     if (typeof request.headers.get !== 'function') return answerMistake(request, server) as never;
-    const plantRequest = new FetchPlantRequest(request, server);
+    const plantRequest = new FetchPlantRequest(request, server, timer);
     const response = await handle(plantRequest);
     const { status, headers, body } = response;
     // If the request is not for plant-store, the app may still read the body.
@@ -91,20 +93,25 @@ class FetchPlantRequest extends WithSignal implements PlantRequest {
   declare readonly body: ReadBody;
   #upload: Upload | undefined;
 
-  constructor(raw: FetchRequest, server: unknown) {
+  readonly #server: unknown;
+  readonly #timer: SharedTimer;
+
+  constructor(raw: FetchRequest, server: unknown, timer: SharedTimer) {
     super();
+    this.#server = server;
+    this.#timer = timer;
     this.raw = raw;
     this.method = raw.method;
     this.url = raw.url;
     this.headers = raw.headers;
-    this.body = (limit) => this.#read(server, limit);
+    this.body = (limit) => this.#read(limit);
   }
 
-  async #read(server: unknown, limit: number): Promise<Uint8Array | ''> {
+  async #read(limit: number): Promise<Uint8Array | ''> {
     const { raw } = this;
     if (raw.bodyUsed) throw new BodyError('body_unreadable', lostBody);
     try {
-      if (canReadWhole(raw, server)) return new Uint8Array(await raw.arrayBuffer());
+      if (canReadWhole(raw, this.#server)) return new Uint8Array(await raw.arrayBuffer());
       this.#upload = uploadOf(raw);
       return (await this.#upload?.read(limit)) ?? '';
     } catch (error) {
@@ -125,6 +132,10 @@ class FetchPlantRequest extends WithSignal implements PlantRequest {
     return this.#upload?.discard() ?? true;
   }
 
+  override startTimer(onTimeout: () => void, ms: number) {
+    return isDeno(this.#server) ? this.#timer.start(onTimeout, ms) : undefined;
+  }
+
   // On some hosts reading `signal` builds a whole Request.
   getSignal(): Signal {
     return this.raw.signal ?? new AbortController().signal;
@@ -141,13 +152,17 @@ function canReadWhole(request: FetchRequest, server: unknown): boolean {
   return (
     request.headers.get('content-length') !== null &&
     // @hono/node-server's light Request (its prototype has no own `constructor`) builds a full one if asked for its stream.
-    (!Object.hasOwn(Object.getPrototypeOf(request), 'constructor') || isOfBunOrDeno(server))
+    (!Object.hasOwn(Object.getPrototypeOf(request), 'constructor') || isBun(server) || isDeno(server))
   );
 }
 
-/** Asked for by name alone, because to read Deno's `remoteAddr` costs 2 to 3 µs. */
-function isOfBunOrDeno(server: unknown): boolean {
-  return typeof server === 'object' && server !== null && ('requestIP' in server || 'remoteAddr' in server);
+function isBun(server: unknown): boolean {
+  return Object(server) === server && 'requestIP' in (server as object);
+}
+
+/** Asked for by name alone, because to read `remoteAddr` costs 2 to 3 µs. */
+function isDeno(server: unknown): boolean {
+  return Object(server) === server && 'remoteAddr' in (server as object);
 }
 
 /** The reader is kept, because on some hosts `request.body` is another object at each access. */

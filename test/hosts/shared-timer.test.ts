@@ -1,0 +1,116 @@
+// One timer for the timeouts of all requests of a mount, as toFetch uses it on Deno.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { createPlantStore } from 'plant-store';
+import { toFetch } from 'plant-store/fetch';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { SharedTimer } from '../../adapters/hosts/_shared-timer.js';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+test('a shared timer lets each timeout expire at its own time', async () => {
+  const timer = new SharedTimer();
+  const expired: [name: string, at: number][] = [];
+  const begun = Date.now();
+  const start = (name: string) => timer.start(() => expired.push([name, Date.now() - begun]), 1000);
+  start('first');
+  await vi.advanceTimersByTimeAsync(300);
+  start('second');
+  const cancel = start('cancelled');
+  await vi.advanceTimersByTimeAsync(300);
+  start('third');
+  cancel();
+  expect(vi.getTimerCount()).toBe(1);
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(expired).toEqual([
+    ['first', 1000],
+    ['second', 1300],
+    ['third', 1600],
+  ]);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('a shared timer keeps the process alive only while a request waits', async () => {
+  const started = vi.spyOn(globalThis, 'setTimeout');
+  const timer = new SharedTimer();
+  const startThousand = () => Array.from({ length: 1000 }, () => timer.start(() => {}, 1000));
+  const first = startThousand();
+  const underlying = started.mock.results[0]!.value as NodeJS.Timeout;
+  expect(underlying.hasRef()).toBe(true);
+  for (const cancel of first) cancel();
+  expect(underlying.hasRef()).toBe(false);
+  const second = startThousand();
+  expect(underlying.hasRef()).toBe(true);
+  for (const cancel of second) cancel();
+  expect(started).toHaveBeenCalledTimes(1);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('a shared timer that fires early waits on', async () => {
+  const now = vi.spyOn(performance, 'now').mockReturnValue(0);
+  const onTimeout = vi.fn();
+  new SharedTimer().start(onTimeout, 1000);
+  now.mockReturnValue(999.5);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(onTimeout).not.toHaveBeenCalled();
+  now.mockReturnValue(1000);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(onTimeout).toHaveBeenCalledTimes(1);
+});
+
+test('a shared timer starts anew after it has expired', async () => {
+  const timer = new SharedTimer();
+  timer.start(() => {}, 1000);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(vi.getTimerCount()).toBe(0);
+  const onTimeout = vi.fn();
+  timer.start(onTimeout, 1000);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(onTimeout).toHaveBeenCalledTimes(1);
+});
+
+const request = (url = 'http://localhost/plants') =>
+  new Request(url, {
+    method: 'POST',
+    headers: { authorization: 'Bearer any', 'content-type': 'application/json' },
+    body: '{"id":1,"name":"Ilex"}',
+  });
+
+test('toFetch shares a timer on Deno alone', async () => {
+  vi.useRealTimers();
+  const started = vi.spyOn(globalThis, 'setTimeout');
+  const store = createPlantStore({ create: () => new Promise(() => {}) }, () => true, {
+    timeoutMs: 123,
+    onError: () => {},
+  });
+  const fetch = toFetch(store);
+  const timersFor = async (server: unknown) => {
+    started.mockClear();
+    await Promise.all([1, 2, 3].map(() => fetch(request(), server)));
+    return started.mock.calls.filter(([, ms]) => ms === 123).length;
+  };
+  expect(await timersFor({ requestIP() {} })).toBe(3);
+  expect(await timersFor({ remoteAddr: {} })).toBe(1);
+});
+
+test('onError of a timed-out request runs in the AsyncLocalStorage of its own request', async () => {
+  vi.useRealTimers();
+  const local = new AsyncLocalStorage<string>();
+  const seen: unknown[] = [];
+  const store = createPlantStore({ create: () => new Promise(() => {}) }, () => true, {
+    timeoutMs: 20,
+    onError: (_error, { url }) => void seen.push([new URL(url).search, local.getStore()]),
+  });
+  const fetch = toFetch(store);
+  const queries = Array.from({ length: 10 }, (_, i) => `?${i}`);
+  await Promise.all(
+    queries.map((query) =>
+      local.run(query, () => fetch(request(`http://localhost/plants${query}`), { remoteAddr: {} })),
+    ),
+  );
+  expect(seen).toEqual(queries.map((query) => [query, query]));
+});
