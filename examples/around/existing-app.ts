@@ -26,4 +26,7 @@ const onError: ErrorRequestHandler = (error, _request, response, _next) => {
 };
 app.use(onError);
 
-const server = app.listen(process.env.PORT ?? 3000, () => console.log(server.address()));
+const server = app.listen(process.env.PORT ?? 3000, (error) => {
+  if (error) throw error;
+  console.log(server.address());
+});

@@ -28,4 +28,7 @@ app.get('/metrics', async (_request, response) => {
   response.type(register.contentType).send(await register.metrics());
 });
 
-export const server = app.listen(process.env.PORT ?? 3000, () => console.log(server.address()));
+export const server = app.listen(process.env.PORT ?? 3000, (error) => {
+  if (error) throw error;
+  console.log(server.address());
+});

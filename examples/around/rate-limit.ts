@@ -23,4 +23,7 @@ const app = express();
 app.post('/api/plants', limiter);
 app.use('/api', toExpress(handle)); // POST /api/plants
 
-export const server = app.listen(process.env.PORT ?? 3000, () => console.log(server.address()));
+export const server = app.listen(process.env.PORT ?? 3000, (error) => {
+  if (error) throw error;
+  console.log(server.address());
+});

@@ -4,8 +4,11 @@ import { toExpress } from 'plant-store/express';
 import { memoryStorage } from 'plant-store/memory';
 
 const handle = createPlantStore(memoryStorage(), acceptTokens('secret'));
-
 const app = express();
 app.use('/api', toExpress(handle)); // POST /api/plants
 
-const server = app.listen(process.env.PORT ?? 3000, () => console.log(server.address()));
+const port = Number(process.env.PORT ?? 3000);
+app.listen(port, '127.0.0.1', (error) => {
+  if (error) throw error;
+  console.log(`Listening on http://127.0.0.1:${port}`);
+});

@@ -38,4 +38,7 @@ app.get('/api/plants/:id', async (request, response) => {
   else response.sendStatus(404);
 });
 
-export const server = app.listen(process.env.PORT ?? 3000, () => console.log(server.address()));
+export const server = app.listen(process.env.PORT ?? 3000, (error) => {
+  if (error) throw error;
+  console.log(server.address());
+});

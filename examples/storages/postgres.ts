@@ -18,4 +18,7 @@ const handle = createPlantStore(storage, acceptTokens('secret'), { acceptReplays
 const app = express();
 app.use('/api', toExpress(handle)); // POST /api/plants
 
-const server = app.listen(process.env.PORT ?? 3000, () => console.log(server.address()));
+const server = app.listen(process.env.PORT ?? 3000, (error) => {
+  if (error) throw error;
+  console.log(server.address());
+});

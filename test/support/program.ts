@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { examples } from './examples.js';
 import { root } from './root.js';
@@ -42,6 +44,22 @@ export async function portOf(program: Program): Promise<number> {
 
 export async function urlOf(program: Program): Promise<string> {
   return `http://127.0.0.1:${await portOf(program)}`;
+}
+
+/** A free port below those that the system gives to others. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(10_000, 30_000);
+    const server = createServer().listen(port);
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }
 
 /** Starts a program, on a free port if it asks for `PORT`. */

@@ -1,0 +1,65 @@
+// The programs of README.md, in the order in which a reader runs them. From the tarball: quick-start.runtime.ts.
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { examples } from '../support/examples.js';
+import { freePort, runExample, startExample } from '../support/program.js';
+import { root } from '../support/root.js';
+
+const shell = promisify(execFile);
+const readme = readFileSync(`${root}README.md`, 'utf8');
+
+describe('the quick start', () => {
+  it('returns what README.md shows to its curl, and to its client', async () => {
+    const port = await freePort();
+    const program = runExample('express', { PORT: String(port) });
+    await program.printed(/^Listening on http:\/\/127\.0\.0\.1:\d+\n$/);
+    const [curl = ''] = /^curl .*$/m.exec(readme) ?? [];
+    const { stdout } = await shell('sh', ['-c', curl.replace(':3000', `:${port}`)]);
+    const [, shown = ''] = /```http\n([\s\S]*?)\n```/.exec(readme) ?? [];
+    const [head = '', body] = stdout.split('\r\n\r\n');
+    const lines = head.toLowerCase().split('\r\n');
+    for (const line of shown.split('\n\n')[0]!.split('\n')) expect(lines).toContain(line.toLowerCase());
+    expect(body).toBe(shown.split('\n\n')[1]);
+    const env = { ...process.env, URL: `http://127.0.0.1:${port}/api` };
+    const again = shell(process.execPath, ['--import', 'tsx', examples.get('first-plant')!], { env });
+    await expect(again).rejects.toMatchObject({ stderr: expect.stringContaining("problem: 'id_taken'") });
+  });
+
+  it('authenticates by a function', async () => {
+    const { handle } = await import('../../examples/around/verify-token.js');
+    const create = async (token: string) => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      return handle({ method: 'POST', url: '/plants', headers, body: '{"id":1,"name":"Ilex"}' });
+    };
+    expect(await create('secret')).toMatchObject({ status: 200 });
+    expect(await create('wrong')).toMatchObject({ status: 401 });
+  });
+});
+
+describe('on a port that is in use, an example exits with a clear error', () => {
+  const ways = ['express', 'koa', 'fastify', 'hono', 'h3', 'nest', 'node-http', 'jwt'];
+
+  it.each(ways)('%s', async (name) => {
+    const other = createServer().listen(0);
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const program = startExample(name, { PORT: String(port) });
+    expect(await program.exit).toBe(1);
+    expect(program.output()).toMatch(/EADDRINUSE.*address already in use/);
+    other.close();
+  });
+
+  it('because each Express app throws what `listen` passes to its callback', () => {
+    const apps = [...examples.values()]
+      .map((path) => [path, readFileSync(root + path, 'utf8')] as const)
+      .filter(([, text]) => text.includes("from 'express'") && text.includes('app.listen('));
+    expect(apps.length).toBeGreaterThan(5);
+    for (const [path, text] of apps)
+      expect([path, text.includes('if (error) throw error;')]).toEqual([path, true]);
+  });
+});
