@@ -5,4 +5,5 @@ export { answerMistake, checkHandler } from './mount-mistakes.js';
 export { openapi } from './openapi.js';
 export { checkOptions, pathPattern } from './options.js';
 export { Refusal } from './problems.js';
-export { ChunkCollector, lingerMs, Upload, wait } from './upload.js';
+export { endOfTurn, wait } from './timers.js';
+export { ChunkCollector, lingerMs, Upload } from './upload.js';

@@ -8,8 +8,8 @@ export interface Clock {
   readonly atEndOfTurn: (task: () => void) => void;
 }
 
-// Taken when the module loads, because apps put fake timers in their place in tests: creates would then hang. Called
-// without an object, because browsers refuse a `setTimeout` that is called on another object than the global one.
+// Kept from when the module loads, because an app's tests may fake them later. Called without an object, because browsers
+// refuse a `setTimeout` that is called on another object than the global one.
 const now = /* @__PURE__ */ performance.now.bind(performance);
 const set = setTimeout;
 const clear = clearTimeout;
@@ -21,19 +21,47 @@ export const systemClock: Clock = {
   now,
   setTimer: (task, ms) => set(task, ms),
   clearTimer: (timer) => clear(timer as ReturnType<typeof setTimeout>),
-  // A microtask is too early: the rest of the turn's requests could not join. A timer is 1 ms too late.
-  atEndOfTurn: (task) => {
-    if (immediate) immediate(task);
-    else if (Channel) atNextMessage(new Channel(), task);
-    else set(task, 0);
-  },
+  atEndOfTurn,
 };
 
-function atNextMessage({ port1, port2 }: InstanceType<typeof MessageChannel>, task: () => void): void {
+/** Whether the kept `setImmediate` is a fake, from before this module was loaded: unknown until one has run, or has not. */
+let isFake: boolean | undefined;
+
+// A microtask is too early: the rest of the turn's requests could not join. A timer is 1 ms too late.
+function atEndOfTurn(task: () => void): void {
+  if (!immediate || isFake) {
+    atNextMessage(task);
+    return;
+  }
+  immediate(() => {
+    isFake ??= false;
+    if (!isFake) task();
+  });
+  if (isFake === false) return;
+  wait(1).then(() => {
+    isFake ??= true;
+    if (isFake) task();
+  });
+}
+
+/** Test runners do not fake messages. */
+function atNextMessage(task: () => void): void {
+  if (!Channel) return void set(task, 0);
+  const { port1, port2 } = new Channel();
   const onmessage = () => {
     port1.close();
     task();
   };
   Object.assign(port1, { onmessage });
   port2.postMessage(null);
+}
+
+/** Resolves when the event loop has finished this turn. */
+export function endOfTurn(): Promise<void> {
+  return new Promise(atEndOfTurn);
+}
+
+/** Resolves after `ms` milliseconds of real time, because test runners do not fake this timer. It keeps no process alive. */
+export function wait(ms: number): Promise<void> {
+  return new Promise((resolve) => AbortSignal.timeout(ms).addEventListener('abort', () => resolve()));
 }

@@ -1,7 +1,5 @@
 import { isBytes } from './http.js';
-
-// Kept from when this module loads, because an app's tests may put fake timers in their place.
-const { setTimeout, clearTimeout, setImmediate = setTimeout } = globalThis;
+import { endOfTurn, wait } from './timers.js';
 
 /** What is used of an AsyncIterator. */
 interface Chunks {
@@ -14,6 +12,7 @@ export class Upload {
   readonly #chunks: Chunks;
   #isOver = false;
   #isUnwanted = false;
+  #hasProgress = false;
 
   constructor(chunks: Chunks) {
     this.#chunks = chunks;
@@ -22,38 +21,52 @@ export class Upload {
   /** The whole body, of at most `limit` bytes. */
   async read(limit: number): Promise<Uint8Array> {
     const chunks = new ChunkCollector(limit);
-    while (!this.#isUnwanted) {
+    for (let count = 1; !this.#isUnwanted; count++) {
       const { done, value } = await this.#next();
       if (done) break;
       chunks.add(value);
+      // Otherwise chunks that are there at once, such as empty ones without end, would block the process.
+      if (count % 64 === 0) await endOfTurn();
     }
     return chunks.join();
   }
 
   /**
-   * Reads on and keeps nothing. Otherwise a client that writes before it reads would not see its answer, and a stream
+   * Reads on and keeps nothing. Otherwise a client that writes before it reads would not see its response, and a stream
    * that is left half read would block the next request on its connection. Stops after 64 MiB, and after 500 ms without
    * progress. Resolves with whether it came to the end; never rejects.
    */
   async discard(): Promise<boolean> {
     this.#isUnwanted = true;
-    try {
-      for (let left = discardLimit; left >= 0 && !this.#isOver; ) {
-        const result = await within(lingerMs, this.#next());
-        if (!result) break;
-        // At least 1 KiB each, so that empty chunks without end come to an end too.
-        left -= Math.max(2 ** 10, (result.value as ArrayLike<unknown> | undefined)?.length ?? 0);
-        // Otherwise Node would read up to 2 MiB of one upload before it turns to the next connection. The clock's
-        // `atEndOfTurn` would do too, and would weigh 180 bytes more where there is no group commit.
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-    } catch {
-      // The client has gone, and its upload with it.
-    }
+    await Promise.race([this.#skip(), this.#stall()]);
     const isRead = this.#isOver;
-    // Not awaited: a generator that waits for its own source returns only after that.
+    // Not awaited: a generator blocked on its source settles `return()` only when the source does.
     this.stop();
     return isRead;
+  }
+
+  async #skip(): Promise<void> {
+    try {
+      for (let left = discardLimit; left >= 0 && !this.#isOver; ) {
+        const { value } = await this.#next();
+        this.#hasProgress = true;
+        // At least 1 KiB each, so that endless empty chunks reach the limit too.
+        left -= Math.max(2 ** 10, (value as ArrayLike<unknown> | undefined)?.length ?? 0);
+        // Otherwise Node would read up to 2 MiB of one upload before it turns to the next connection.
+        await endOfTurn();
+      }
+    } catch {
+      // The client has disconnected, or the host has cut the upload.
+    }
+  }
+
+  /** Resolves after `lingerMs` without progress. */
+  async #stall(): Promise<void> {
+    for (let quiet = 0; quiet < 5 && !this.#isOver; quiet++) {
+      await wait(lingerMs / 5);
+      if (this.#hasProgress) quiet = -1;
+      this.#hasProgress = false;
+    }
   }
 
   /** Reads no more, and tells the source so. */
@@ -81,20 +94,6 @@ export class Upload {
 const discardLimit = 64 * 2 ** 20;
 /** How long a refused client may go without progress, and may take to read its answer: milliseconds. */
 export const lingerMs = 500;
-
-/** Resolves after `ms` milliseconds. */
-export function wait(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-/** Settles as `work` does, or with `undefined` after `ms` milliseconds. */
-function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
-  let timer: ReturnType<typeof setTimeout>;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, ms, undefined);
-  });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
-}
 
 /**
  * Thrown by a `ReadBody`: says what happened to the body.

@@ -6,7 +6,7 @@ import type { NodeRequest, NodeResponse } from './_node/types.js';
 
 export type { NodeRequest, NodeResponse } from './_node/types.js';
 
-// What the app throws in `next` must be the app's error, not a rejection of our promise.
+// Kept from when this module loads, because an app's tests may fake it.
 const { nextTick } = process;
 
 /**
@@ -27,14 +27,36 @@ const { nextTick } = process;
 export function toNode(
   handle: PlantHandler,
   ...rest: undefined[]
-): (request: NodeRequest, response: NodeResponse, next?: (error?: unknown) => void) => void {
+): (request: NodeRequest, response: NodeResponse, next?: Next) => void {
   checkHandler(handle, rest);
   return function plantStore(request, response, next) {
     if (!request.rawHeaders) return void answerMistake(request, response);
-    answerOf(handle, new NodeExchange(request, response, plantStore), Boolean(next))
-      .then((answer) => (answer ? send(answer, response) : nextTick(next!)))
-      .catch((error) => (next ? nextTick(next, error) : fail(error, response)));
+    serve(handle, new NodeExchange(request, response, plantStore), next);
   };
+}
+
+type Next = (error?: unknown) => void;
+
+async function serve(handle: PlantHandler, exchange: NodeExchange, next?: Next): Promise<void> {
+  const { response } = exchange;
+  try {
+    const answer = await answerOf(handle, exchange, Boolean(next));
+    if (answer) return send(answer, response);
+  } catch (error) {
+    return next ? passOn(next, error) : fail(error, response);
+  }
+  passOn(next!);
+}
+
+/** What the app throws in `next` is the app's error, not a rejection of our promise. */
+function passOn(next: Next, ...error: unknown[]): void {
+  try {
+    next(...error);
+  } catch (thrown) {
+    nextTick(() => {
+      throw thrown;
+    });
+  }
 }
 
 /** What Express adds to a request. */

@@ -1,12 +1,30 @@
 import { ChunkCollector, isBytes } from '../../../src/for-hosts.js';
 import { BodyError, type ReadBody } from '../../../src/index.js';
 import type { Exchange } from './exchange.js';
+import { packetParsed } from './packet.js';
 import type { NodeRequest, NodeResponse } from './types.js';
 
+/** Reads the body, once Node has parsed the packet that it comes in. */
+export function readNodeBody(exchange: Exchange, limit: number): ReturnType<ReadBody> {
+  const { request } = exchange;
+  if (request.complete !== false) return readExact(exchange, limit);
+  let isBroken = false;
+  // Stays: an error that nobody hears would end the process.
+  request.on('error', () => {
+    isBroken = true;
+  });
+  // Usually that packet has all of the body. Then one `read()` takes it. Gain: a quarter of `toNode`'s cost.
+  return packetParsed().then(() => {
+    if (isBroken) throw new BodyError('body_incomplete');
+    return readExact(exchange, limit);
+  });
+}
+
 /** Reads the body from the first place that still has it exactly. */
-export function readNodeBody({ request, response, parsed }: Exchange, limit: number): ReturnType<ReadBody> {
+function readExact({ request, response, parsed }: Exchange, limit: number): ReturnType<ReadBody> {
   // On HTTP/2 an aborted request looks ended and complete: check `aborted` first.
-  if (request.aborted) throw new BodyError('body_incomplete');
+  if (request.aborted || (request.destroyed && !request.readableEnded))
+    throw new BodyError('body_incomplete');
   if (!request.readableDidRead && !request.readableEnded) {
     return bufferedBody(request, response, limit) ?? readStream(request, response, limit);
   }

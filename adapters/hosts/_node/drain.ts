@@ -1,22 +1,28 @@
-import { lingerMs, Upload } from '../../../src/for-hosts.js';
+import { endOfTurn, lingerMs, Upload, wait } from '../../../src/for-hosts.js';
 import { awaitsContinue } from './body.js';
+import { packetParsed } from './packet.js';
 import type { NodeRequest, NodeResponse } from './types.js';
 
-const { setImmediate, setTimeout } = globalThis;
-
 /**
- * Takes care of what is left of an upload, so that the client gets the answer to it. To be called before the answer is
- * sent. Returns a promise if the answer has to wait for it.
+ * Takes care of what is left of an upload, so that the client gets the response to it. To be awaited before the response
+ * is sent.
  */
-export function drain(request: NodeRequest, response: NodeResponse): Promise<unknown> | undefined {
-  // All of it has come, and what was not read of it is in the stream: there is nothing to wait for.
+export function drain(request: NodeRequest, response: NodeResponse): Promise<void> | undefined {
+  if (request.complete !== false) return void request.resume();
+  return drainUpload(request, response);
+}
+
+async function drainUpload(request: NodeRequest, response: NodeResponse): Promise<void> {
+  // All of it may have come with the headers, and is then in the stream: there is nothing to wait for.
+  const hasBody = !awaitsContinue(request, response);
+  if (hasBody) await packetParsed();
   if (request.complete !== false) return void request.resume();
   if (response.stream) return resetAfterAnswer(request, response.stream);
   const chunks = request[Symbol.asyncIterator]();
   const cutOff = () => cutOffAfterAnswer(request, response);
   const discarding = new Upload({ next: () => chunks.next(), return: cutOff }).discard();
-  // Node destroys the socket after its last answer, which is lost if the client still writes: so read first.
-  return isLastAnswer(response) && !awaitsContinue(request, response) ? discarding : undefined;
+  // Node destroys the socket after its last response, which is lost if the client still writes: so read first.
+  if (isLastAnswer(response) && hasBody) await discarding;
 }
 
 /** Leaves the client some time to read the answer, and then destroys the connection. */
@@ -24,17 +30,17 @@ function cutOffAfterAnswer(request: NodeRequest, response: NodeResponse): void {
   const { socket } = request;
   // Node calls it after its last answer.
   socket.destroySoon = () => socket.end();
-  const cutOff = () => void setTimeout(() => request.destroy(), lingerMs);
+  const cutOff = () => wait(lingerMs).then(() => request.destroy());
   if (response.writableFinished) cutOff();
   else response.on('finish', cutOff);
 }
 
 /** HTTP/2 says in a frame that the rest is not needed, and keeps the connection (RFC 9113 §8.1). */
-function resetAfterAnswer(request: NodeRequest, stream: NonNullable<NodeResponse['stream']>): undefined {
+function resetAfterAnswer(request: NodeRequest, stream: NonNullable<NodeResponse['stream']>): void {
   // Listen on the stream: the response's `finish` comes only after the close that we are about to make.
   stream.on('finish', () => {
     // A turn later, because a close at once would overtake the frame that ends the answer.
-    setImmediate(() => {
+    endOfTurn().then(() => {
       stream.close(0);
       // Unread data would keep the stream open.
       request.resume();

@@ -10,6 +10,7 @@ export interface NodeRequest {
   readonly socket: { destroySoon?: () => void; end(): unknown };
   readonly aborted: boolean;
   readonly complete?: boolean;
+  readonly destroyed?: boolean;
   readonly readableDidRead: boolean;
   readonly readableFlowing: boolean | null;
   readonly readableLength: number;
