@@ -164,3 +164,15 @@ test.each([
   const { body } = streamOf((count) => (count === 1 ? value : count === 2 ? new Uint8Array(0) : undefined));
   expect((await handle({ method: 'POST', url: '/plants', headers, body })).status).toBe(200);
 });
+
+test.each([
+  ['an async iterable', (chunks: AsyncIterable<Uint8Array>) => chunks],
+  ['a connection', (chunks: AsyncIterable<Uint8Array>) => Object.assign(chunks, { pipe() {} })],
+])('%s of endless empty chunks is refused at its timeout, and blocks nobody meanwhile', async (_, made) => {
+  const store = createPlantStore(memoryStorage(), () => true, { timeoutMs: 50 });
+  async function* empty() {
+    for (;;) yield new Uint8Array(0);
+  }
+  const response = await store({ method: 'POST', url: '/plants', headers, body: made(empty()) });
+  expect(JSON.parse(response.body).error).toBe(40007);
+});

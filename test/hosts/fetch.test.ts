@@ -276,3 +276,12 @@ test.each([200, 404, 429])(
     ]);
   },
 );
+
+test('a stream of endless empty chunks is refused at its timeout, and blocks nobody meanwhile', async () => {
+  const fetch = toFetch(createPlantStore(memoryStorage(), () => true, { timeoutMs: 50 }));
+  const body = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(0)) });
+  const headers = { authorization: 'Bearer good', 'content-type': 'application/json' };
+  const init = { method: 'POST', headers, body, duplex: 'half' };
+  const response = (await fetch(new Request('http://localhost/plants', init as RequestInit))) as Response;
+  expect(await response.json()).toMatchObject({ error: 40007 });
+});

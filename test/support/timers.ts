@@ -9,7 +9,7 @@ interface Timer {
 }
 
 /**
- * The platform's timers and `performance.now`, on a simulated clock. To be put in place before the library is loaded,
+ * The platform's timers, `AbortSignal.timeout` too, and `performance.now`, on a simulated clock. To be put in place before the library is loaded,
  * because it keeps some of them from then on.
  */
 export class SimulatedTimers {
@@ -19,6 +19,11 @@ export class SimulatedTimers {
   install(): void {
     vi.stubGlobal('setTimeout', this.#set);
     vi.stubGlobal('clearTimeout', this.#clear);
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+      const controller = new AbortController();
+      this.#set(() => controller.abort(), ms);
+      return controller.signal;
+    });
     vi.stubGlobal('performance', { now: () => this.clock.now() });
   }
 

@@ -3,19 +3,43 @@ import { createServer } from 'node:http';
 import express from 'express';
 import Fastify from 'fastify';
 import Koa from 'koa';
-import { acceptTokens, createPlantStore, type PlantHandler } from 'plant-store';
-import { toExpress } from 'plant-store/express';
-import { toFastify } from 'plant-store/fastify';
-import { toKoa } from 'plant-store/koa';
-import { memoryStorage } from 'plant-store/memory';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import type { PlantHandler, PlantStorage } from 'plant-store';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { listen, type Running, raw, Wire } from '../../support/sockets.js';
 import { json, rose, roseCreated, token } from '../node/server.js';
 
-const apps: readonly { name: string; start: (handle: PlantHandler) => Promise<Running> }[] = [
+/** The library, loaded anew: it keeps what is global when it loads. */
+async function load() {
+  vi.resetModules();
+  return {
+    ...(await import('plant-store')),
+    ...(await import('plant-store/express')),
+    ...(await import('plant-store/fastify')),
+    ...(await import('plant-store/koa')),
+    ...(await import('plant-store/memory')),
+    ...(await import('plant-store/node')),
+  };
+}
+type Library = Awaited<ReturnType<typeof load>>;
+
+interface App {
+  readonly name: string;
+  readonly start: (library: Library, handle: PlantHandler) => Promise<Running>;
+}
+
+const apps: readonly App[] = [
+  {
+    name: 'node:http',
+    start: ({ toNode }, handle) => {
+      const plants = toNode(handle);
+      return listen(
+        createServer((request, response) => plants(request, response, () => response.end('the app'))),
+      );
+    },
+  },
   {
     name: 'Express',
-    start: (handle) => {
+    start: ({ toExpress }, handle) => {
       const app = express().use(toExpress(handle));
       app.use((_request, response) => void response.send('the app'));
       return listen(createServer(app));
@@ -23,7 +47,7 @@ const apps: readonly { name: string; start: (handle: PlantHandler) => Promise<Ru
   },
   {
     name: 'Koa',
-    start: (handle) => {
+    start: ({ toKoa }, handle) => {
       const app = new Koa().use(toKoa(handle)).use((context) => {
         context.body = 'the app';
       });
@@ -32,38 +56,140 @@ const apps: readonly { name: string; start: (handle: PlantHandler) => Promise<Ru
   },
   {
     name: 'Fastify',
-    start: async (handle) => {
+    start: async ({ toFastify }, handle) => {
       const app = Fastify();
       app.register(toFastify(handle));
-      app.get('/others', (_request, reply) => void reply.send('the app'));
+      app.route({
+        method: ['GET', 'POST'],
+        url: '/others',
+        handler: (_request, reply) => void reply.send('the app'),
+      });
       await app.ready();
       return listen(app.server);
     },
   },
 ];
 
-test.each(apps)('with fake timers, creates, refusals and GETs are answered on $name', async ({ start }) => {
-  const running = await start(createPlantStore(memoryStorage(), acceptTokens('good')));
-  onTestFinished(running.close);
-  const wire = await Wire.open(running.port);
-  const closing = await Wire.open(running.port);
-  onTestFinished(() => wire.destroy());
+function fakeTimers(): void {
   vi.useFakeTimers({
-    toFake: ['setImmediate', 'setTimeout', 'setInterval', 'clearTimeout', 'clearImmediate'],
+    toFake: [
+      'setImmediate',
+      'setTimeout',
+      'setInterval',
+      'clearTimeout',
+      'clearImmediate',
+      'performance',
+      'Date',
+      'queueMicrotask',
+    ],
   });
   // As in Jest, whose `process` is a copy: Node's own streams need the real one.
   vi.stubGlobal('process', Object.create(process, { nextTick: { value() {}, writable: true } }));
-  onTestFinished(() => {
-    vi.useRealTimers();
-    vi.unstubAllGlobals();
+  onTestFinished(realTimers);
+}
+
+function realTimers(): void {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+}
+
+async function wiresTo(running: Running, count: number): Promise<Wire[]> {
+  onTestFinished(running.close);
+  const wires: Wire[] = [];
+  for (let i = 0; i < count; i++) {
+    const wire = await Wire.open(running.port);
+    onTestFinished(() => wire.destroy());
+    wires.push(wire);
+  }
+  return wires;
+}
+
+describe.each(['before', 'after'])('when timers were faked %s the library was loaded', (when) => {
+  const started = async ({ start }: App, storageOf: (library: Library) => PlantStorage) => {
+    if (when === 'before') fakeTimers();
+    const library = await load();
+    // The frameworks need real timers to start.
+    if (when === 'before') realTimers();
+    const handle = library.createPlantStore(storageOf(library), library.acceptTokens('good'));
+    const wires = await wiresTo(await start(library, handle), 3);
+    fakeTimers();
+    return wires as [Wire, Wire, Wire];
+  };
+
+  test.each(apps)(
+    "$name responds to creates, to refused requests and to the app's own routes",
+    async (app) => {
+      const [wire, closing, stalled] = await started(app, ({ memoryStorage }) => memoryStorage());
+      // The body comes in a packet of its own.
+      await wire.write(raw([token, json, `Content-Length: ${rose.length}`]));
+      await wire.write(rose);
+      expect(await wire.answer()).toMatchObject(roseCreated);
+      for (const method of ['GET', 'POST']) {
+        await wire.write(raw([], '', { line: `${method} /others HTTP/1.1` }));
+        expect((await wire.answer()).text).toBe('the app');
+      }
+      await wire.write(raw(['Authorization: Bearer bad', json], rose));
+      expect((await wire.answer()).status).toBe(401);
+      await closing.write(raw(['Connection: close', json, 'Content-Length: 300000'], 'x'.repeat(300_000)));
+      expect((await closing.answer()).status).toBe(401);
+      // It gets its response once it has made no progress for 500 ms.
+      await stalled.write(raw(['Connection: close', 'Content-Length: 1000']));
+      expect((await stalled.answer()).status).toBe(401);
+    },
+  );
+
+  test('a storage that commits in groups creates', async () => {
+    const [wire] = await started(apps[0]!, ({ groupCommit }) =>
+      groupCommit(async (plants) => plants.map(() => 'created')),
+    );
+    for (let i = 0; i < 3; i++) {
+      await wire.write(raw([token, json], rose));
+      expect(await wire.answer()).toMatchObject(roseCreated);
+    }
   });
-  // The body comes in a packet of its own.
-  await wire.write(raw([token, json, `Content-Length: ${rose.length}`]));
-  await wire.write(rose);
-  expect(await wire.answer()).toMatchObject(roseCreated);
-  await wire.write(raw([], '', { line: 'GET /others HTTP/1.1' }));
-  expect((await wire.answer()).text).toBe('the app');
-  // Answered once it has made no progress for 500 ms.
-  await closing.write(raw(['Connection: close', 'Content-Length: 1000']));
-  expect((await closing.answer()).status).toBe(401);
+});
+
+test.each([
+  ['POST', '/others'],
+  ['POST', '/trees/plants'],
+  ['GET', '/plants'],
+])('%s %s, which is not ours, goes on to the app in the same turn of the event loop', async (method, url) => {
+  const { acceptTokens, createPlantStore, memoryStorage, toNode } = await load();
+  const plants = toNode(createPlantStore(memoryStorage(), acceptTokens('good')));
+  const turns: boolean[] = [];
+  const server = createServer((request, response) => {
+    let isSameTurn = true;
+    setImmediate(() => {
+      isSameTurn = false;
+    });
+    plants(request, response, () => {
+      turns.push(isSameTurn);
+      response.end();
+    });
+  });
+  const [wire] = await wiresTo(await listen(server), 1);
+  for (let i = 0; i < 3; i++) {
+    await wire!.write(raw([token, json], rose, { line: `${method} ${url} HTTP/1.1` }));
+    await wire!.answer();
+  }
+  expect(turns).toEqual([true, true, true]);
+});
+
+test('what the app throws when a request was passed on to it is an uncaught exception of the app', async () => {
+  const { acceptTokens, createPlantStore, memoryStorage, toNode } = await load();
+  const plants = toNode(createPlantStore(memoryStorage(), acceptTokens('good')));
+  const error = new Error('of the app');
+  const thrown = new Promise((resolve) => {
+    const listeners = process.listeners('uncaughtException');
+    process.removeAllListeners('uncaughtException').once('uncaughtException', resolve);
+    onTestFinished(() => listeners.forEach((listener) => void process.on('uncaughtException', listener)));
+  });
+  const server = createServer((request, response) =>
+    plants(request, response, () => {
+      throw error;
+    }),
+  );
+  const [wire] = await wiresTo(await listen(server), 1);
+  await wire!.write(raw([token, json], rose, { line: 'POST /others HTTP/1.1' }));
+  expect(await thrown).toBe(error);
 });

@@ -319,9 +319,10 @@ class Upload {
     await turnsUntil(() => this.answers.length > 0, isSlow ? 20 : turns);
     await timers.clock.advance(timeoutMs);
     await turn();
-    // A refused client has 500 ms to read its answer.
-    for (let i = 0; i < 4; i++) {
-      await timers.clock.advance(500);
+    // A refused upload ends after 500 ms without progress, and its client then has 500 ms to read the response. Over a
+    // socket, what it has sent may come between any of them.
+    for (let i = 0; i < turns && (i < 20 || timers.count > 0); i++) {
+      await timers.clock.advance(100);
       await turn();
     }
     client.reset();
