@@ -135,7 +135,7 @@ describe.each(servers)('a create that waits for a batch on %s', (name, serve) =>
     leave();
     await closed;
     end();
-    expect(errorOf({ text: (await response).body })).toBe(50001);
+    expect(errorOf({ text: (await response).body })).toBe(50301);
     expect(sent).toEqual([[1n]]);
     expect(errors).toEqual([]);
   });
