@@ -28,6 +28,9 @@ export class Context<Caller> extends WithSignal implements VerifyContext, Storag
 
 /** Whether a request's client has disconnected. Creates no signal on hosts that know this without one. */
 export function isDisconnected(request: PlantRequest): boolean {
-  const known = request instanceof WithSignal ? request.isAborted?.() : undefined;
-  return known ?? request.signal?.aborted === true;
+  try {
+    const known = request instanceof WithSignal ? request.isAborted?.() : undefined;
+    if (known !== undefined) return known;
+  } catch {} // A Proxy has no private fields, and may override `signal`: ask that instead.
+  return request.signal?.aborted === true;
 }
