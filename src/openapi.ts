@@ -1,21 +1,56 @@
 import { operation } from './http.js';
+import { describeOperation, errorResponse, errorTable, header, ref } from './openapi-operation.js';
+import { checkOptions, plantStoreRules, type Rules } from './options.js';
 import type { Plant } from './plant/plant.js';
-import { problems } from './problems.js';
 
 /** An OpenAPI Server Object: where the operation is found. A relative `url` is relative to the document's own. */
 export interface OpenApiServer {
-  /** What comes before `/plants`, without a slash at its end: `https://example.com/api`. */
+  /** The URL before the document's paths, without a slash at its end: `https://example.com/api`. */
   url: string;
   description?: string;
 }
 
+/** The options of `openapi`. The last three are for merging its result into a document of the app. */
+export interface OpenApiOptions<
+  BasePath extends string = string,
+  Prefix extends string = string,
+  BearerAuth extends string | undefined = string | undefined,
+> {
+  /** Default: `[{ url: '/' }]`. */
+  readonly servers?: OpenApiServer[] | undefined;
+  /** The path before `/plants`, such as `/api`. Default: none. */
+  readonly basePath?: BasePath | undefined;
+  /** Comes before the names of the three schemas: with `PlantStore`, `Error` is `PlantStoreError`. Default: none. */
+  readonly prefix?: Prefix | undefined;
+  /**
+   * The name of a security scheme that the app's document defines; `securitySchemes` is then empty. Default: a scheme
+   * `bearerAuth` for HTTP bearer tokens.
+   */
+  readonly bearerAuth?: BearerAuth | undefined;
+}
+
 /** The document as plain data: `JSON.stringify` it, serve it, pass it to a generator. */
-export type OpenApiDocument = ReturnType<typeof openapi>;
+export type OpenApiDocument<
+  BasePath extends string = '',
+  Prefix extends string = '',
+  BearerAuth extends string | undefined = undefined,
+> = ReturnType<typeof openapi<BasePath, Prefix, BearerAuth>>;
+
+type Named<Name extends string, Value> = { [Key in Name]: Value };
+
+/** A key with `as`, because TypeScript would infer `BearerAuth` from it in `const document: OpenApiDocument = openapi()`. */
+type Security<BearerAuth> = {
+  [Name in 'bearerAuth' as BearerAuth extends string ? BearerAuth : Name]: string[];
+};
+
+/** The security scheme of an app that names none. */
+type OwnScheme = { bearerAuth: { type: 'http'; scheme: 'bearer' } };
 
 /**
- * The contract as an OpenAPI document: the operation, its schemas, and every response that this library can send.
- * Each call returns a new object that you may change. With the default server, `/`, it is the package's `openapi.json`.
+ * Creates the contract as an OpenAPI document: the operation, its schemas, and every response that this library can send.
+ * Each call returns a new object that you may change. Without options, it is the package's `openapi.json`.
  *
+ * @throws {TypeError} if an option is invalid
  * @see {@link https://spec.openapis.org/oas/v3.1.0}
  *
  * @example
@@ -28,8 +63,34 @@ export type OpenApiDocument = ReturnType<typeof openapi>;
  *   response.setHeader('content-type', 'application/json').end(document);
  * }).listen(3000);
  * ```
+ *
+ * @example Merged into the document of an app
+ * ```ts
+ * import { openapi } from 'plant-store/openapi';
+ *
+ * const own = {
+ *   openapi: '3.1.0',
+ *   info: { title: 'A garden', version: '2.0.0' },
+ *   paths: { '/api/beds': {} },
+ *   components: { schemas: { Error: { type: 'string' } }, securitySchemes: { jwt: { type: 'http', scheme: 'bearer' } } },
+ * };
+ * const { paths, components } = openapi({ basePath: '/api', prefix: 'PlantStore', bearerAuth: 'jwt' });
+ * const merged = {
+ *   ...own,
+ *   paths: { ...own.paths, ...paths },
+ *   components: { ...own.components, schemas: { ...own.components.schemas, ...components.schemas } },
+ * };
+ * ```
  */
-export function openapi({ servers = [{ url: '/' }] }: { servers?: OpenApiServer[] } = {}) {
+export function openapi<
+  BasePath extends string = '',
+  Prefix extends string = '',
+  BearerAuth extends string | undefined = undefined,
+>(options: OpenApiOptions<BasePath, Prefix, BearerAuth> = {}) {
+  const { servers, basePath, prefix, bearerAuth } = checkOptions<OpenApiOptions>(options, rules());
+  const path = `${basePath as BasePath}${operation.path}` as const;
+  const security = () => [named(bearerAuth, [] as string[]) as Security<BearerAuth>];
+  const ownScheme = { bearerAuth: { type: 'http', scheme: 'bearer' } };
   return {
     openapi: '3.1.0',
     info: {
@@ -40,117 +101,20 @@ export function openapi({ servers = [{ url: '/' }] }: { servers?: OpenApiServer[
     },
     servers,
     tags: [{ name: 'plants', description: 'The plants in the store.' }],
-    security: [{ bearerAuth: [] as string[] }],
-    paths: {
-      [operation.path]: {
-        post: {
-          tags: ['plants'],
-          operationId: 'createPlant',
-          summary: 'Create a plant',
-          description:
-            'Creates a plant with an unused id. Members other than `id`, `name` and `tag` are ignored.',
-          requestBody: {
-            description:
-              'Plant to add to the store. The id may be any 64-bit integer and is kept exact. Strings have neither U+0000 nor lone surrogates.',
-            required: true,
-            content: {
-              'application/json': {
-                schema: { $ref: '#/components/schemas/NewPlant' },
-                examples: {
-                  rose: { summary: 'A plant', value: { id: 1, name: 'Rosa canina', tag: 'shrub' } },
-                  untagged: { summary: 'A plant without a tag', value: { id: 2, name: 'Quercus robur' } },
-                },
-              },
-            },
-          },
-          responses: {
-            '200': {
-              description: 'plant response',
-              content: {
-                'application/json': {
-                  schema: { $ref: '#/components/schemas/Plant' },
-                  example: { name: 'Rosa canina', tag: 'shrub' },
-                },
-              },
-            },
-            '400': errorResponse(400, 'unexpected error'),
-            '401': {
-              ...errorResponse(401, 'missing or invalid token'),
-              headers: {
-                'WWW-Authenticate': header(
-                  'Bearer challenge (RFC 6750 §3), with an `error` attribute if a token was sent.',
-                  'Bearer realm="plants", error="invalid_token"',
-                ),
-              },
-            },
-            '403': {
-              ...errorResponse(403, 'valid token without the required scope'),
-              headers: {
-                'WWW-Authenticate': header(
-                  'Bearer challenge (RFC 6750 §3), with the required `scope`.',
-                  'Bearer realm="plants", error="insufficient_scope", scope="plants:write"',
-                ),
-              },
-            },
-            '500': errorResponse(500, 'server error'),
-            '503': {
-              ...errorResponse(503, 'storage unavailable or timed out'),
-              headers: {
-                'Retry-After': {
-                  description: 'Seconds to wait. Present only where sending the request again is safe.',
-                  required: false,
-                  schema: { type: 'integer' as const, minimum: 0 },
-                  example: 1,
-                },
-              },
-            },
-          },
-        },
-      },
-    },
+    security: security(),
+    // The security is said again on the operation, because a merge takes the operation alone.
+    paths: named(path, { post: { ...describeOperation(prefix), security: security() } }),
     components: {
-      securitySchemes: { bearerAuth: { type: 'http' as const, scheme: 'bearer' } },
-      schemas: {
-        Plant: {
-          type: 'object' as const,
-          required: ['name'],
-          properties: {
-            name: { type: 'string' as const, description: 'The name of the plant' },
-            tag: { type: 'string' as const, description: 'Tag that specifies the type of the plant' },
-          } satisfies Record<keyof Plant, object>,
-        },
-        NewPlant: {
-          allOf: [
-            { $ref: '#/components/schemas/Plant' },
-            {
-              type: 'object' as const,
-              required: ['id'],
-              properties: {
-                id: {
-                  type: 'integer' as const,
-                  format: 'int64',
-                  description: 'Identification number of the plant',
-                },
-              },
-            },
-          ],
-        },
-        Error: {
-          description: `Why a request failed: a stable code for programs and a message for people.\n\n${errorTable()}`,
-          type: 'object' as const,
-          required: ['error', 'message'],
-          properties: {
-            error: { type: 'integer' as const, format: 'int32', description: 'Numeric error value' },
-            message: { type: 'string' as const, description: 'Text of the error' },
-          },
-        },
-      },
+      securitySchemes: (options.bearerAuth === undefined ? ownScheme : {}) as BearerAuth extends string
+        ? Record<never, never>
+        : OwnScheme,
+      schemas: schemas(prefix as Prefix),
     },
     // Not responses of this operation: a standalone server sends them for other paths and methods.
     'x-responses': {
-      '404': errorResponse(404, 'unknown path'),
+      '404': errorResponse(prefix, 404, 'unknown path'),
       '405': {
-        ...errorResponse(405, 'method not allowed'),
+        ...errorResponse(prefix, 405, 'method not allowed'),
         headers: {
           Allow: header('Methods that this path supports (RFC 9110 §10.2.1).', operation.method),
         },
@@ -159,28 +123,59 @@ export function openapi({ servers = [{ url: '/' }] }: { servers?: OpenApiServer[
   };
 }
 
-/** A response that carries the contract's Error, with an example for each problem of this status. */
-function errorResponse(status: number, description: string) {
-  const examples: Record<string, { summary: string; value: { error: number; message: string } }> = {};
-  for (const [name, [error, message]] of Object.entries(problems)) {
-    if (Math.trunc(error / 100) === status) {
-      examples[name] = { summary: `${error} ${name}: ${message}`, value: { error, message } };
-    }
-  }
+/** Made anew for each document, which its owner may change. */
+function rules(): Rules<OpenApiOptions> {
   return {
-    description,
-    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' }, examples } },
+    servers: [
+      [{ url: '/' }],
+      (value) => Array.isArray(value) && value.every((server) => typeof server?.url === 'string'),
+      'an array of objects with a url',
+    ],
+    basePath: plantStoreRules.basePath,
+    prefix: ['', (value) => value === '' || isName(value), `empty or ${nameRule}`],
+    bearerAuth: ['bearerAuth', isName, nameRule],
   };
 }
 
-/** A header that is always present. */
-function header(description: string, example: string) {
-  return { description, required: true, schema: { type: 'string' as const }, example };
+/** @see {@link https://spec.openapis.org/oas/v3.1.0#components-object} */
+const isName = (value: unknown) => typeof value === 'string' && /^[\w.-]+$/.test(value);
+
+const nameRule = 'a name of letters, digits, ".", "-" and "_"';
+
+/** An object with one member. */
+function named<Name extends string, Value>(name: Name, value: Value) {
+  return { [name]: value } as Named<Name, Value>;
 }
 
-function errorTable(): string {
-  const rows = Object.entries(problems).map(
-    ([name, [error, sentence]]) => `| ${error} | \`${name}\` | ${sentence} |`,
-  );
-  return ['| `error` | name | message |', '| --- | --- | --- |', ...rows].join('\n');
+function schemas<Prefix extends string>(prefix: Prefix) {
+  const plant = {
+    type: 'object' as const,
+    required: ['name'],
+    properties: {
+      name: { type: 'string' as const, description: 'The name of the plant' },
+      tag: { type: 'string' as const, description: 'Tag that specifies the type of the plant' },
+    } satisfies Record<keyof Plant, object>,
+  };
+  const identified = {
+    type: 'object' as const,
+    required: ['id'],
+    properties: {
+      id: { type: 'integer' as const, format: 'int64', description: 'Identification number of the plant' },
+    },
+  };
+  const allOf: [ReturnType<typeof ref>, typeof identified] = [ref(prefix, 'Plant'), identified];
+  const error = {
+    description: `Why a request failed: a stable code for programs and a message for people.\n\n${errorTable()}`,
+    type: 'object' as const,
+    required: ['error', 'message'],
+    properties: {
+      error: { type: 'integer' as const, format: 'int32', description: 'Numeric error value' },
+      message: { type: 'string' as const, description: 'Text of the error' },
+    },
+  };
+  return {
+    ...named(`${prefix}Plant` as const, plant),
+    ...named(`${prefix}NewPlant` as const, { allOf }),
+    ...named(`${prefix}Error` as const, error),
+  };
 }

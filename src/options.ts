@@ -17,7 +17,7 @@ export interface PlantStoreOptions {
 /** One option: the default, the check, and the check in words. */
 type Rule<T> = readonly [fallback: T, isValid: (value: unknown) => boolean, expected: string];
 
-type Rules<Options> = { readonly [Name in keyof Options]-?: Rule<NonNullable<Options[Name]>> };
+export type Rules<Options> = { readonly [Name in keyof Options]-?: Rule<NonNullable<Options[Name]>> };
 
 /** The options with their defaults filled in. */
 export type Complete<Options> = { readonly [Name in keyof Options]-?: NonNullable<Options[Name]> };

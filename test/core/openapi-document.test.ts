@@ -118,7 +118,7 @@ describe('the contract as it was published', () => {
     expect(Object.keys(document.paths)).toEqual(['/plants']);
     expect(Object.keys(document.paths['/plants'])).toEqual(['post']);
     expect(post).not.toHaveProperty('parameters');
-    expect(post).not.toHaveProperty('security');
+    expect(post.security).toEqual(document.security);
   });
 
   it('accepts a NewPlant and returns a Plant or an Error', () => {
@@ -186,10 +186,10 @@ describe('every way to fail', () => {
   it('the Error schema shows all numbers as a table', () => {
     const rows = document.components.schemas.Error.description.split('\n').slice(2);
     expect(rows).toEqual([
-      '| `error` | name | message |',
-      '| --- | --- | --- |',
-      ...Object.entries(problems).map(
-        ([name, [error, sentence]]) => `| ${error} | \`${name}\` | ${sentence} |`,
+      '| `error` | name | message | send again? |',
+      '| --- | --- | --- | --- |',
+      ...Object.entries(problems).map(([name, [error, sentence]]) =>
+        expect.stringContaining(`| ${error} | \`${name}\` | ${sentence} | `),
       ),
     ]);
   });
