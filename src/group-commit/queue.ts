@@ -95,7 +95,7 @@ export class Queue<Caller> implements BatchQueue<Caller>, CreateOwner<Caller> {
   readonly #settings: Complete<GroupCommitOptions<Caller>>;
   /** In the order of their calls. */
   readonly #waiting: WaitingCreate<Caller>[] = [];
-  readonly #suspects = new Suspects<Caller>();
+  readonly #suspects: Suspects<Caller>;
   #heldCount = 0;
   #heldText = 0;
   /** Whether a batch is in flight, or will be at the end of this turn. */
@@ -123,6 +123,7 @@ export class Queue<Caller> implements BatchQueue<Caller>, CreateOwner<Caller> {
     readonly clock: Clock = systemClock,
   ) {
     this.#settings = checkOptions(options, rules());
+    this.#suspects = new Suspects(this.#settings.timeoutMs);
     this.now = clock.now;
   }
 
@@ -238,7 +239,7 @@ export class Queue<Caller> implements BatchQueue<Caller>, CreateOwner<Caller> {
       this.#circuit = undefined;
       this.#answeredAt = this.#idleSince;
     }
-    if (end === 'later') this.#suspects.addRetry(open, this.#idleSince);
+    if (end === 'later') this.#suspects.addRetry(open, this.#idleSince, this.#lastMs);
     else if (end !== 'apart') this.#suspects.add(open, 1);
     else this.#suspects.add(open, this.#lastMs < slowRejectionMs ? 2 : 16);
     if (end === 'unsent' || end === 'unanswered') {

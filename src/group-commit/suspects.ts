@@ -1,5 +1,5 @@
 import { retryPause } from './batch.js';
-import { byId, senderOf, type WaitingCreate } from './waiting-create.js';
+import { byId, firstCall, senderOf, type WaitingCreate } from './waiting-create.js';
 
 /** The creates of one sender, while some of them are suspected: its new creates wait in the same line. */
 interface Line<Caller> {
@@ -12,8 +12,10 @@ interface Line<Caller> {
 /** Creates of one id that were rolled back alone: their row may be locked. */
 interface Retry<Caller> {
   readonly creates: WaitingCreate<Caller>[];
-  /** By the clock of the queue. */
+  /** When the next attempt is due. */
   readonly at: number;
+  /** How long the last attempt took, in milliseconds. */
+  readonly tookMs: number;
 }
 
 /**
@@ -29,6 +31,8 @@ export class Suspects<Caller> {
   readonly #retries = new Map<bigint | symbol, Retry<Caller>>();
   #turns = 0;
 
+  constructor(readonly timeoutMs: number) {}
+
   get isEmpty(): boolean {
     return this.#mixed.length === 0 && this.#lines.size === 0 && this.#retries.size === 0;
   }
@@ -43,32 +47,33 @@ export class Suspects<Caller> {
   }
 
   /**
-   * Adds the creates of a batch. They are split into a part of small senders and one of large senders, or, if one has
-   * sent them all, into `count` equal parts.
+   * Adds the creates of a batch, split by sender: small senders and large ones. What one sender sent is cut into `count`
+   * equal parts. After a slow rejection, `count` is 16, for many senders too: each rejection waits for a lock.
    */
   add(creates: readonly WaitingCreate<Caller>[], count: number): void {
     if (creates.length === 0) return;
     const groups = groupsOf(creates);
-    if (groups.length === 1) {
-      const [sender, all] = groups[0]!;
-      this.#lineOf(sender).parts.unshift(...cut(all.sort(byId), count));
-    } else {
-      const average = creates.length / groups.length;
-      // If all have sent as many, half of them.
-      const small = groups.findIndex(([, group]) => group.length >= average) || groups.length >> 1;
-      this.#mixed.push(groups.slice(0, small).flatMap(([, group]) => group));
-      const [[sender, largest], ...more] = groups.slice(small) as typeof groups & [(typeof groups)[0]];
-      if (more.length === 0) this.#lineOf(sender).parts.push(largest);
-      else this.#mixed.push([largest, ...more.map(([, group]) => group)].flat());
+    const [sender, ofSender] = groups[0]!;
+    if (groups.length === 1)
+      return void this.#lineOf(sender).parts.unshift(...cut(ofSender.sort(byId), count));
+    const average = creates.length / groups.length;
+    // If all have sent as many, half of them.
+    const small = groups.findIndex(([, group]) => group.length >= average) || groups.length >> 1;
+    const parts = count > 2 ? cut(groups, count) : [groups.slice(0, small), groups.slice(small)];
+    for (const part of parts) {
+      const [[last, largest]] = part.slice(-1) as [(typeof part)[0]];
+      // The large sender alone: its new creates wait with it.
+      if (part.length === 1 && part !== parts[0]) this.#lineOf(last).parts.push(largest);
+      else this.#mixed.push(part.flatMap(([, group]) => group));
     }
   }
 
   /** Adds a create, and its duplicates, that the database rolled back alone. They are sent again alone, after a pause. */
-  addRetry(creates: readonly WaitingCreate<Caller>[], now: number): void {
+  addRetry(creates: readonly WaitingCreate<Caller>[], now: number, tookMs: number): void {
     const [create] = creates;
     if (!create) return;
-    const retry = { creates: [...creates], at: now + retryPause(create.retries++) };
     const { id } = create.plant;
+    const retry = { creates: [...creates], at: now + retryPause(create.retries++), tookMs };
     // The id of another namespace: nothing can join.
     this.#retries.set(this.#retries.has(id) ? Symbol() : id, retry);
   }
@@ -124,6 +129,12 @@ export class Suspects<Caller> {
   #nextRetry(now: number, take: Take<Caller>): readonly WaitingCreate<Caller>[] {
     for (const [key, retry] of this.#retries) {
       if (retry.at > now) continue;
+      const timeoutAt = firstCall(retry.creates) + this.timeoutMs;
+      if (timeoutAt > now && timeoutAt < now + 1.5 * retry.tookMs) {
+        // An attempt that timed out would leave its outcome unknown.
+        this.#retries.set(key, { ...retry, at: timeoutAt });
+        continue;
+      }
       const creates = take(retry.creates);
       this.#retries.delete(key);
       if (retry.creates.length > 0) this.#retries.set(key, retry);

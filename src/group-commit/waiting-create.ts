@@ -72,7 +72,7 @@ export class WaitingCreate<Caller> {
 
   /** Rejects it because it timed out before it was sent, or after the database rolled it back. */
   expire(): void {
-    this.refuse(this.cause === undefined ? new StorageBusy() : unavailable(this.cause));
+    this.refuse(this.cause === undefined ? new StorageBusy(notSent) : unavailable(this.cause));
   }
 
   /** Rejects it if its client disconnected, or if its request has timed out. */
@@ -171,3 +171,5 @@ function isAborted(context: StorageContext<unknown>): boolean {
   }
   return context.signal?.aborted === true;
 }
+
+const notSent = 'the plant waited in the queue until its timeout, and was not sent';

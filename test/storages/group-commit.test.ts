@@ -10,6 +10,7 @@ import {
   type PlantRequest,
   type PlantStorage,
   RolledBack,
+  StorageBusy,
   type StorageContext,
 } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
@@ -260,6 +261,58 @@ describe('a second create of an id', () => {
     expect(told.map(({ current }) => current)).toEqual([lost, lost, 'created', 'taken']);
     expect(calls.map((call) => call.plants[0]?.name)).toEqual(['a', 'b', 'c']);
   });
+});
+
+describe('a duplicate of a create whose outcome is unknown', () => {
+  it('returns 50001 as the first does, if both time out', async () => {
+    const { calls, createMany } = byHand();
+    const storage = groupCommit<true>(createMany as CreateMany<unknown>, { timeoutMs: 20 });
+    const handle = createPlantStore(storage, acceptTokens('secret'), { onError() {} });
+    const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
+    const responding = [1, 2].map(() =>
+      handle({ ...request, headers, body: '{"id":1,"name":"Rosa canina"}' }),
+    );
+    const errors = (await Promise.all(responding)).map(({ body }) => JSON.parse(body).error);
+    expect(calls.map((call) => call.ids)).toEqual([[1]]);
+    expect(errors).toEqual([50001, 50001]);
+  });
+
+  it.each([
+    ['of the call', (lost: Error) => Promise.reject(lost)],
+    ['of the plant', async (lost: Error) => [lost]],
+  ])('rejects with its error %s, if it is not sent itself', async (_, fail) => {
+    const lost = new Error('connection lost');
+    let calls = 0;
+    const { create } = groupCommit(
+      () => (++calls === 1 ? fail(lost) : Promise.reject(new RolledBack('together', new Error('refused')))),
+      { timeoutMs: 30 },
+    );
+    const creating = [create(plant(1), context), create(plant(1), context)];
+    expect(await Promise.allSettled(creating)).toEqual(Array(2).fill({ status: 'rejected', reason: lost }));
+    expect(calls).toBeGreaterThan(1);
+  });
+
+  it.each([new PlantRefused('too thorny'), new StorageBusy()])(
+    'rejects as busy if the first was definitely not stored: %s',
+    async (refusal) => {
+      let calls = 0;
+      const { create } = groupCommit(
+        async () => {
+          if (++calls === 1) return [refusal];
+          throw new RolledBack('together', new Error('refused'));
+        },
+        { timeoutMs: 30 },
+      );
+      const [first, duplicate] = await Promise.allSettled([
+        create(plant(1), context),
+        create(plant(1), context),
+      ]);
+      expect(first).toEqual({ status: 'rejected', reason: refusal });
+      expect(duplicate).toMatchObject({
+        reason: { name: 'StorageBusy', message: 'the storage is unavailable' },
+      });
+    },
+  );
 });
 
 describe('a namespace', () => {
@@ -614,6 +667,65 @@ describe('the queue', () => {
       ),
       { numRuns: 20 },
     );
+  });
+});
+
+describe('a createMany that changes what it gets', () => {
+  type Change = (plants: NewPlant[], contexts: StorageContext<unknown>[]) => void;
+
+  it.each<[string, Change]>([
+    [
+      'makes the names longer',
+      (plants) => plants.forEach((one) => void Object.assign(one, { name: 'x'.repeat(100) })),
+    ],
+    ['makes the names shorter', (plants) => plants.forEach((one) => void Object.assign(one, { name: '' }))],
+    ['sets names to null', (plants) => plants.forEach((one) => void Object.assign(one, { name: null }))],
+    ['deletes members', (plants) => plants.forEach((one) => void Reflect.deleteProperty(one, 'name'))],
+    ['changes ids', (plants) => plants.forEach((one) => void Object.assign(one, { id: 0n }))],
+    ['freezes plants', (plants) => plants.forEach((one) => void Object.freeze(one))],
+    ['sorts', (plants) => void plants.reverse()],
+    [
+      'empties the arrays',
+      (plants, contexts) => {
+        for (const list of [plants, contexts]) list.splice(0);
+      },
+    ],
+  ])('and %s keeps the bounds, and the plants of the next attempt', async (_, change) => {
+    const sent: string[] = [];
+    const { create } = groupCommit(
+      async (plants, contexts) => {
+        const outcomes = plants.map(() => 'created' as const);
+        sent.push(plants.map(({ id, name }) => `${id} ${name}`).join());
+        const isFirst = sent.length % 2 === 1;
+        change(plants as NewPlant[], contexts as StorageContext<unknown>[]);
+        if (isFirst) throw new RolledBack('together', new Error('deadlock'));
+        return outcomes;
+      },
+      { maxQueuedText: 30 },
+    );
+    for (let round = 0; round < 20; round++) {
+      const creating = [create(plant(1, 'Rosa canina'), context), create(plant(2, 'Bellis'), context)];
+      expect(await Promise.all(creating)).toEqual(['created', 'created']);
+    }
+    expect(new Set(sent)).toEqual(new Set(['1 Rosa canina,2 Bellis']));
+    // The bound is where it was: 30 characters, not one more.
+    const full = [create(plant(1, 'x'.repeat(15)), context), create(plant(2, 'x'.repeat(15)), context)];
+    await expect(create(plant(3, 'x'), context)).rejects.toMatchObject({ name: 'StorageBusy' });
+    await Promise.all(full);
+  });
+
+  it('and returns the array of plants, filled with outcomes, has its outcomes read', async () => {
+    const { create } = groupCommit(async (plants) => {
+      const list = plants as unknown as CreateOutcome[];
+      list.forEach((_one, i) => {
+        list[i] = 'created';
+      });
+      return list;
+    });
+    expect(await Promise.all([create(plant(1), context), create(plant(2), context)])).toEqual([
+      'created',
+      'created',
+    ]);
   });
 });
 
