@@ -22,7 +22,7 @@ import {
   someContext,
 } from './recipe.js';
 
-// Else the AWS SDK warns of Node 20.
+// Otherwise the AWS SDK warns of Node 20.
 runExamplesHere({ AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' });
 
 const cleanUps: (() => unknown)[] = [];

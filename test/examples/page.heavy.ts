@@ -288,7 +288,7 @@ describeUnless(obstacle, 'the page in a browser', () => {
     await act(page);
     expect(await answer(page)).toMatch(/^200 Plant 2 created/);
     await nextOffer(page, '2');
-    // What is posted after it shows that nothing else was on its way.
+    // The next request shows that no other request was in flight.
     await create(page, { id: '50' });
     expect(posted.map((body) => JSON.parse(body).id)).toEqual([2, 50]);
   });

@@ -64,7 +64,7 @@ describe('the page', () => {
     expect(await response.text()).toContain(`<input id="id" value="${offered}"`);
   });
 
-  it('tells the free id to a HEAD, and hands on everything that is not a GET or a HEAD', async () => {
+  it('sends the free id in response to HEAD, and passes every other method but GET to plant-store', async () => {
     const url = await servePage();
     const head = await fetch(url, { method: 'HEAD' });
     expect(head.headers.get('free-id')).toBe('2');

@@ -231,7 +231,7 @@ describe('passport', () => {
     expect(printed.log).toHaveBeenCalledWith('alice creates plant 1');
   });
 
-  it('lets the library answer a token that the strategy turns down, and an error of the strategy', async () => {
+  it('lets plant-store respond to a token that the strategy rejects, and to an error of the strategy', async () => {
     const mount = `${await exampleUrl(import('../../examples/around/passport.js'))}/api`;
     const { status, headers, body } = await createPlant(mount, rosa(2), 'wrong');
     expect([status, body]).toMatchObject([401, { error: 40102 }]);
@@ -302,7 +302,7 @@ describe('a program of its own', () => {
     expect(program.output()).toMatch(/^# pass 3$/m);
   });
 
-  it('openapi-fetch sends ids beyond 2^53 digit by digit, and is told by number why it was refused', async () => {
+  it('openapi-fetch sends ids beyond 2^53 digit by digit, and gets the error code of a rejected plant', async () => {
     const plants = new Map<bigint, NewPlant>();
     const handle = createPlantStore(memoryStorage(plants), acceptTokens('for-evaluation-only'));
     const { url, close } = await listen(createServer(toNode(handle)));

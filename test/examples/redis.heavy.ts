@@ -55,14 +55,14 @@ describeUnless(obstacle, 'redis', () => {
 
   it('throws if the answer is lost after the plant was stored: it never says taken', async () => {
     await behind.flushall();
-    // Else the answer that is cut could be one to ioredis's own first commands.
+    // Otherwise the cut reply could be one to ioredis's own first commands.
     expect(await example.storage.create({ id: 2n, name: 'Ilex' }, someContext())).toBe('created');
     cutsNextAnswer = true;
     await expect(example.storage.create({ id: 1n, name: 'Rosa' }, someContext())).rejects.toThrow();
     expect(await peek(1n)).toEqual({ id: 1n, name: 'Rosa' });
   });
 
-  it('keeps what was answered through a crash if appendfsync is "always"', async () => {
+  it('keeps the acknowledged plants through a crash if appendfsync is "always"', async () => {
     await behind.flushall();
     expect(await example.storage.create({ id: 1n, name: 'Rosa' }, someContext())).toBe('created');
     const reconnected = once(behind, 'ready');
