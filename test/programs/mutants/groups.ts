@@ -4,16 +4,7 @@
  */
 export const groups: readonly { readonly files: readonly string[]; readonly tests: readonly string[] }[] = [
   {
-    files: [
-      'src/group-commit/queue.ts',
-      'src/group-commit/batch.ts',
-      'src/group-commit/attempt.ts',
-      'src/group-commit/create-many.ts',
-      'src/group-commit/suspects.ts',
-      'src/group-commit/waiting-create.ts',
-      'src/context.ts',
-      'src/timers.ts',
-    ],
+    files: ['src/group-commit/', 'src/context.ts', 'src/timers.ts'],
     tests: [
       'test/storages/group-commit-time.test.ts',
       'test/storages/group-commit.test.ts',
@@ -24,6 +15,7 @@ export const groups: readonly { readonly files: readonly string[]; readonly test
       'test/storages/group-commit-model.test.ts',
     ],
   },
+  { files: ['src/client.ts'], tests: ['test/core/client.test.ts'] },
   {
     files: ['src/openapi.ts'],
     tests: [
@@ -41,8 +33,9 @@ export const groups: readonly { readonly files: readonly string[]; readonly test
     tests: ['test/core/contract.test.ts', 'test/storages/broken.test.ts', 'test/core/host-cases.test.ts'],
   },
   {
-    files: ['src/plant/json.ts', 'src/plant/json-fast-path.ts', 'src/plant/plant.ts'],
+    files: ['src/plant/', 'src/schema.ts'],
     tests: [
+      'test/core/schema.test.ts',
       'test/core/json-fast-path.test.ts',
       'test/core/handle.test.ts',
       'test/core/contract.test.ts',
@@ -56,6 +49,7 @@ export const groups: readonly { readonly files: readonly string[]; readonly test
       'test/core/handle.test.ts',
       'test/core/contract.test.ts',
       'test/core/callers.test.ts',
+      'test/core/guard.test.ts',
       'test/core/options.test.ts',
       'test/core/deadline.test.ts',
       'test/core/deadline-model.test.ts',

@@ -1,4 +1,8 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { root } from '../../support/root.js';
+import { groups } from './groups.js';
 import { pages, type Result, table } from './kept.js';
 
 test('README.md shows the results that were kept', () => {
@@ -17,4 +21,9 @@ test('the table sums each folder over its files', () => {
     '| `src/a.ts` | 90 | 0 | 100.0 % | 2026-11-22, 0e81620 |',
     '| `src/b.ts` | 10 | 4 | 60.0 % | 2026-11-22, 0e81620 |',
   ]);
+});
+
+test('the groups list files and tests that exist', () => {
+  const listed = groups.flatMap(({ files, tests }) => [...files, ...tests]);
+  expect(listed.filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });
