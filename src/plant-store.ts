@@ -1,6 +1,6 @@
 import { bearerToken, callerOf, type VerifyToken } from './bearer.js';
 import { checkBodyHeaders, readBody } from './body.js';
-import { Context, isDisconnected } from './context.js';
+import { Context } from './context.js';
 import { Deadline } from './deadline.js';
 import {
   isThenable,
@@ -15,7 +15,8 @@ import { type Complete, checkOptions, type PlantStoreOptions, plantStoreRules } 
 import { bodyOwner, library, type Party, storageParty, verifier } from './parties.js';
 import { plantOf } from './plant/from-body.js';
 import type { Plant, Whole } from './plant/plant.js';
-import { idTaken, isNamed, isRefusal, notFound, propertyOf, Refusal } from './problems.js';
+import { idTaken, isRefusal, notFound, propertyOf, Refusal } from './problems.js';
+import { report } from './report.js';
 import type { PlantStorage } from './storage.js';
 
 /**
@@ -182,28 +183,4 @@ function checkTarget({ method, url }: PlantRequest, path: string): void {
 /** The body of a 200. An identical plant has the same. */
 function bodyOf({ name, tag }: Plant): string {
   return JSON.stringify({ name, tag: tag ?? undefined } satisfies Whole<Plant>);
-}
-
-/** Calls `onError` and ignores what it throws or rejects with. */
-async function report(
-  error: unknown,
-  request: PlantRequest,
-  onError: Complete<PlantStoreOptions>['onError'],
-): Promise<void> {
-  try {
-    if (!isOfClient(error, request)) await onError(error, request);
-  } catch {}
-}
-
-/** Whether an error only says that the client disconnected, which is expected, and not a fault. */
-function isOfClient(error: unknown, request: PlantRequest): boolean {
-  try {
-    if (!isDisconnected(request)) return false;
-    if (isNamed(error, 'AbortError')) return true;
-    // The reason may be any value. A signal of a host's own may have none.
-    const reason = request.signal?.reason;
-    return reason !== undefined && (error === reason || propertyOf(error, 'cause') === reason);
-  } catch {
-    return false; // A getter of the request threw.
-  }
 }
