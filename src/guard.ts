@@ -32,9 +32,9 @@ export type GuardOptions = Pick<PlantStoreOptions, 'timeoutMs' | 'onError'>;
  * const headers = { 'content-type': 'application/json' };
  * const getPlant = guard(acceptTokens('secret'), async ({ url }, context) => {
  *   const id = /\/plants\/(-?\d{1,19})(?:\?|$)/.exec(url)?.[1];
- *   if (!id) return { status: 400, headers, body: '{"error":40002,"message":"The id must be an integer."}' };
+ *   if (!id) return { status: 400, headers, body: '{"error":1400,"message":"The id must be an integer."}' };
  *   const plant = await storage.find?.(BigInt(id), context);
- *   if (!plant) return { status: 404, headers, body: '{"error":40402,"message":"No such plant."}' };
+ *   if (!plant) return { status: 404, headers, body: '{"error":1404,"message":"No such plant."}' };
  *   return { status: 200, headers, body: JSON.stringify({ name: plant.name, tag: plant.tag }) };
  * });
  * ```

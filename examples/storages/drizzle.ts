@@ -4,7 +4,7 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { bigint, pgTable, text } from 'drizzle-orm/pg-core';
 import express from 'express';
 import pg from 'pg';
-import { acceptTokens, createPlantStore } from 'plant-store';
+import { acceptTokens, createPlantStore, guard } from 'plant-store';
 import { toExpress } from 'plant-store/express';
 import { postgresStorage } from 'plant-store/postgres';
 
@@ -30,13 +30,30 @@ export async function find(id: bigint) {
   return plant && { ...plant, tag: plant.tag ?? undefined };
 }
 
-const app = express();
-app.use('/api', toExpress(createPlantStore(storage, acceptTokens('secret')))); // POST /api/plants
-app.get('/api/plants/:id', async (request, response) => {
-  const plant = await find(BigInt(request.params.id));
-  if (plant) response.json({ ...plant, id: String(plant.id) });
-  else response.sendStatus(404);
+const verifyToken = acceptTokens('secret');
+
+const json = (status: number, value: object) => ({
+  status,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(value),
 });
+
+const getPlant = guard(verifyToken, async ({ url }) => {
+  const digits = /\/(-?\d{1,19})(?:\?|$)/.exec(url)?.[1] ?? '';
+  const id = BigInt(digits);
+  // 19 digits can exceed the column's 64 bits.
+  if (!digits || BigInt.asIntN(64, id) !== id) {
+    return json(400, { error: 1400, message: 'The id must be a 64-bit integer.' });
+  }
+  const plant = await find(id);
+  if (!plant) return json(404, { error: 1404, message: 'No plant has this id.' });
+  // As a string, because a number would be rounded by the client.
+  return json(200, { ...plant, id: String(id) });
+});
+
+const app = express();
+app.use('/api', toExpress(createPlantStore(storage, verifyToken))); // POST /api/plants
+app.get('/api/plants/:id', toExpress(getPlant));
 
 export const server = app.listen(process.env.PORT ?? 3000, (error) => {
   if (error) throw error;

@@ -70,7 +70,7 @@ const slowRejectionMs = 100;
  *
  * const pool = new pg.Pool();
  * const insert = `INSERT INTO plants (id, name, tag) SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])
- *   ON CONFLICT DO NOTHING RETURNING id::text`;
+ *   ON CONFLICT (id) DO NOTHING RETURNING id::text`;
  * const storage = groupCommit(async (plants) => {
  *   const ids = plants.map(({ id }) => String(id));
  *   const names = plants.map(({ name }) => name);

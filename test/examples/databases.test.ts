@@ -60,14 +60,23 @@ describe('PostgreSQL', () => {
     itKeepsThePromises(() => example, empty, { mount: mount ?? '' });
   });
 
-  it("drizzle: the app's own GET finds the plant beside the mount, its id exact", async () => {
+  it("drizzle: the app's own GET finds the plant beside the mount, its id exact, and only for a token", async () => {
     const { storage, ...example } = await import('../../examples/storages/drizzle.js');
     await empty();
     await storage.create({ id: 9007199254740993n, name: 'Ilex' }, someContext());
     const url = `${await exampleUrl(example)}/api/plants`;
-    const found = await fetch(`${url}/9007199254740993`);
-    expect(await found.json()).toEqual({ id: '9007199254740993', name: 'Ilex' });
-    expect((await fetch(`${url}/9007199254740992`)).status).toBe(404);
+    const get = async (id: string, authorization = 'Bearer secret') => {
+      const response = await fetch(`${url}/${id}`, { headers: { authorization } });
+      return [response.status, await response.json()];
+    };
+    expect(await get('9007199254740993')).toEqual([200, { id: '9007199254740993', name: 'Ilex' }]);
+    expect(await get('9007199254740993?verbose=1')).toMatchObject([200, { name: 'Ilex' }]);
+    for (const free of ['9007199254740992', '-9223372036854775808', '9223372036854775807'])
+      expect(await get(free)).toMatchObject([404, { error: 1404 }]);
+    for (const bad of ['rose', '1.5', '1e3', '9223372036854775808', '-9223372036854775809', '1'.repeat(400)])
+      expect([bad, ...(await get(bad))]).toEqual([bad, 400, expect.objectContaining({ error: 1400 })]);
+    expect(await get('9007199254740993', 'Bearer wrong')).toMatchObject([401, { error: 40102 }]);
+    expect(await get('rose', '')).toMatchObject([401, { error: 40101 }]);
   });
 
   it('minimal-storage answers through its handle: created, taken, refused', async () => {

@@ -57,7 +57,7 @@ export const databases: Contenders = {
   async 'postgres-bare'(table, stored = '0') {
     const pool = await openPostgres(table!, Number(stored));
     const insert = `INSERT INTO ${table} SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])
-      ON CONFLICT DO NOTHING RETURNING id::text`;
+      ON CONFLICT (id) DO NOTHING RETURNING id::text`;
     return bare(async (plants) => {
       const columns = [
         plants.map(({ id }) => String(id)),
@@ -206,7 +206,7 @@ function transactions(database: Database.Database): (plants: readonly NewPlant[]
 
 function prepareInsert(database: Database.Database): Database.Statement {
   database.exec('CREATE TABLE IF NOT EXISTS plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT)');
-  return database.prepare('INSERT INTO plants VALUES (CAST(? AS INTEGER), ?, ?) ON CONFLICT DO NOTHING');
+  return database.prepare('INSERT INTO plants VALUES (CAST(? AS INTEGER), ?, ?) ON CONFLICT (id) DO NOTHING');
 }
 
 /** Below all ids that come after. */
@@ -218,7 +218,7 @@ function fillSqlite(database: Database.Database, plants: number): void {
 }
 
 function inserts(pool: pg.Pool, table: string): PlantStorage {
-  const insert = `INSERT INTO ${table} VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`;
+  const insert = `INSERT INTO ${table} VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`;
   return {
     async create({ id, name, tag }) {
       const { rowCount } = await pool.query(insert, [String(id), name, tag]);
