@@ -171,6 +171,25 @@ export const storagePromises: readonly StoragePromise[] = [
     },
   },
   {
+    id: 'second-unique-column',
+    name: 'if names are unique too, a plant of a free id with a name that exists is rejected, and never taken',
+    async check(trial) {
+      if (!(await trial.makeNamesUnique())) return;
+      const rose = { id: 1n, name: 'Rosa' };
+      await trial.expectCreated(rose);
+      await trial.expectRejected({ id: 2n, name: 'Rosa' });
+      // Together, as in one batch.
+      await Promise.all([
+        trial.expectRejected({ id: 3n, name: 'Rosa' }),
+        trial.expectCreated({ id: 4n, name: 'Ilex' }),
+        trial.expectTaken({ id: 1n, name: 'Acer' }),
+      ]);
+      await trial.expectTaken(rose);
+      await trial.expectCreated({ id: 2n, name: 'Quercus' });
+      await trial.expectStored(rose);
+    },
+  },
+  {
     id: 'abort',
     name: 'a create whose client goes away settles with the truth, and other plants are stored beside it',
     async check(trial) {

@@ -10,6 +10,11 @@ export interface OpenedStorage<Caller> {
   readonly peek: (id: bigint) => MaybePromise<NewPlant | undefined>;
   /** Another caller, if each caller has its own ids; `peek` reads that caller's plants. */
   readonly other?: Pick<OpenedStorage<Caller>, 'caller' | 'peek'> | undefined;
+  /**
+   * Makes names unique in the database, as `CREATE UNIQUE INDEX … ON plants (name)` does; absent if it cannot. The case
+   * `second-unique-column` calls it before it creates plants.
+   */
+  readonly makeNamesUnique?: (() => MaybePromise<unknown>) | undefined;
   /** Releases the resources of `open`. */
   readonly close?: (() => MaybePromise<void>) | undefined;
 }
@@ -26,6 +31,13 @@ export class Trial {
   get other(): Trial | undefined {
     const { storage, other } = this.#opened;
     return other && new Trial({ storage, ...other });
+  }
+
+  /** Makes names unique; `false` if the database of this trial cannot. */
+  async makeNamesUnique(): Promise<boolean> {
+    const { makeNamesUnique } = this.#opened;
+    await makeNamesUnique?.();
+    return makeNamesUnique !== undefined;
   }
 
   create(plant: NewPlant, signal: AbortSignal = new AbortController().signal): Promise<'created' | 'taken'> {
@@ -45,6 +57,16 @@ export class Trial {
 
   async expectTaken(plant: NewPlant): Promise<void> {
     expectSame(await this.create(plant), 'taken', `create of the taken id ${plant.id}`);
+  }
+
+  /** Expects that the storage throws, and stores nothing. */
+  async expectRejected(plant: NewPlant): Promise<void> {
+    expectSame(
+      await this.create(plant).catch(() => 'rejected'),
+      'rejected',
+      `create of the free id ${plant.id}`,
+    );
+    expectSame(await this.has(plant.id), false, `whether the rejected plant ${plant.id} is stored`);
   }
 
   async expectStored(plant: NewPlant): Promise<void> {

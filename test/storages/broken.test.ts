@@ -200,6 +200,25 @@ const withoutNamespace = {
   caughtBy: ['namespaces'],
 };
 
+/** Takes every conflict for a taken id, as a bare `ON CONFLICT` does. */
+const bareConflict = {
+  open() {
+    const plants: Plants = new Map();
+    let areUnique = false;
+    const create: PlantStorage['create'] = async (plant) => {
+      const isConflict = areUnique && [...plants.values()].some(({ name }) => name === plant.name);
+      if (isConflict || plants.has(plant.id)) return 'taken';
+      plants.set(plant.id, plant);
+      return 'created';
+    };
+    const makeNamesUnique = () => {
+      areUnique = true;
+    };
+    return { storage: { create }, caller: 'anyone', peek: (id: bigint) => plants.get(id), makeNamesUnique };
+  },
+  caughtBy: ['second-unique-column'],
+};
+
 /** The ids of the cases that a storage fails. */
 async function failedBy(make: (plants: Plants) => PlantStorage): Promise<string[]> {
   const cases = storageCases(() => {
@@ -222,6 +241,12 @@ describe('a storage that', () => {
     const failed: string[] = [];
     for (const { id, run } of storageCases(withoutNamespace.open)) await run().catch(() => failed.push(id));
     expect(failed).toEqual(withoutNamespace.caughtBy);
+  });
+
+  it('takes the conflict of another column for a taken id fails ["second-unique-column"] alone', async () => {
+    const failed: string[] = [];
+    for (const { id, run } of storageCases(bareConflict.open)) await run().catch(() => failed.push(id));
+    expect(failed).toEqual(bareConflict.caughtBy);
   });
 
   it.each<[string, (plants: Plants) => PlantStorage['find']]>([
@@ -251,7 +276,12 @@ describe('storageCases', () => {
     const ids = storageCases(() => Promise.reject(new Error('not opened'))).map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     expect(
-      new Set([...broken.flatMap(([, caughtBy]) => caughtBy), ...withoutNamespace.caughtBy, 'find']),
+      new Set([
+        ...broken.flatMap(([, caughtBy]) => caughtBy),
+        ...withoutNamespace.caughtBy,
+        ...bareConflict.caughtBy,
+        'find',
+      ]),
     ).toEqual(new Set(ids));
   });
 

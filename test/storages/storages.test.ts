@@ -97,6 +97,7 @@ const storages: Record<string, () => OpenedStorage<unknown> | Promise<OpenedStor
       storage,
       caller: 'anyone',
       peek: (id) => peekSqlite(database, 'plants', id),
+      makeNamesUnique: () => database.exec('CREATE UNIQUE INDEX names ON plants (name)'),
       close: () => void database.close(),
     };
   },
@@ -126,6 +127,7 @@ async function openPostgres(database: PostgresPool): Promise<OpenedStorage<unkno
       const { name, tag } = JSON.parse(row.plant);
       return { id: BigInt(row.id), name, ...(tag !== null && { tag }) };
     },
+    makeNamesUnique: () => database.query(`CREATE UNIQUE INDEX ON ${quoted}.plants (name)`),
   };
 }
 
