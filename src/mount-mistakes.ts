@@ -37,8 +37,8 @@ const makers = ['createPlantStore', 'guard'];
  * `toExpress(guard)` give it what makes the handler.
  *
  * @param rest the adapter's further arguments: there are some only if a host calls it
- * @returns whether it is a handler; if not, the host was answered
- * @throws {TypeError} if it is none, and there is no host to answer
+ * @returns whether it is a handler; if not, the host got a response
+ * @throws {TypeError} if it is none, and no host waits for a response
  */
 export function checkHandler(handle: unknown, rest: readonly unknown[]): boolean {
   const isHandler = typeof handle === 'function' && !makers.includes(handle.name);

@@ -46,7 +46,7 @@ interface Details {
   readonly headers?: Record<string, string>;
 }
 
-/** A problem on its way to the client. Every refusal in the library is thrown as one of these. */
+/** A problem to send to the client. Every rejection in the library is thrown as a `Refusal`. */
 export class Refusal {
   readonly #problem: Problem;
   readonly #details: Details;

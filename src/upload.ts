@@ -1,7 +1,7 @@
 import { isBytes } from './http.js';
 import { endOfTurn, wait } from './timers.js';
 
-/** What is used of an AsyncIterator. */
+/** The part of an AsyncIterator that an upload uses. */
 interface Chunks {
   next(): PromiseLike<{ readonly done?: boolean | undefined; readonly value?: unknown }>;
   return?(): unknown;

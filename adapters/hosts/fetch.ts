@@ -18,7 +18,7 @@ import {
 } from '../../src/index.js';
 import { SharedTimer } from './_shared-timer.js';
 
-/** What is used of a Fetch `Request`. */
+/** The part of a Fetch `Request` that this adapter uses. */
 export interface FetchRequest {
   readonly method: string;
   readonly url: string;
@@ -34,9 +34,9 @@ export interface FetchRequest {
 export type FetchResponse = Global<'Response', { readonly status: number }>;
 
 /**
- * Mounts the handler where Fetch is spoken: `Bun.serve`, `Deno.serve`, `export default { fetch }` on Workers, a Next
- * route's `POST`, Hono, h3, Elysia. There is no next handler here: other paths and methods are answered 404 and 405.
- * Where the host strips no mount, set `basePath`.
+ * Mounts the handler on hosts with the Fetch API: `Bun.serve`, `Deno.serve`, `export default { fetch }` on Workers, a Next
+ * route's `POST`, Hono, h3, Elysia. There is no next handler here: other paths and methods return 404 and 405.
+ * Set `basePath` if the host passes the full path.
  *
  * @example
  * ```ts
@@ -171,7 +171,7 @@ function uploadOf(request: FetchRequest): Upload | undefined {
   if (!reader) return undefined;
   return new Upload({
     next: () => reader.read(),
-    // Later, because on some hosts it destroys the connection, and the answer is still on its way.
+    // Later, because on some hosts it destroys the connection while the response is in flight.
     return: () => wait(lingerMs).then(() => reader.cancel()),
   });
 }

@@ -1,9 +1,9 @@
 import type { NewPlant, PlantStorage } from '../../src/index.js';
 
 /**
- * Keeps plants in a `Map`, for tests and trials: they are gone when the process ends.
+ * Stores plants in a `Map`, for tests and trials: they are lost on exit.
  *
- * @param plants the map to keep them in, by id
+ * @param plants the map to store them in, by id
  *
  * @example
  * ```ts

@@ -28,7 +28,7 @@ export const storagePromises: readonly StoragePromise[] = [
   },
   {
     id: 'taken-changes-nothing',
-    name: 'a second create of an id is taken, and the first plant stays as it was',
+    name: 'a second create of an id is taken, and the first plant stays unchanged',
     async check(trial) {
       const first = { id: 7n, name: 'first', tag: 'kept' };
       await trial.expectCreated(first);
@@ -112,8 +112,8 @@ export const storagePromises: readonly StoragePromise[] = [
       for (let id = 1n; id <= 8n; id++) {
         const plants = Array.from({ length: 32 }, (_, i) => ({ id, name: `racer ${i}` }));
         const outcomes = await Promise.all(plants.map((plant) => trial.create(plant)));
-        expectSame(count(outcomes, 'created'), 1, 'how many racers were told created');
-        expectSame(count(outcomes, 'taken'), 31, 'how many racers were told taken');
+        expectSame(count(outcomes, 'created'), 1, 'how many racers got created');
+        expectSame(count(outcomes, 'taken'), 31, 'how many racers got taken');
         await trial.expectStored(plants[outcomes.indexOf('created')]!);
       }
     },
@@ -141,15 +141,15 @@ export const storagePromises: readonly StoragePromise[] = [
         ...(i % 3 === 0 && { tag: `tag ${i}` }),
       }));
       const outcomes = await Promise.all(plants.map((plant) => trial.create(plant)));
-      expectSame(count(outcomes, 'created'), 750, 'how many were told created');
-      expectSame(count(outcomes, 'taken'), 250, 'how many were told taken');
+      expectSame(count(outcomes, 'created'), 750, 'how many creates got created');
+      expectSame(count(outcomes, 'taken'), 250, 'how many creates got taken');
       for (const [i, plant] of plants.entries())
         if (outcomes[i] === 'created') await trial.expectStored(plant);
     },
   },
   {
     id: 'namespaces',
-    name: 'if each caller has ids of its own, two callers create one id at once, and both plants are stored',
+    name: 'two callers that have their own ids create one id at once, and both plants are stored',
     async check(trial) {
       const { other } = trial;
       if (!other) return;
@@ -158,11 +158,11 @@ export const storagePromises: readonly StoragePromise[] = [
         const creators = [trial, other, trial, other];
         const outcomes = await Promise.all(plants.map((plant, i) => creators[i]!.create(plant)));
         for (const caller of [trial, other]) {
-          const told = outcomes.filter((_, i) => creators[i] === caller);
+          const own = outcomes.filter((_, i) => creators[i] === caller);
           expectSame(
-            count(told, 'created'),
+            count(own, 'created'),
             1,
-            `how many of two creates by one caller of id ${id} were told created`,
+            `how many of two creates by one caller of id ${id} got created`,
           );
         }
         for (const [i, plant] of plants.entries())

@@ -1,7 +1,7 @@
 // biome-ignore lint/suspicious/noExplicitAny: a listener's arguments are the event's own
 type Listener = (...args: any[]) => void;
 
-/** What is used of a request of `node:http`, `node:https` or `node:http2`'s compatibility API. */
+/** The part of a request of `node:http`, `node:https` or `node:http2` (its compatibility API) that the adapters use. */
 export interface NodeRequest {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
@@ -25,7 +25,7 @@ export interface NodeRequest {
   [Symbol.asyncIterator](): AsyncIterator<unknown>;
 }
 
-/** What is used of the response beside it. */
+/** The part of Node's response that is used. */
 export interface NodeResponse {
   readonly statusCode: number;
   readonly headersSent: boolean;
