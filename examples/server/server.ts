@@ -42,6 +42,8 @@ async function serve(settings: Settings): Promise<void> {
   // The page never offers the id of the printed curl, so that both work, in either order.
   const page = evaluationPage({
     token: publicToken,
+    // The name of a database's host is nobody's business once other machines can open the page.
+    place: publicToken && place,
     freeId: () => freeId(async (id) => id === curlId || find(id), curlId + 1n),
   });
   const rules = { loopbackOnly: publicToken !== undefined };

@@ -4,11 +4,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import type { AxeResults } from 'axe-core';
+import { build } from 'esbuild';
+import { createPlantClient } from 'plant-store/client';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { problems } from '../../src/problems.js';
 import { describeUnless } from '../support/obstacle.js';
 import { runExample, urlOf } from '../support/program.js';
+import { root } from '../support/root.js';
 import { servePage } from './serve-page.js';
 
 const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
@@ -49,7 +52,7 @@ async function open(url: string, options: BrowserContextOptions = {}): Promise<O
 
 async function fill(page: Page, fields: Record<string, string>): Promise<void> {
   for (const [label, text] of Object.entries(fields)) {
-    await page.getByLabel(new RegExp(`^${label}\\b`)).fill(text);
+    await page.getByLabel(new RegExp(`^(Bearer )?${label}\\b`)).fill(text);
   }
 }
 
@@ -114,6 +117,11 @@ describeUnless(obstacle, 'the page in a browser', () => {
     ['a desktop in the light', { ...desktop, colorScheme: 'light' }, 'rgb(245, 248, 244)'],
     ['a desktop in the dark', { ...desktop, colorScheme: 'dark' }, 'rgb(16, 21, 18)'],
     ['320 pixels', { viewport: { width: 320, height: 640 } }, 'rgb(245, 248, 244)'],
+    [
+      '390 pixels in the dark',
+      { viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
+      'rgb(16, 21, 18)',
+    ],
   ])('fits %s, shows the answer without scrolling, and axe finds nothing', async (_, options, background) => {
     const { page, faults } = await open(await servePage(), options);
     const { width, height } = options.viewport!;
@@ -136,21 +144,19 @@ describeUnless(obstacle, 'the page in a browser', () => {
   it('shows request and answer beside the form on a desktop, all of it above the fold', async () => {
     const { page } = await open(await servePage(), desktop);
     await create(page, { id: '9223372036854775808' });
-    for (const part of ['#create', '#answer', '#curl', '#fetch', '#history']) {
+    for (const part of ['#create', '#answer', '#curl', '#history']) {
       const box = await page.locator(part).boundingBox();
       expect(box!.y + box!.height, part).toBeLessThanOrEqual(desktop.viewport.height);
     }
   });
 
-  it('tells status, number, message, headers and milliseconds of an answer, in a live region', async () => {
+  it('shows status, code, message, headers and milliseconds of a response in a live region, the message once', async () => {
     const { page } = await open(await servePage());
     const line = await create(page, { token: 'wrong' });
     expect(line).toMatch(/^401 40102 The bearer token is invalid or expired\. Get a new one\. \d+ ms$/);
     expect(await page.locator('#answer').getAttribute('aria-live')).toBe('polite');
     const text = await textOf(page, '#answer');
-    expect(text).toContain(
-      '{"error":40102,"message":"The bearer token is invalid or expired. Get a new one."}',
-    );
+    expect(text.match(/The bearer token is invalid/g)).toHaveLength(1);
     expect(text).toContain('www-authenticate: Bearer realm="plants", error="invalid_token"');
     await page.getByRole('link', { name: '40102' }).first().click();
     expect(await textOf(page, 'tr:target')).toMatch(/^40102\s+token_invalid/);
@@ -182,7 +188,7 @@ describeUnless(obstacle, 'the page in a browser', () => {
     expect(await create(page)).toMatch(/^200 Plant 2 created/);
   });
 
-  it('shows a curl and a fetch that do the same, whatever is typed', async () => {
+  it('shows a curl and a JavaScript program that do the same, whatever is typed', async () => {
     const url = await servePage();
     const { page } = await open(url);
     const name = `L'été "où" $HOME \\ \`date\` !1 %s`;
@@ -192,15 +198,19 @@ describeUnless(obstacle, 'the page in a browser', () => {
     expect(stdout).toMatch(/^HTTP\/1\.1 200 OK/);
     expect(JSON.parse(stdout.split('\r\n\r\n')[1]!)).toEqual({ name, tag: "a'b" });
     await fill(page, { id: '9007199254740993' });
+    await page.getByRole('tab', { name: 'JavaScript' }).click();
     const code = await textOf(page, '#fetch');
-    const response = await new Function(`return (async () => { return ${code} })()`)();
-    expect(await response.json()).toEqual({ name, tag: "a'b" });
+    const [head = '', ...body] = code.split('\n');
+    expect(head).toBe("import { createPlantClient } from 'plant-store/client';");
+    const call = body.join('\n').replace('await client', 'return await client');
+    const run = new Function('createPlantClient', `return (async () => {${call}})()`);
+    expect(await run(createPlantClient)).toEqual({ name, tag: "a'b" });
     expect(await create(page)).toMatch(/^400 40003 .*9007199254740993/);
   });
 
   it('draws the same curl as the server, so that nothing jumps when the script starts', async () => {
     const url = await servePage();
-    const [, drawn] = /<pre id="curl">([\s\S]*?)<\/pre>/.exec(await (await fetch(url)).text())!;
+    const [, drawn] = /<pre id="curl"[^>]*>([\s\S]*?)<\/pre>/.exec(await (await fetch(url)).text())!;
     const { page } = await open(url);
     expect(drawn!.replaceAll('&#34;', '"')).toBe(await textOf(page, '#curl'));
   });
@@ -248,7 +258,7 @@ describeUnless(obstacle, 'the page in a browser', () => {
     await program.exit;
     await page.getByRole('button', { name: 'Create plant' }).click();
     expect(await answer(page)).toBe(
-      `No answer from ${url}. Is the server running? The plant may or may not be stored.`,
+      `No response from ${url}. Check that the server is running. The plant may or may not have been stored.`,
     );
     expect(await urlOf(runExample('server', { DATABASE_URL: 'memory:', PORT: new URL(url).port }))).toBe(url);
     expect(await create(page)).toMatch(/^200 Plant 2 created/);
@@ -258,7 +268,7 @@ describeUnless(obstacle, 'the page in a browser', () => {
     const { page, posted } = await open(await servePage());
     await fill(page, { token: 'ключ' });
     await page.getByRole('button', { name: 'Create plant' }).click();
-    expect(await answer(page)).toMatch(/^The browser cannot send this token/);
+    expect(await answer(page)).toMatch(/^This token cannot be sent in a header/);
     expect(posted).toEqual([]);
     expect(await create(page, { token: '' })).toMatch(/^401 40101 /);
     expect(await textOf(page, '#curl')).not.toContain('Authorization');
@@ -296,7 +306,7 @@ describeUnless(obstacle, 'the page in a browser', () => {
   it('can be used with the keyboard alone, in the order in which it is read', async () => {
     const { page } = await open(await servePage());
     const order: string[] = [];
-    for (let i = 0; i < 10; i++) {
+    for (let i = 0; i < 12; i++) {
       await page.keyboard.press('Tab');
       order.push(
         await page.evaluate(
@@ -312,8 +322,10 @@ describeUnless(obstacle, 'the page in a browser', () => {
       'Fill in the next free id',
       'name',
       'tag optional',
-      'token bearer',
+      'Bearer token',
       'Create plant',
+      'curl',
+      expect.stringMatching(/^curl -i /),
       'Copy curl',
     ]);
   });
@@ -338,10 +350,125 @@ describeUnless(obstacle, 'the page in a browser', () => {
     const plain = await open(url.replace('127.0.0.1', 'plants.test'));
     expect(await plain.page.evaluate('navigator.clipboard')).toBeUndefined();
     await fill(plain.page, { name: 'Ilex' });
-    await plain.page.getByRole('button', { name: 'Copy fetch' }).click();
+    await plain.page.getByRole('tab', { name: 'JavaScript' }).click();
+    await plain.page.getByRole('button', { name: 'Copy JavaScript' }).click();
     await plain.page.getByText('Copied').first().waitFor();
-    expect(await plain.page.evaluate('String(getSelection())')).toContain('"name":"Ilex"');
+    expect(await plain.page.evaluate('String(getSelection())')).toContain("name: 'Ilex'");
     expect([...faults, ...plain.faults]).toEqual([]);
+  });
+
+  it('has tabs of curl, PowerShell and JavaScript that the arrow keys move between', async () => {
+    const { page } = await open(await servePage());
+    const shown = () =>
+      page.evaluate(
+        "[...document.querySelectorAll('[role=tabpanel]:not([hidden])')].map(({ id }) => id).join()",
+      );
+    expect(await shown()).toBe('curl');
+    await page.getByRole('tab', { name: 'curl' }).focus();
+    for (const [key, id] of [
+      ['ArrowRight', 'powershell'],
+      ['ArrowRight', 'fetch'],
+      ['ArrowRight', 'curl'],
+      ['ArrowLeft', 'fetch'],
+      ['ArrowLeft', 'powershell'],
+    ] as const) {
+      await page.keyboard.press(key);
+      expect(await shown()).toBe(id);
+      expect(await page.getByRole('tab', { selected: true }).getAttribute('id')).toBe(`${id}-tab`);
+    }
+    await fill(page, { id: '9007199254740993', name: `L'été ’x’ $HOME`, tag: '' });
+    expect(await textOf(page, '#powershell')).toMatch(
+      /^Invoke-RestMethod http:\S+\/plants -Method Post `\n {2}-Headers @\{ Authorization = 'Bearer for-evaluation-only' \} `\n {2}-ContentType 'application\/json; charset=utf-8' `\n {2}-Body '\{"id":9007199254740993,"name":"L''été ’’x’’ \$HOME"\}'$/,
+    );
+  });
+
+  it.each<[string, Record<string, string>, string[]]>([
+    ['an id that is no integer', { id: 'abc' }, ['id']],
+    ['a wrong token', { token: 'wrong' }, ['token']],
+    ['an id and a token that are right', {}, []],
+  ])('marks the faulty field, which the message describes: %s', async (_, fields, faulty) => {
+    const { page } = await open(await servePage());
+    await create(page, fields);
+    const marked = page.locator('[aria-invalid=true]');
+    expect(await marked.evaluateAll((inputs) => inputs.map(({ id }) => id))).toEqual(faulty);
+    if (faulty.length === 0) return;
+    expect(await marked.getAttribute('aria-describedby')).toBe('message');
+    expect(await textOf(page, '#message')).not.toBe('');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await marked.fill('5');
+    expect(await marked.count()).toBe(0);
+  });
+
+  it('marks the id that is taken, and shows the request that was sent with its response', async () => {
+    const { page, posted } = await open(await servePage());
+    await create(page, { id: '5' });
+    expect(await idOf(page)).toBe('2');
+    expect(await textOf(page, '#answer')).toContain(posted[0]);
+    await create(page, { id: '5', name: 'Ilex' });
+    expect(await page.locator('[aria-invalid=true]').getAttribute('id')).toBe('id');
+    await fill(page, { id: '6' });
+    expect(await textOf(page, '#answer')).toContain(posted[1]);
+  });
+
+  it('says "Sending…" on its button within 200 ms on a slow line', async () => {
+    const { page } = await open(await servePage());
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/plants', async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.evaluate(`
+      document.querySelector('#create').addEventListener('submit', () => { globalThis.submitted = performance.now(); });
+      new MutationObserver(() => { globalThis.changed ??= performance.now(); })
+        .observe(document.querySelector('.main'), { childList: true });`);
+    await page.getByRole('button', { name: 'Create plant' }).click();
+    await page.getByRole('button', { name: 'Sending…' }).waitFor();
+    expect(await page.evaluate('changed - submitted')).toBeLessThan(200);
+    release();
+    await page.getByRole('button', { name: 'Create plant' }).waitFor();
+    expect(await answer(page)).toMatch(/^200 Plant 2 created/);
+  });
+
+  it('says where the plants are stored, unless the token is a secret', async () => {
+    const { page } = await open(await urlOf(runExample('server', { DATABASE_URL: 'memory:' })), phone);
+    expect(await textOf(page, 'header')).toContain('Storage: in memory, lost on exit');
+    expect(await page.getByRole('link', { name: 'openapi.json' }).isVisible()).toBe(true);
+    const secret = await open(
+      await urlOf(runExample('server', { DATABASE_URL: 'memory:', TOKEN: 'a-secret' })),
+    );
+    expect(await textOf(secret.page, 'header')).not.toContain('Storage');
+  });
+
+  it('has inputs of 16 pixels, which phones do not zoom, and reason phrases over the errors', async () => {
+    const { page } = await open(await servePage(), phone);
+    const sizes = "[...document.querySelectorAll('input')].map((input) => getComputedStyle(input).fontSize)";
+    expect(new Set(await page.evaluate<string[]>(sizes))).toEqual(new Set(['16px']));
+    const text = await textOf(page, 'main');
+    expect(text).toContain('400 Bad Request');
+    expect(text).not.toContain('unexpected error');
+    expect(text).toContain('Send again? with another id');
+  });
+
+  it('runs plant-store/client', async () => {
+    const url = await servePage();
+    const { page } = await open(url);
+    const { outputFiles } = await build({
+      entryPoints: [`${root}src/client.ts`],
+      bundle: true,
+      format: 'iife',
+      globalName: 'client',
+      write: false,
+    });
+    await page.evaluate(outputFiles[0]!.text.replace('var client', 'globalThis.client'));
+    const create = `client.createPlantClient('${url}', { token: 'for-evaluation-only' }).create({ id: 9007199254740993n, name: 'Ilex' })`;
+    expect(await page.evaluate(create)).toEqual({ name: 'Ilex' });
+    expect(await page.evaluate(`${create}.catch(({ problem, stored }) => [problem, stored])`)).toEqual([
+      'id_taken',
+      'no',
+    ]);
   });
 
   it('is a whole reference without JavaScript, with a curl that works', async () => {
@@ -350,6 +477,7 @@ describeUnless(obstacle, 'the page in a browser', () => {
     const text = await textOf(page, 'main');
     expect(text).toContain('The form needs JavaScript');
     expect(text).not.toContain('Create a plant');
+    expect(text).toContain('Request in curl');
     for (const [error] of Object.values(problems)) expect(text).toContain(String(error));
     for (const schema of ['Plant', 'NewPlant', 'Error']) expect(text).toContain(schema);
     const { stdout } = await shell('sh', ['-c', await textOf(page, '#curl')]);

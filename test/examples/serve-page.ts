@@ -13,6 +13,7 @@ export async function servePage(options: Partial<PageOptions> = {}): Promise<str
   const storage = memoryStorage();
   const page = evaluationPage({
     token: 'for-evaluation-only',
+    place: 'in memory, lost on exit',
     freeId: () => freeId(finder(storage), 2n),
     ...options,
   });

@@ -1,4 +1,4 @@
-// What `npm start` shows on `/`: a form, and the reference, drawn from our own document and sent as one answer.
+// The page of the demo server: a form and the reference, drawn from the OpenAPI document and sent as one response.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -10,20 +10,22 @@ import { drawPage } from './template.js';
 export interface PageOptions {
   /** The page shows it to everyone who opens it, so give no secret. */
   readonly token: string | undefined;
+  /** Where the plants are stored; shown to everyone who opens the page, too. */
+  readonly place: string | undefined;
   /** Returns an id that no plant has at this moment, if it finds one. */
   readonly freeId: () => Promise<bigint | undefined>;
 }
 
 type Listener = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
 
-/** Answers `GET /`, `/openapi.json` and `/favicon.ico`, and hands every other request on. */
-export function evaluationPage({ token, freeId }: PageOptions): Listener {
+/** Responds to `GET /`, `/openapi.json` and `/favicon.ico`, and passes every other request to `next`. */
+export function evaluationPage({ token, place, freeId }: PageOptions): Listener {
   const document = openapi();
   const [style, script] = ['style.css', 'script.js'].map(readSlim) as [string, string];
   const pages: Record<string, (request: IncomingMessage) => Promise<Page> | Page> = {
     '/': async ({ headers }) => {
       const id = await offer(freeId);
-      const content = { document, style, script, token, origin: originOf(headers.host), freeId: id };
+      const content = { document, style, script, token, place, origin: originOf(headers.host), freeId: id };
       // The header is for the script, which asks again with HEAD when the id may have been taken meanwhile.
       return { type: 'text/html', body: drawPage(content), headers: { 'free-id': id } };
     },

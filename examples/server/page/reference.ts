@@ -1,4 +1,6 @@
-// The part of the page that only has to be read: operation, schemas, answers. All of it comes from the document.
+// The reference: operation, schemas, responses. It comes from the document, except for what a client can send again.
+import { STATUS_CODES } from 'node:http';
+import type { Problem } from 'plant-store';
 import type { OpenApiDocument } from 'plant-store/openapi';
 import { type Html, html, prose } from './html.js';
 
@@ -21,7 +23,6 @@ interface Schema {
 }
 
 interface Answer {
-  readonly description: string;
   readonly headers?: Readonly<Record<string, { readonly description?: string }>>;
   readonly content: {
     readonly 'application/json': {
@@ -55,7 +56,7 @@ export function reference(document: OpenApiDocument): Html {
 <div class="cards">${Object.entries(schemasOf(document)).map(([name, schema]) => card(document, name, schema))}</div>
 </section>
 <section>
-<h2 id="errors">Answers and errors</h2>
+<h2 id="errors">Responses</h2>
 <table class="card">
 ${answersOf(document).map(([status, answer]) => answerRows(status, answer))}</table>
 </section>`;
@@ -67,7 +68,7 @@ function operation(document: OpenApiDocument): Html {
   return html`<h3>POST /plants</h3>
 <p>${prose(description)}</p>
 <p>${prose(requestBody.description)}</p>
-<p>Every request carries <code>Authorization: Bearer</code> and a token, and <code>Content-Type: ${mediaType}</code>.</p>`;
+<p>Required headers: <code>Authorization: Bearer &lt;token&gt;</code> and <code>Content-Type: ${mediaType}</code>.</p>`;
 }
 
 function card(document: OpenApiDocument, name: string, schema: Schema): Html {
@@ -84,8 +85,35 @@ function describeMember({ name, type, required, description }: Member): Html {
 `;
 }
 
-/** The rows of a status: what it is, then each number and each header that comes with it. */
-function answerRows(status: string, { description, headers = {}, content }: Answer): Html {
+const corrected = 'after a correction';
+const otherToken = 'with another token';
+const ifReplayed = 'only if the server accepts replays';
+
+/** Whether a client can send the request again. */
+const sendAgain: Readonly<Record<Problem, string>> = {
+  body_not_json: corrected,
+  plant_invalid: corrected,
+  id_taken: 'with another id',
+  plant_refused: corrected,
+  media_type_unsupported: corrected,
+  body_too_large: corrected,
+  body_incomplete: 'yes',
+  token_missing: 'with a token',
+  token_invalid: otherToken,
+  scope_insufficient: otherToken,
+  not_found: 'no',
+  method_not_allowed: 'no',
+  internal_error: ifReplayed,
+  storage_failed: ifReplayed,
+  verification_failed: 'yes',
+  body_unreadable: 'no',
+  storage_rejected: 'no',
+  busy: 'yes, after Retry-After',
+  timed_out: 'only with Retry-After',
+};
+
+/** The rows of a status: its reason phrase, then each error code and each header. */
+function answerRows(status: string, { headers = {}, content }: Answer): Html {
   const { schema, example, examples = {} } = content['application/json'];
   const rows = Object.entries(examples).map(
     ([
@@ -93,23 +121,28 @@ function answerRows(status: string, { description, headers = {}, content }: Answ
       {
         value: { error, message },
       },
-    ]) => row(html`<tr id="${error}">`, html`<a href="#${error}">${error}</a> <code>${name}</code>`, message),
+    ]) =>
+      row(
+        html`<tr id="${error}">`,
+        html`<a href="#${error}">${error}</a> <code>${name}</code>`,
+        html`${prose(message)} <small>Send again? ${sendAgain[name as Problem]}</small>`,
+      ),
   );
   for (const [name, { description }] of Object.entries(headers)) {
-    rows.push(row(html`<tr>`, html`<code>${name}</code>`, description));
+    rows.push(row(html`<tr>`, html`<code>${name}</code>`, prose(description)));
   }
   return html`<tbody>
-<tr><th colspan="2" scope="rowgroup"><b class="s${status.slice(0, 1)}">${status}</b> ${description} <small>${nameOf(schema.$ref ?? '')}</small></th></tr>
+<tr><th colspan="2" scope="rowgroup"><b class="s${status.slice(0, 1)}">${status}</b> ${STATUS_CODES[status]!} <small>${nameOf(schema.$ref ?? '')}</small></th></tr>
 ${example ? html`<tr><td colspan="2"><code>${JSON.stringify(example)}</code></td></tr>\n` : ''}${rows}</tbody>
 `;
 }
 
-function row(start: Html, head: Html, text: string | undefined): Html {
-  return html`${start}<th scope="row">${head}</th><td>${prose(text)}</td></tr>
+function row(start: Html, head: Html, text: Html): Html {
+  return html`${start}<th scope="row">${head}</th><td>${text}</td></tr>
 `;
 }
 
-/** Every answer by its status: those of the operation, and those that a server gives beside it. */
+/** Every response by its status: those of the operation, and those of a standalone server. */
 function answersOf(document: OpenApiDocument): [status: string, answer: Answer][] {
   const { responses } = document.paths['/plants'].post;
   // An object has its numbers in rising order.

@@ -1,4 +1,4 @@
-// What the page does while it is used. The server puts this file into the page, without its comments.
+// The page's behaviour. The server puts this file into the page, without its comments.
 
 const url = `${location.origin}/plants`;
 const form = find('#create');
@@ -6,6 +6,12 @@ const answer = find('#answer');
 const inputs = /** @type {HTMLInputElement[]} */ ([...document.querySelectorAll('#create input[data-type]')]);
 const idInput = /** @type {HTMLInputElement} */ (find('#id'));
 const tokenInput = /** @type {HTMLInputElement} */ (find('#token'));
+const submit = find('.main');
+const copyButton = find('.copy');
+const tabs = /** @type {HTMLElement[]} */ ([...document.querySelectorAll('[role=tab]')]);
+const selectedTab = () =>
+  /** @type {HTMLElement} */ (tabs.find(({ ariaSelected }) => ariaSelected === 'true'));
+const panelOf = (/** @type {HTMLElement} */ tab) => find(`#${tab.getAttribute('aria-controls')}`);
 
 /** @type {(selector: string) => HTMLElement} */
 function find(selector) {
@@ -22,7 +28,7 @@ function element(tag, attributes = {}, ...children) {
 
 // The request, as it is sent and as it is shown.
 
-/** The plant as JSON. An integer stays the text that was typed, because a number of JavaScript rounds beyond 2^53. */
+/** The plant as JSON. An integer stays the typed text, because a JavaScript number rounds beyond 2^53. */
 function plantJson() {
   const members = inputs.flatMap(({ id, value, required, dataset }) => {
     const isInteger = dataset.type === 'integer';
@@ -34,13 +40,24 @@ function plantJson() {
   return `{${members.join()}}`;
 }
 
-/** One word for a shell: between single quotes, only a single quote means something. */
+/** One word for a shell: between single quotes, only a single quote has a meaning. */
 const shellWord = (/** @type {string} */ text) =>
   /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
+/** PowerShell takes curly quotes for straight ones. */
+const powershellString = (/** @type {string} */ text) => `'${text.replace(/['‘’‚‛]/g, '$&$&')}'`;
+
 const jsString = (/** @type {string} */ text) => `'${text.replace(/[\\']/g, '\\$&')}'`;
 
-/** Shows the request. A token of your own is not shown: curl takes it from the environment. */
+/** A member in JavaScript. An integer is a bigint, which is exact. */
+function jsMember(/** @type {HTMLInputElement} */ { id, value, required, dataset }) {
+  const isInteger = dataset.type === 'integer';
+  const text = isInteger ? value.trim() : value;
+  if (!text && (isInteger || !required)) return [];
+  return `${id}: ${isInteger && /^-?(0|[1-9]\d*)$/.test(text) ? `${text}n` : jsString(text)}`;
+}
+
+/** Shows the request. A token of your own is not shown: the commands read it from the environment. */
 function drawRequest() {
   const json = plantJson();
   const token = tokenInput.value;
@@ -52,39 +69,57 @@ function drawRequest() {
   curl.push(`-H 'Content-Type: application/json'`, `-d ${shellWord(json)}`);
   find('#curl').textContent = curl.join(' \\\n  ');
 
-  const headers = [`'Content-Type': 'application/json',`];
-  if (isSecret) headers.unshift("Authorization: 'Bearer ' + token,");
-  else if (token) headers.unshift(`Authorization: ${jsString(`Bearer ${token}`)},`);
+  const powershell = [`Invoke-RestMethod ${url} -Method Post`];
+  if (isSecret) powershell.push('-Headers @{ Authorization = "Bearer $env:TOKEN" }');
+  else if (token) powershell.push(`-Headers @{ Authorization = ${powershellString(`Bearer ${token}`)} }`);
+  powershell.push("-ContentType 'application/json; charset=utf-8'", `-Body ${powershellString(json)}`);
+  find('#powershell').textContent = powershell.join(' `\n  ');
+
   find('#fetch').textContent = [
-    `await fetch(${jsString(url)}, {`,
-    "  method: 'POST',",
-    '  headers: {',
-    ...headers.map((line) => `    ${line}`),
-    '  },',
-    `  body: ${jsString(json)},`,
+    "import { createPlantClient } from 'plant-store/client';",
+    '',
+    `const client = createPlantClient(${jsString(location.origin)}, {`,
+    `  token${isSecret ? '' : `: ${jsString(token)}`},`,
+    '});',
+    'await client.create({',
+    ...inputs.flatMap(jsMember).map((member) => `  ${member},`),
     '});',
   ].join('\n');
 }
 
-// Sending it, and what comes back.
+/** Shows one language, by a click or by the arrow keys. */
+function selectTab(/** @type {HTMLElement} */ selected) {
+  for (const tab of tabs) {
+    const isSelected = tab === selected;
+    tab.ariaSelected = String(isSelected);
+    tab.tabIndex = isSelected ? 0 : -1;
+    panelOf(tab).hidden = !isSelected;
+  }
+  copyButton.ariaLabel = `Copy ${selected.textContent}`;
+}
+
+function moveTab(/** @type {KeyboardEvent} */ { key }) {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
+  if (!step) return;
+  const next = tabs.at((tabs.indexOf(selectedTab()) + step) % tabs.length);
+  if (next) selectTab(next);
+  next?.focus();
+}
+
+// Sending the request, and the response.
 
 /** The request, or nothing if a header cannot carry the token. */
-function toRequest() {
+function toRequest(/** @type {string} */ body) {
   try {
     const headers = new Headers({ 'Content-Type': 'application/json' });
     if (tokenInput.value) headers.set('Authorization', `Bearer ${tokenInput.value}`);
-    return new Request(url, {
-      method: 'POST',
-      headers,
-      body: plantJson(),
-      signal: AbortSignal.timeout(60_000),
-    });
+    return new Request(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(60_000) });
   } catch {
     return undefined;
   }
 }
 
-/** What came back, or nothing if nothing did. */
+/** The response, or nothing if none arrived. */
 async function send(/** @type {Request} */ request) {
   const start = performance.now();
   try {
@@ -102,16 +137,27 @@ async function create() {
   if (isSending) return;
   isSending = true;
   answer.ariaBusy = 'true';
+  const label = submit.textContent;
+  const slow = setTimeout(() => {
+    submit.textContent = 'Sending…';
+  }, 100);
   const id = idInput.value;
   const plant = inputs.map(({ value }) => value);
-  const request = toRequest();
+  const sent = plantJson();
+  const request = toRequest(sent);
   const answered = request && (await send(request));
-  if (answered) showAnswer(answered, id);
+  clearTimeout(slow);
+  submit.textContent = label;
+  for (const input of [...inputs, tokenInput]) markFault(input, false);
+  if (answered) showAnswer(answered, id, sent);
   else if (request)
     showFault(
-      `No answer from ${location.origin}. Is the server running? The plant may or may not be stored.`,
+      `No response from ${location.origin}. Check that the server is running. The plant may or may not have been stored.`,
     );
-  else showFault('The browser cannot send this token. A token is made of A-Z a-z 0-9 - . _ ~ + / =');
+  else {
+    showFault('This token cannot be sent in a header. Use only A-Z a-z 0-9 - . _ ~ + / =');
+    markFault(tokenInput, true);
+  }
   answer.ariaBusy = 'false';
   answer.firstElementChild?.scrollIntoView({ block: 'nearest' });
   if (answered?.response.ok) {
@@ -121,19 +167,38 @@ async function create() {
   isSending = false;
 }
 
-/** @type {(answered: NonNullable<Awaited<ReturnType<typeof send>>>, id: string) => void} */
-function showAnswer({ response, text, ms }, id) {
-  const { status, ok } = response;
+/** The request that was sent stands with its response: the form moves on. */
+/** @type {(answered: NonNullable<Awaited<ReturnType<typeof send>>>, id: string, sent: string) => void} */
+function showAnswer({ response, text, ms }, id, sent) {
+  const { status, ok, statusText } = response;
   const { error, message } = readError(text);
   const summary = element('p', {}, element('b', { class: `s${String(status)[0]}` }, String(status)), ' ');
   if (error) summary.append(element('a', { href: `#${error}` }, String(error)), ' ');
   summary.append(
-    ok ? `Plant ${id} created.` : (message ?? response.statusText),
+    element('span', { id: 'message' }, ok ? `Plant ${id} created.` : (message ?? statusText)),
     ' ',
     element('small', {}, `${ms} ms`),
   );
   const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n');
-  answer.replaceChildren(summary, element('pre', {}, text), element('pre', { class: 'soft' }, headers));
+  answer.replaceChildren(summary, element('pre', { class: 'soft' }, `POST /plants\n${sent}`));
+  // The summary has all of an error's body.
+  if (message === undefined) answer.append(element('pre', {}, text));
+  answer.append(element('pre', { class: 'soft' }, headers));
+  if (!ok) for (const input of faultyInputs(error, message)) markFault(input, true);
+}
+
+/** The fields that an error is about: the server's message names the members. */
+/** @type {(error?: number, message?: string) => HTMLInputElement[]} */
+function faultyInputs(error = 0, message = '') {
+  if (error === 40003) return [idInput];
+  if (error === 40002) return inputs.filter(({ id }) => new RegExp(`\\b${id} must`).test(message));
+  return error >= 40100 && error < 40400 ? [tokenInput] : [];
+}
+
+function markFault(/** @type {HTMLInputElement} */ input, /** @type {boolean} */ isFaulty) {
+  if (isFaulty) input.setAttribute('aria-describedby', 'message');
+  else input.removeAttribute('aria-describedby');
+  input.ariaInvalid = isFaulty ? 'true' : null;
 }
 
 /** @type {(text: string) => { error?: number, message?: string }} */
@@ -141,17 +206,17 @@ function readError(text) {
   try {
     return JSON.parse(text) ?? {};
   } catch {
-    return {}; // A proxy in between may answer anything.
+    return {}; // A proxy may respond with anything.
   }
 }
 
 function showFault(/** @type {string} */ message) {
-  answer.replaceChildren(element('p', { class: 'fault' }, message));
+  answer.replaceChildren(element('p', { class: 'fault', id: 'message' }, message));
 }
 
-// A free id, and what was created.
+// A free id, and the plants that were created.
 
-/** What was filled in for the user, who has not changed it as long as the field holds it. */
+/** The id that was filled in: the user has not changed it while the field holds it. */
 let offered = idInput.value;
 
 async function offerFreeId() {
@@ -159,7 +224,7 @@ async function offerFreeId() {
   const signal = AbortSignal.timeout(5_000);
   const head = await fetch('/', { method: 'HEAD', signal }).catch(() => undefined);
   const id = head?.headers.get('free-id');
-  // Not over what somebody typed while the answer was on its way.
+  // Not over what somebody typed meanwhile.
   if (id && idInput.value === before) idInput.value = offered = id;
   drawRequest();
 }
@@ -169,7 +234,7 @@ function refreshOffer() {
   if (idInput.value === offered && !isSending) offerFreeId();
 }
 
-const visitKey = 'created in this visit';
+const visitKey = 'created in this tab';
 
 /** Kept by the browser until the tab is closed, so that going back does not lose it. */
 function visit() {
@@ -197,17 +262,17 @@ function drawHistory(created = visit()) {
 }
 
 /** Over plain http from another machine there is no clipboard: the old way, and then the selection alone, remain. */
-async function copy(/** @type {HTMLElement} */ button) {
-  const code = find(`#${button.dataset.copy}`);
+async function copy() {
+  const code = panelOf(selectedTab());
   const isCopied = await navigator.clipboard?.writeText(code.textContent ?? '').then(
     () => true,
     () => false,
   );
   if (!isCopied) getSelection()?.selectAllChildren(code);
-  const said = isCopied || document.execCommand('copy') ? 'Copied' : 'Press Ctrl+C';
-  button.textContent = find('#said').textContent = said;
+  const said = isCopied || document.execCommand('copy') ? 'Copied' : 'Selected: press Ctrl+C or ⌘C';
+  copyButton.textContent = find('#said').textContent = said;
   setTimeout(() => {
-    button.textContent = 'Copy';
+    copyButton.textContent = 'Copy';
     find('#said').textContent = '';
   }, 2000);
 }
@@ -219,12 +284,18 @@ form.addEventListener('submit', (event) => {
 // The second click of a double click, and a key that is held down, do not mean a second plant.
 form.addEventListener('click', (event) => event.detail > 1 && event.preventDefault());
 form.addEventListener('keydown', (event) => event.repeat && event.key === 'Enter' && event.preventDefault());
-form.addEventListener('input', drawRequest);
+form.addEventListener('input', ({ target }) => {
+  markFault(/** @type {HTMLInputElement} */ (target), false);
+  drawRequest();
+});
 find('#next').addEventListener('click', offerFreeId);
-for (const button of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-copy]'))) {
-  button.addEventListener('click', () => copy(button));
+copyButton.addEventListener('click', copy);
+for (const tab of tabs) {
+  tab.addEventListener('click', () => selectTab(tab));
+  tab.addEventListener('keydown', moveTab);
 }
 addEventListener('focus', refreshOffer);
 addEventListener('pageshow', (event) => event.persisted && refreshOffer());
 drawRequest();
 drawHistory();
+selectTab(find(/Win/.test(navigator.platform) ? '#powershell-tab' : '#curl-tab'));

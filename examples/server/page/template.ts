@@ -9,14 +9,16 @@ export interface PageContent {
   readonly script: string;
   /** Filled in if anybody may know it. */
   readonly token: string | undefined;
+  /** Where the plants are stored, if anybody may know it. */
+  readonly place: string | undefined;
   /** The server's address, for the curl. */
   readonly origin: string;
   readonly freeId: string;
 }
 
 export function drawPage(content: PageContent): string {
-  const { document, style, script } = content;
-  const { title, version, description, license } = document.info;
+  const { document, style, script, place } = content;
+  const { title, version, license } = document.info;
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -30,21 +32,21 @@ export function drawPage(content: PageContent): string {
 <header>
 <img src="/favicon.ico" alt="" width="24" height="24">
 <h1>${title}</h1>
-<p class="soft">${description}</p>
+<p class="soft">Try <code>POST /plants</code>.${place ? html` Storage: ${place}` : ''}</p>
 <nav><a href="#operation">Reference</a> <a href="#errors">Errors</a> <a href="/openapi.json">openapi.json</a></nav>
 </header>
 <main>
 <div class="try">${left(content)}${right(content)}</div>
 ${reference(document)}
 </main>
-<footer class="soft">${title} ${version} · ${license.name} · for other renderers: <a href="/openapi.json">openapi.json</a></footer>
+<footer class="soft">${title} ${version} · ${license.name}</footer>
 <script type="module">${new Html(script)}</script>
 </body>
 </html>
 `.text;
 }
 
-/** What is typed, and what is answered. */
+/** The form and the response. */
 function left(content: PageContent): Html {
   return html`<div>
 <section class="card scripted">
@@ -55,36 +57,46 @@ ${fields(content)}
 </form>
 </section>
 <section class="card scripted">
-<h2>Answer</h2>
-<div id="answer" role="status" aria-live="polite" aria-atomic="true"><p class="soft">What the server answers appears here.</p></div>
+<h2>Response</h2>
+<div id="answer" role="status" aria-live="polite" aria-atomic="true"><p class="soft">Send a request to see the response.</p></div>
 </section>
-<p class="card unscripted">The form needs JavaScript. The <code>curl</code> works without, and so does the reference.</p>
+<p class="card unscripted">The form needs JavaScript. Without it, use the curl command and the reference below.</p>
 </div>
 `;
 }
 
-/** The same as code, and what was created. */
+/** The request as code, and the plants that were created. */
 function right(content: PageContent): Html {
   return html`<div>
 <section class="card">
-<h2>The same with curl</h2>
-<pre id="curl">${curl(content)}</pre>
-<button class="copy scripted" data-copy="curl" aria-label="Copy curl">Copy</button>
+<h2>Request<span class="unscripted"> in curl</span></h2>
+<div role="tablist" aria-label="Request as code" class="scripted">${Object.entries(languages).map(tab)}</div>
+${Object.keys(languages).map((id) => panel(id, content))}
+<button class="copy scripted">Copy</button>
 </section>
 <section class="card scripted">
-<h2>The same with fetch</h2>
-<pre id="fetch"></pre>
-<button class="copy" data-copy="fetch" aria-label="Copy fetch">Copy</button>
-</section>
-<section class="card scripted">
-<h2>Created in this visit</h2>
+<h2>Created in this tab</h2>
 <ol id="history"></ol>
 </section>
 <p id="said" class="unseen" role="status"></p>
 </div>`;
 }
 
-/** The document's first example, with an id that is free. */
+const languages = { curl: 'curl', powershell: 'PowerShell', fetch: 'JavaScript' };
+
+function tab([id, name]: [string, string]): Html {
+  const isFirst = id === 'curl';
+  return html`<button role="tab" id="${id}-tab" aria-controls="${id}" aria-selected="${String(isFirst)}"${isFirst ? '' : html` tabindex="-1"`}>${name}</button>`;
+}
+
+/** The script draws the panels; the first is here for browsers without it. */
+function panel(id: string, content: PageContent): Html {
+  const isFirst = id === 'curl';
+  return html`<pre id="${id}" role="tabpanel" aria-labelledby="${id}-tab" tabindex="0"${isFirst ? '' : html` hidden`}>${isFirst ? curl(content) : ''}</pre>
+`;
+}
+
+/** Returns the document's first example, with a free id. */
 function exampleOf({ document, freeId }: PageContent): Record<string, string> {
   const { examples } = document.paths['/plants'].post.requestBody.content['application/json'];
   return { ...examples.rose.value, id: freeId };
@@ -95,9 +107,9 @@ function fields(content: PageContent): Html {
   const { schema } = document.paths['/plants'].post.requestBody.content['application/json'];
   const members = membersOf(document, schema);
   const bearer =
-    token === undefined ? html`type="password" placeholder="yours, as in TOKEN"` : html`value="${token}"`;
+    token === undefined ? html`type="password" placeholder="value of TOKEN"` : html`value="${token}"`;
   return html`${Object.entries(exampleOf(content)).map(([name, value]) => field(members[name]!, value))}
-<div class="wide"><label for="token">token <small>bearer</small></label>
+<div class="wide"><label for="token">Bearer token</label>
 <div><input id="token" ${bearer}></div></div>`;
 }
 
@@ -113,7 +125,7 @@ function field({ name, type, required }: Member, value: string): Html {
 `;
 }
 
-/** As the script draws it too, from then on with what is typed. */
+/** As the script draws it, too, with the current input. */
 function curl(content: PageContent): string {
   const { id, ...rest } = exampleOf(content);
   const { origin, token } = content;
