@@ -24,11 +24,7 @@ export function keep(fresh: readonly Result[]): void {
   const sorted = [...byFile.values()]
     .filter(({ file }) => existsSync(join(root, file)))
     .sort((a, b) => (a.file < b.file ? -1 : 1));
-  const lines = sorted.map(({ file, mutants, survivors, date, commit }) =>
-    // A line for each file, so that a difference is read easily.
-    JSON.stringify({ file, mutants, survivors, date, commit }),
-  );
-  writeFileSync(results, `[\n  ${lines.join(',\n  ')}\n]\n`);
+  writeFileSync(results, `${JSON.stringify(sorted, null, 2)}\n`);
   page.write(table(sorted));
 }
 
