@@ -1,0 +1,238 @@
+// The programs for apps with tenants, on a real PostgreSQL.
+import { createServer } from 'node:http';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import pg from 'pg';
+import type { PlantStorage, StorageContext } from 'plant-store';
+import { memoryStorage } from 'plant-store/memory';
+import { storageCases } from 'plant-store/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPlant } from '../support/plants.js';
+import { PostgresServer } from '../support/postgres.js';
+import { listen } from '../support/sockets.js';
+import { exampleUrl, runExamplesHere, someContext } from './recipe.js';
+
+runExamplesHere();
+
+const cleanUps: (() => unknown)[] = [];
+afterAll(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+let admin: pg.Pool;
+let key: Awaited<ReturnType<typeof generateKeyPair>>['privateKey'];
+let issuer: string;
+
+beforeAll(async () => {
+  const database = await PostgresServer.start();
+  cleanUps.push(() => database.close());
+  admin = new pg.Pool({ connectionString: database.url });
+  admin.on('error', () => {});
+  await admin.query(`
+    CREATE ROLE app LOGIN;
+    GRANT CREATE ON SCHEMA public TO app;
+    CREATE TABLE plants (
+      tenant text DEFAULT current_setting('app.tenant'), id bigint, name text NOT NULL, tag text,
+      PRIMARY KEY (tenant, id)
+    );
+    ALTER TABLE plants ENABLE ROW LEVEL SECURITY;
+    CREATE POLICY own ON plants USING (tenant = current_setting('app.tenant'));
+    GRANT SELECT, INSERT ON plants TO app;
+    CREATE SCHEMA tenant_garden; CREATE TABLE tenant_garden.plants (id bigint PRIMARY KEY, name text NOT NULL, tag text);
+    CREATE SCHEMA tenant_park; CREATE TABLE tenant_park.plants (id bigint PRIMARY KEY, name text NOT NULL, tag text);
+    GRANT USAGE ON SCHEMA tenant_garden, tenant_park TO app;
+    GRANT SELECT, INSERT ON tenant_garden.plants, tenant_park.plants TO app;`);
+
+  const pair = await generateKeyPair('ES256', { extractable: true });
+  key = pair.privateKey;
+  const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'a', alg: 'ES256' }] });
+  const server = await listen(
+    createServer((_request, response) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end(jwks),
+    ),
+  );
+  issuer = server.url;
+  cleanUps.push(server.close);
+  process.env.ISSUER = issuer;
+  // As a role that owns no table with policies, and is no superuser.
+  process.env.DATABASE_URL = database.url.replace('postgres@', 'app@');
+});
+
+function token(claims: Record<string, unknown>, subject = 'alice'): Promise<string> {
+  return new SignJWT(claims)
+    .setProtectedHeader({ alg: 'ES256', kid: 'a' })
+    .setIssuer(issuer)
+    .setAudience('plants')
+    .setSubject(subject)
+    .setExpirationTime('5m')
+    .sign(key);
+}
+
+/** Every promise of a storage, with a second tenant, whose ids are its own. */
+function itKeepsThePromises<Caller>(
+  load: () => Promise<PlantStorage<Caller>>,
+  callerOf: (tenant: string) => Caller,
+  sqlOf: (tenant: string) => { from: string; empty: string },
+): void {
+  const peekAs = (tenant: string) => ({
+    caller: callerOf(tenant),
+    async peek(id: bigint) {
+      const { rows } = await admin.query(`SELECT name, tag FROM ${sqlOf(tenant).from} AND id = $1`, [
+        String(id),
+      ]);
+      return rows[0] && { id, name: rows[0].name, tag: rows[0].tag ?? undefined };
+    },
+  });
+  const open = async () => {
+    const storage = await load();
+    for (const tenant of ['garden', 'park']) await admin.query(sqlOf(tenant).empty);
+    return { storage, ...peekAs('garden'), other: peekAs('park') };
+  };
+  for (const { id, name, run } of storageCases(open)) it(`${id}: ${name}`, run);
+}
+
+describe('one table, with the tenant of the token', () => {
+  const load = () => import('../../examples/storages/tenants.js');
+
+  itKeepsThePromises(
+    async () => (await load()).storage,
+    (tenant) => ({ tenant, subject: 'alice' }),
+    (tenant) => ({ from: `tenant_plants WHERE tenant = '${tenant}'`, empty: 'TRUNCATE tenant_plants' }),
+  );
+
+  it('serves each tenant its own plants, for its token alone', async () => {
+    const url = `${await exampleUrl(load())}/api`;
+    await admin.query('TRUNCATE tenant_plants');
+    const scope = 'plants:read plants:write';
+    const garden = await token({ tenant: 'garden', scope });
+    const park = await token({ tenant: 'park', scope }, 'bob');
+    const get = async (id: string, bearer: string) => {
+      const response = await fetch(`${url}/plants/${id}`, { headers: { authorization: `Bearer ${bearer}` } });
+      return [response.status, await response.json()];
+    };
+    const create = async (name: string, bearer: string) =>
+      (await createPlant(url, `{"id":9007199254740993,"name":"${name}"}`, bearer)).status;
+
+    expect(await create('Rosa', garden)).toBe(200);
+    expect(await get('9007199254740993', park)).toMatchObject([404, { error: 1404 }]);
+    expect([await create('Ilex', park), await create('Acer', park)]).toEqual([200, 400]);
+    expect(await get('9007199254740993', garden)).toEqual([
+      200,
+      { name: 'Rosa', tag: null, created_by: 'alice' },
+    ]);
+    expect(await get('9007199254740993', park)).toMatchObject([200, { name: 'Ilex', created_by: 'bob' }]);
+    for (const bad of ['rose', '9223372036854775808'])
+      expect(await get(bad, garden)).toMatchObject([400, { error: 1400 }]);
+  });
+
+  it('rejects a token without a tenant, without the scope, or of another issuer', async () => {
+    const url = `${await exampleUrl(load())}/api`;
+    const create = async (bearer: string) => {
+      const { status, headers } = await createPlant(url, '{"id":1,"name":"Rosa"}', bearer);
+      return [status, headers.get('www-authenticate')];
+    };
+    const invalid = [401, 'Bearer realm="plants", error="invalid_token"'];
+    expect(await create(await token({ scope: 'plants:write' }))).toEqual(invalid);
+    expect(await create(await token({ scope: 'plants:write', tenant: 7 }))).toEqual(invalid);
+    expect(await create('no.jwt.at-all')).toEqual(invalid);
+    expect(await create(await token({ scope: 'plants:read', tenant: 'garden' }))).toEqual([
+      403,
+      'Bearer realm="plants", error="insufficient_scope", scope="plants:write"',
+    ]);
+  });
+
+  it('rejects a plant that breaks a constraint, and stores its neighbours of other tenants', async () => {
+    const { storage } = await load();
+    await admin.query('TRUNCATE tenant_plants');
+    await admin.query("ALTER TABLE tenant_plants ADD CONSTRAINT roses CHECK (name LIKE 'R%')");
+    const create = (tenant: string, name: string) =>
+      storage.create({ id: 1n, name }, { ...someContext(), caller: { tenant, subject: 'alice' } });
+    const outcomes = await Promise.allSettled([create('garden', 'Ilex'), create('park', 'Rosa')]);
+    await admin.query('ALTER TABLE tenant_plants DROP CONSTRAINT roses');
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+    expect((await admin.query('SELECT name FROM tenant_plants')).rows).toEqual([{ name: 'Rosa' }]);
+  });
+});
+
+const load = () => import('../../examples/storages/storage-per-tenant.js');
+const callerOf = (tenant: string) => ({ tenant });
+
+describe('a storage per tenant under row-level security', () => {
+  itKeepsThePromises(
+    async () => (await load()).underPolicies,
+    callerOf,
+    (tenant) => ({ from: `plants WHERE tenant = '${tenant}'`, empty: 'TRUNCATE plants' }),
+  );
+
+  it('serves plants over HTTP, for the tenant of the token', async () => {
+    await admin.query('TRUNCATE plants');
+    const url = await exampleUrl(load());
+    const create = async (bearer: string) =>
+      (await createPlant(url, '{"id":1,"name":"Rosa"}', bearer)).status;
+    expect([
+      await create('garden.secret'),
+      await create('park.secret'),
+      await create('garden.secret'),
+      await create('garden.wrong'),
+      await create("x'; --.secret"),
+    ]).toEqual([200, 200, 400, 401, 401]);
+    const { rows } = await admin.query('SELECT tenant FROM plants ORDER BY tenant');
+    expect(rows).toEqual([{ tenant: 'garden' }, { tenant: 'park' }]);
+  });
+
+  it('stores nothing for a tenant that a policy rejects, and serves others', async () => {
+    await admin.query('TRUNCATE plants');
+    const { underPolicies } = await load();
+    await admin.query(
+      "CREATE POLICY closed ON plants AS RESTRICTIVE FOR INSERT WITH CHECK (tenant <> 'park')",
+    );
+    const create = (tenant: string) =>
+      underPolicies.create({ id: 1n, name: 'Rosa' }, { ...someContext(), caller: { tenant } });
+    const outcomes = await Promise.allSettled([create('park'), create('garden')]);
+    await admin.query('DROP POLICY closed ON plants');
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+    expect((await admin.query('SELECT tenant FROM plants')).rows).toEqual([{ tenant: 'garden' }]);
+  });
+});
+
+describe('a storage per tenant in a schema each', () => {
+  itKeepsThePromises(
+    async () => (await load()).inSchemas,
+    callerOf,
+    (tenant) => ({ from: `tenant_${tenant}.plants WHERE true`, empty: `TRUNCATE tenant_${tenant}.plants` }),
+  );
+});
+
+describe('the map of storages', () => {
+  const contextOf = (tenant: string): StorageContext<{ tenant: string }> => ({
+    ...someContext(),
+    caller: { tenant },
+  });
+
+  it('keeps the storages that were used last, and no more than its bound', async () => {
+    const opened: string[] = [];
+    const { perTenant } = await load();
+    const storage = perTenant((tenant) => {
+      opened.push(tenant);
+      return memoryStorage();
+    }, 2);
+    for (const tenant of ['a', 'b', 'a', 'c', 'a', 'b'])
+      await storage.create({ id: 1n, name: 'Rosa' }, contextOf(tenant));
+    expect(opened).toEqual(['a', 'b', 'c', 'b']);
+  });
+
+  it('lets the creates of a storage that it drops finish', async () => {
+    const { perTenant } = await load();
+    let finish = () => {};
+    const slow: PlantStorage = {
+      create: () =>
+        new Promise((resolve) => {
+          finish = () => resolve('created');
+        }),
+    };
+    const storage = perTenant((tenant) => (tenant === 'slow' ? slow : memoryStorage()), 1);
+    const created = storage.create({ id: 1n, name: 'Rosa' }, contextOf('slow'));
+    expect(await storage.create({ id: 1n, name: 'Rosa' }, contextOf('next'))).toBe('created');
+    finish();
+    expect(await created).toBe('created');
+  });
+});
