@@ -24,6 +24,7 @@ export interface FastifyReply {
 /** What is used of a Fastify instance. */
 export interface FastifyInstance {
   readonly prefix: string;
+  addHook(name: 'onRoute', hook: (route: { onRequest?: unknown }) => void): unknown;
   route(options: object): unknown;
 }
 
@@ -45,9 +46,9 @@ export interface FastifyRouteOptions {
  * The same function is a route's handler, for a `guard`: `app.get('/plants/:id', toFastify(getPlant))`. Fastify then parses
  * the body of a POST before the token is verified.
  *
- * It answers in the route's own `onRequest` hook, before Fastify parses: a parser would read before the token is
- * accepted, and answer a wrong Content-Type by itself. So the instance's `onRequest` hooks run first, and `onSend` and
- * `onResponse` ones after; its `preParsing`, `preValidation` and `preHandler` hooks do not run.
+ * It responds in the route's last `onRequest` hook, before Fastify parses: a parser would read before the token is
+ * accepted, and reject a wrong Content-Type by itself. So all `onRequest` hooks run first, and `onSend`, `onResponse`,
+ * `onError` and `onTimeout` ones as on any route; `preParsing`, `preValidation` and `preHandler` hooks do not run.
  *
  * The route's schema says to @fastify/swagger what the contract says: the body, and each answer. It names no security
  * scheme, because @fastify/swagger throws if the app's document does not define it: give yours as `schema.security`.
@@ -81,7 +82,15 @@ export function toFastify(
   return function plantStore(first: FastifyInstance | FastifyRequest, second: unknown, done?: () => void) {
     if ('raw' in first) return respond(first, second as FastifyReply);
     const { prefix } = first;
-    const mount = prefix.replace(/\/plants$/, '');
+    const mount = prefix.replace(/\/plants\/?$/, '');
+    let isLast = false;
+    // Plugins, such as rate limiters, add hooks to the route in `onRoute`. Ours ends the chain, so it comes last.
+    first.addHook('onRoute', (added) => {
+      if (isLast) return;
+      isLast = true;
+      const hook = (request: FastifyRequest, reply: FastifyReply) => respond(request, reply, mount);
+      added.onRequest = [added.onRequest ?? [], hook].flat();
+    });
     first.route({
       method: operation.method,
       // The prefix may be the operation's own path.
@@ -91,8 +100,7 @@ export function toFastify(
       // The schema is there to be read. Compiling it would cost time, and fail in an app whose compiler takes other schemas.
       validatorCompiler: () => () => true,
       serializerCompiler: () => identity,
-      onRequest: (request: FastifyRequest, reply: FastifyReply) => respond(request, reply, mount),
-      // Never called: `onRequest` has answered.
+      // Never called: `onRequest` has responded.
       handler() {},
     });
     done?.();

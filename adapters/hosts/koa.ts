@@ -53,7 +53,8 @@ export function toKoa(
 /** What koa-mount and @koa/router add to a context. */
 interface MountedContext extends KoaContext {
   readonly mountPath?: string;
-  readonly matched?: readonly { readonly path: unknown; readonly stack?: readonly unknown[] }[];
+  readonly routerPath?: unknown;
+  readonly app?: { readonly middleware?: readonly unknown[] };
 }
 
 class KoaExchange implements Exchange {
@@ -87,6 +88,9 @@ class KoaExchange implements Exchange {
   }
 
   get route() {
-    return this.raw.matched?.find?.(({ stack }) => stack?.includes?.(this.middleware))?.path;
+    const { app, routerPath } = this.raw;
+    // A router leaves it on the context when it passes a request on. To look for our middleware in the router's layers
+    // would not do, because agents and apps wrap handlers; but what the app itself uses is in no route.
+    return app?.middleware?.includes(this.middleware) ? undefined : routerPath;
   }
 }

@@ -31,7 +31,7 @@ export function toNode(
   checkHandler(handle, rest);
   return function plantStore(request, response, next) {
     if (!request.rawHeaders) return void answerMistake(request, response);
-    serve(handle, new NodeExchange(request, response, plantStore), next);
+    serve(handle, new NodeExchange(request, response, next), next);
   };
 }
 
@@ -63,14 +63,15 @@ function passOn(next: Next, ...error: unknown[]): void {
 interface ExpressRequest extends NodeRequest {
   readonly originalUrl?: string;
   readonly baseUrl?: string;
-  readonly route?: { readonly path: unknown; readonly stack?: readonly { readonly handle: unknown }[] };
+  readonly route?: { readonly path: unknown; readonly stack?: unknown };
+  readonly next?: unknown;
 }
 
 class NodeExchange implements Exchange {
   constructor(
     readonly request: ExpressRequest,
     readonly response: NodeResponse,
-    readonly middleware: unknown,
+    readonly next: unknown,
   ) {}
 
   get raw() {
@@ -94,9 +95,10 @@ class NodeExchange implements Exchange {
   }
 
   get route() {
-    // Express leaves a route that was passed on its requests; other hosts mean something else by `route`.
-    const { route } = this.request;
-    return route?.stack?.some?.(({ handle }) => handle === this.middleware) && route.path;
+    const { route, next } = this.request;
+    // Express leaves a route that was passed on its requests. But what it gives to a route's handlers is the route's own
+    // `next`, not the router's. To look for our middleware in the route would not do: agents and apps wrap handlers.
+    return Array.isArray(route?.stack) && this.next !== next ? route.path : undefined;
   }
 }
 

@@ -17,7 +17,7 @@ export async function retryOtherTargets(
 ): Promise<PlantResponse | undefined> {
   const path = pathOf(exchange.originalUrl);
   const rest = pathOf(exchange.url);
-  if (exchange.request.method !== method || !path.endsWith(ownPath)) return undefined;
+  if (exchange.request.method !== method || !isOwn(path)) return undefined;
   for (const url of otherTargets(path, rest, exchange)) {
     const answer = await handle(new NodePlantRequest(exchange, url));
     if (answer.error !== 40401) return answer;
@@ -26,14 +26,37 @@ export async function retryOtherTargets(
   return undefined;
 }
 
-/** None is a path that the app has not handed to us: it is at the mount itself, or in the one route that we answer. */
+/** Only paths that the app did pass to us: the mount path itself, or the route whose handler we are. */
 function otherTargets(path: string, rest: string, { mount, route }: Exchange): string[] {
   // Not if the app has rewritten the target: then it means another path than the client.
   const isMounted =
     typeof mount === 'string' && mount !== '' && path.endsWith(mount + (rest === '/' ? '' : rest));
-  const isAtMount = isMounted && rest === '/' && mount.endsWith(ownPath);
-  const isRoute = typeof route === 'string' && route.endsWith(ownPath) && rest.endsWith(ownPath);
+  const isAtMount = isMounted && rest === '/' && isOwn(mount);
+  const isRoute = [route].flat().some((pattern) => isOwn(pattern) && fits(pattern, rest));
   return [...(isMounted ? [path] : []), ...(isAtMount || isRoute ? [ownPath] : [])];
+}
+
+/** Whether a mount path, or the pattern of a route, is written for the operation: with a slash at its end or without. */
+function isOwn(place: unknown): place is string | RegExp {
+  const text = place instanceof RegExp ? place.source.replace(/[\\?$]/g, '') : place;
+  return typeof text === 'string' && withoutSlash(text).endsWith(ownPath);
+}
+
+/** Whether a path is one of that pattern, which may be one of a list. Patterns with wildcards or options are the host's. */
+function fits(pattern: string | RegExp, path: string): boolean {
+  if (pattern instanceof RegExp || /[*+?({]/.test(pattern)) return isOwn(path);
+  if (path.endsWith('/') && !pattern.endsWith('/')) return false;
+  const segments = withoutSlash(path).split('/');
+  const expected = withoutSlash(pattern).split('/');
+  return (
+    segments.length === expected.length &&
+    expected.every((part, i) => part.startsWith(':') || part.toLowerCase() === segments[i]!.toLowerCase()) &&
+    isOwn(path)
+  );
+}
+
+function withoutSlash(text: string): string {
+  return text.endsWith('/') ? text.slice(0, -1) : text;
 }
 
 const warned = new WeakSet<PlantHandler>();
