@@ -11,6 +11,7 @@ interface Chunks {
 export class Upload {
   readonly #chunks: Chunks;
   #isOver = false;
+  #isEnded = false;
   #isUnwanted = false;
   #hasProgress = false;
 
@@ -39,7 +40,7 @@ export class Upload {
   async discard(): Promise<boolean> {
     this.#isUnwanted = true;
     await Promise.race([this.#skip(), this.#stall()]);
-    const isRead = this.#isOver;
+    const isRead = this.#isEnded;
     // Not awaited: a generator blocked on its source settles `return()` only when the source does.
     this.stop();
     return isRead;
@@ -82,7 +83,7 @@ export class Upload {
   async #next() {
     try {
       const result = await this.#chunks.next();
-      this.#isOver ||= result.done === true;
+      if (result.done) this.#isOver = this.#isEnded = true;
       return result;
     } catch (error) {
       this.#isOver = true;

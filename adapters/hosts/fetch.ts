@@ -111,15 +111,23 @@ class FetchPlantRequest extends WithSignal implements PlantRequest {
     const { raw } = this;
     if (raw.bodyUsed) throw new BodyError('body_unreadable', lostBody);
     try {
-      if (canReadWhole(raw, this.#server)) return new Uint8Array(await raw.arrayBuffer());
-      this.#upload = uploadOf(raw);
-      return (await this.#upload?.read(limit)) ?? '';
+      const bytes = await this.#readBytes(limit);
+      // A host may have cut the body at a limit of its own.
+      if (bytes.length < Number(raw.headers.get('content-length'))) throw new BodyError('body_incomplete');
+      return bytes;
     } catch (error) {
       if (error instanceof BodyError) throw error;
       // The client broke off while we read; or somebody else holds the stream's lock, and we never began.
       const hasBegun = raw.bodyUsed || this.#upload;
       throw hasBegun ? new BodyError('body_incomplete') : new BodyError('body_unreadable', lostBody);
     }
+  }
+
+  async #readBytes(limit: number): Promise<Uint8Array | ''> {
+    const { raw } = this;
+    if (canReadWhole(raw, this.#server)) return new Uint8Array(await raw.arrayBuffer());
+    this.#upload = uploadOf(raw);
+    return (await this.#upload?.read(limit)) ?? '';
   }
 
   /** Throws away what was not read of the body. Resolves with whether nothing is left. */
@@ -142,7 +150,8 @@ class FetchPlantRequest extends WithSignal implements PlantRequest {
   }
 }
 
-const lostBody = 'the body was read before plant-store: hand it the request first, or a clone()';
+const lostBody =
+  'request body already consumed: call plant-store first, or pass it request.clone(); in Hono, await cloneRawRequest(c.req)';
 
 /**
  * Whether `arrayBuffer()` is safe. Gain: a fifth on Bun, Deno and Hono on Node. Only if the request comes straight from

@@ -30,7 +30,8 @@ export function toNode(
 ): (request: NodeRequest, response: NodeResponse, next?: Next) => void {
   checkHandler(handle, rest);
   return function plantStore(request, response, next) {
-    if (!request.rawHeaders) return void answerMistake(request, response);
+    if (!request.method || typeof response?.writeHead !== 'function')
+      return void answerMistake(request, response);
     serve(handle, new NodeExchange(request, response, next), next);
   };
 }
@@ -105,10 +106,10 @@ class NodeExchange implements Exchange {
 function send({ status, headers, body }: PlantResponse, response: NodeResponse): void {
   // Another middleware, such as a timeout, may have answered.
   if (response.headersSent || response.writableEnded) return;
-  // Not a spread in a literal, which makes a slow object in V8 (2 µs a request).
-  const sent: Record<string, string | number> = Object.assign({}, headers);
-  if (body) sent['content-length'] = Buffer.byteLength(body);
-  response.writeHead(status, sent);
+  // Not by `writeHead`: where no other header is set, `getHeaders`, from which loggers read, would not have them.
+  for (const name in headers) response.setHeader(name, headers[name]!);
+  if (body) response.setHeader('content-length', Buffer.byteLength(body));
+  response.writeHead(status);
   response.end(body);
 }
 

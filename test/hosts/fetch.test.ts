@@ -1,6 +1,14 @@
 /** What toFetch makes of a `Request`, beyond the contract table. */
 import { HttpRequest } from '@azure/functions';
-import { acceptTokens, createPlantStore, type PlantHandler, type PlantStorage } from 'plant-store';
+import { type Context, Hono } from 'hono';
+import { cloneRawRequest } from 'hono/request';
+import {
+  acceptTokens,
+  createPlantStore,
+  type NewPlant,
+  type PlantHandler,
+  type PlantStorage,
+} from 'plant-store';
 import { type FetchRequest, toFetch } from 'plant-store/fetch';
 import { memoryStorage } from 'plant-store/memory';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -284,4 +292,63 @@ test('a stream of endless empty chunks is refused at its timeout, and blocks nob
   const init = { method: 'POST', headers, body, duplex: 'half' };
   const response = (await fetch(new Request('http://localhost/plants', init as RequestInit))) as Response;
   expect(await response.json()).toMatchObject({ error: 40007 });
+});
+
+describe('a body that the host has cut', () => {
+  test.each([
+    ['within the plant', plant.slice(0, -5)],
+    ['within white space', plant],
+  ])('%s is incomplete, because it is shorter than it was declared to be', async (_where, body) => {
+    const request = requestOf(body, { 'content-length': String(plant.length + 10) });
+    const response = (await mounted()(request)) as Response;
+    expect([response.status, await response.json()]).toMatchObject([400, { error: 40007 }]);
+  });
+
+  test('and whose stream the host has errored: the response stays open for the client to read it', async () => {
+    const stream = new ReadableStream({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode(plant.slice(0, 5)));
+      },
+      pull: (controller) => controller.error(new Error('too large for this host')),
+    });
+    const response = (await mounted()(requestOf(stream, { connection: 'close' }))) as Response;
+    const reader = response.body!.getReader();
+    const { value } = await reader.read();
+    expect(JSON.parse(new TextDecoder().decode(value))).toMatchObject({ error: 40007 });
+    const before = performance.now();
+    expect((await reader.read()).done).toBe(true);
+    expect(performance.now() - before).toBeGreaterThan(400);
+  });
+});
+
+describe('in Hono, behind a middleware that has read the body', () => {
+  test.each<[string, (c: Context) => Promise<unknown>]>([
+    ['text', (c) => c.req.text()],
+    ['json', (c) => c.req.json()],
+    ['arrayBuffer', (c) => c.req.arrayBuffer()],
+    ['nothing', async () => {}],
+  ])('as %s, the line of the page creates the exact plant', async (_how, read) => {
+    const plants = new Map<bigint, NewPlant>();
+    const fetch = mounted(memoryStorage(plants));
+    const app = new Hono().use(async (c, next) => {
+      await read(c);
+      await next();
+    });
+    app.post('/plants', async (c) => fetch(await cloneRawRequest(c.req)));
+    const response = await app.request(requestOf('{"id":9007199254740993,"name":"Rosa canina"}'));
+    expect(response.status).toBe(200);
+    expect([...plants.keys()]).toEqual([9007199254740993n]);
+  });
+
+  test('without that line, the error names it', async () => {
+    errors.length = 0;
+    const fetch = mounted();
+    const app = new Hono().use(async (c, next) => {
+      await c.req.text();
+      await next();
+    });
+    app.post('/plants', (c) => fetch(c.req.raw));
+    expect((await app.request(requestOf(plant))).status).toBe(500);
+    expect(String(errors)).toContain('cloneRawRequest(c.req)');
+  });
 });

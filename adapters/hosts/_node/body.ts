@@ -25,24 +25,48 @@ function readExact({ request, response, parsed }: Exchange, limit: number): Retu
   // On HTTP/2 an aborted request looks ended and complete: check `aborted` first.
   if (request.aborted || (request.destroyed && !request.readableEnded))
     throw new BodyError('body_incomplete');
-  if (!request.readableDidRead && !request.readableEnded) {
+  const isStream = typeof request.read === 'function';
+  if (isStream && !request.readableDidRead && !request.readableEnded) {
     return bufferedBody(request, response, limit) ?? readStream(request, response, limit);
   }
+  const isEnded = !isStream || request.readableEnded;
+  const left = isStream && isEnded ? putBack(request, limit) : undefined;
+  if (left) return left;
   // Until the stream has ended, a middleware may still be adding to it.
-  const { rawBody } = (request.readableEnded ? parsed : {}) as { rawBody?: unknown };
+  const rawBody = isEnded ? kept(parsed, 'rawBody') : undefined;
   if (isBytes(rawBody)) return rawBody;
   if (typeof rawBody === 'string') return exact(rawBody);
-  // A stream that was read never ends again: waiting for it would hang.
-  if (!request.readableDidRead) return '';
-  const { body } = parsed as { body?: unknown };
+  // A stream that was read never ends again: waiting would hang.
+  if (isStream && !request.readableDidRead) return '';
+  const body = kept(parsed, 'body');
   if (isBytes(body)) return body;
   if (typeof body === 'string' && isWhole(body, request)) return exact(body);
   if (body !== undefined) return { parsed: body };
+  if (!isStream) return '';
   throw new BodyError('body_unreadable', lostBody);
 }
 
+/** What a body parser or a platform has left. A getter that parses when it is read throws if the body is not JSON. */
+function kept(parsed: object, name: string): unknown {
+  try {
+    return (parsed as Record<string, unknown>)[name];
+  } catch {
+    return undefined;
+  }
+}
+
+/** The body of a stream that has ended, if the platform has put it back, as Vercel does by a `read` of its own. */
+function putBack(request: NodeRequest, limit: number): Uint8Array | '' | undefined {
+  const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
+  const chunks = new ChunkCollector(limit);
+  let chunk = request.read();
+  if (chunk === null) return Number(length ?? 0) === 0 && coding === undefined ? '' : undefined;
+  for (; chunk !== null; chunk = request.read()) chunks.add(chunk);
+  return chunks.join();
+}
+
 const lostBody =
-  'the request body was read before plant-store: mount plant-store above whatever reads it (body parsers, loggers), or keep its bytes as rawBody, as in express.json({ verify: (request, _response, bytes) => { request.rawBody = bytes } })';
+  'request body already consumed: register plant-store before body parsers and loggers, or keep the raw bytes: express.json({ verify: (request, _response, bytes) => { request.rawBody = bytes } })';
 
 /** Whether a string is the body's text, and not the value of a body that was one JSON string. */
 function isWhole(text: string, { headers }: NodeRequest): boolean {
@@ -58,7 +82,7 @@ function exact(text: string): string {
 }
 
 const lostBytes =
-  'the request body was decoded before plant-store, and may have lost bytes: mount plant-store above whatever calls setEncoding or keeps the body as text';
+  'request body already decoded, and may have lost bytes: register plant-store before whatever calls setEncoding or keeps the body as text';
 
 /** The whole body if it is already buffered, and no listener, encoding or 100-continue stands in the way. */
 function bufferedBody(request: NodeRequest, response: NodeResponse, limit: number) {

@@ -8,7 +8,7 @@ import type { NodeRequest, NodeResponse } from './types.js';
  * is sent.
  */
 export function drain(request: NodeRequest, response: NodeResponse): Promise<void> | undefined {
-  if (request.complete !== false) return void request.resume();
+  if (request.complete !== false) return void (request.resume as (() => unknown) | undefined)?.();
   return drainUpload(request, response);
 }
 

@@ -6,7 +6,8 @@ export interface NodeRequest {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
   readonly headers: { readonly [name: string]: string | string[] | undefined };
-  readonly rawHeaders: readonly string[];
+  /** Stand-ins in tests and serverless platforms may have none, nor a stream. */
+  readonly rawHeaders?: readonly string[];
   readonly socket: { destroySoon?: () => void; end(): unknown };
   readonly aborted: boolean;
   readonly complete?: boolean;
@@ -41,7 +42,8 @@ export interface NodeResponse {
     on(event: string, listener: Listener): unknown;
     close(code: number): void;
   };
-  writeHead(status: number, headers: Record<string, string | number>): unknown;
+  setHeader(name: string, value: string | number): unknown;
+  writeHead(status: number): unknown;
   writeContinue(): unknown;
   getHeader(name: string): unknown;
   getHeaderNames(): string[];

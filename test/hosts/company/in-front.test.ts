@@ -192,7 +192,9 @@ describe.each(apps)('on $name', ({ start }) => {
       if (typeof becomes === 'number') expect(errorOf(answer)).toBe(becomes);
       else expect(answer.text).toBe(`{"name":"${becomes}"}`);
       expect([...plants.values()]).toEqual(typeof becomes === 'string' ? [{ id: 1n, name: becomes }] : []);
-      const advice = expect.stringMatching(/mount plant-store above whatever (calls setEncoding|reads it)/);
+      const advice = expect.stringMatching(
+        /register plant-store before (whatever calls setEncoding|body parsers)/,
+      );
       const told = becomes === 50003 ? [expect.objectContaining({ message: advice })] : [];
       expect(errors).toEqual(told);
     },

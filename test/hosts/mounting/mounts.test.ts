@@ -5,6 +5,7 @@ import Router from '@koa/router';
 import { type MiddlewareConsumer, Module, RequestMethod } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import express from 'express';
+import asyncHandler from 'express-async-handler';
 import express4 from 'express4';
 import Fastify from 'fastify';
 import Koa from 'koa';
@@ -69,6 +70,20 @@ async function fastify(handle: PlantHandler, prefix: string): Promise<Server> {
   return app.server;
 }
 
+const wrappers: Record<string, (handler: express.RequestHandler) => express.RequestHandler> = {
+  'an arrow function': (handler) => (request, response, next) => handler(request, response, next),
+  'express-async-handler': (handler) => asyncHandler(handler as Parameters<typeof asyncHandler>[0]),
+  'a function that waits': (handler) => async (request, response, next) => {
+    await null;
+    await handler(request, response, next);
+  },
+};
+
+const wrapKoa =
+  (middleware: Koa.Middleware): Koa.Middleware =>
+  (context, next) =>
+    middleware(context, next);
+
 const places: [name: string, serve: Serve, basePath?: string][] = [
   ...Object.entries(expresses).flatMap(([name, make]): [string, Serve, string?][] => [
     [`${name}, use at the path`, (handle) => around(make().use('/api/plants', toExpress(handle)))],
@@ -109,11 +124,24 @@ const places: [name: string, serve: Serve, basePath?: string][] = [
       `${name}, a route in a router`,
       (handle) => around(make().use('/api', make.Router().post('/plants', toExpress(handle)))),
     ],
+    ...Object.entries(wrappers).map(([wrapper, wrap]): [string, Serve] => [
+      `${name}, a route whose handler is wrapped by ${wrapper}`,
+      (handle) => around(make().post('/api/plants', wrap(toExpress(handle)))),
+    ]),
+    [
+      `${name}, a route with a list of paths`,
+      (handle) => around(make().post(['/v2/trees', '/api/plants'], toExpress(handle))),
+    ],
+    [
+      `${name}, a route with a regular expression`,
+      (handle) => around(make().post(/^\/api\/plants$/, toExpress(handle))),
+    ],
     [
       `${name}, a route with a parameter`,
       (handle) => around(make().post('/:tenant/plants', toExpress(handle))),
     ],
   ]),
+  ['forRoutes of Nest', nest],
   ['forRoutes of Nest, and basePath', nest, '/api'],
   ['koa-mount at the path', (handle) => koa(mount('/api/plants', toKoa(handle)))],
   ['koa-mount at the path, and basePath', (handle) => koa(mount('/api/plants', toKoa(handle))), '/api'],
@@ -123,6 +151,14 @@ const places: [name: string, serve: Serve, basePath?: string][] = [
   [
     '@koa/router with a prefix',
     (handle) => koa(routed(new Router({ prefix: '/api' }).post('/plants', toKoa(handle)))),
+  ],
+  [
+    '@koa/router, a wrapped handler',
+    (handle) => koa(routed(new Router().post('/api/plants', wrapKoa(toKoa(handle)) as never))),
+  ],
+  [
+    '@koa/router, a list of paths',
+    (handle) => koa(routed(new Router().post(['/v2/trees', '/api/plants'], toKoa(handle)))),
   ],
   [
     '@koa/router, and basePath',
@@ -159,6 +195,20 @@ describe.each(places)('mounted by %s', (_name, serve, basePath) => {
     }
     expect(await send('/api/plants', 'GET')).toBe(404);
   });
+});
+
+test.each<[string, Serve]>([
+  ...Object.entries(expresses).map(([name, make]): [string, Serve] => [
+    `${name}, a route`,
+    (handle) => around(make().post('/api/plants/', toExpress(handle))),
+  ]),
+  ['koa-mount', (handle) => koa(mount('/api/plants/', toKoa(handle)))],
+  ['Fastify', (handle) => fastify(handle, '/api/plants/')],
+])('%s at a path that ends in a slash answers there', async (_name, serve) => {
+  const send = await opened(serve);
+  expect(await send('/api/plants/')).toBe('created');
+  expect(await send('/api/trees/')).toBe(404);
+  expect(await send('/api/plants/x/')).toBe(404);
 });
 
 describe('hazard: a path that the app has not handed over is not taken', () => {
@@ -207,6 +257,47 @@ describe('hazard: a path that the app has not handed over is not taken', () => {
       expect(await send('/plants')).toBe('created');
     },
   );
+
+  test.each(Object.entries(expresses))(
+    "%s: one of the app's own routes, where our middleware is wrapped",
+    async (_name, make) => {
+      const send = await opened((handle) =>
+        around(
+          make()
+            .post('/trees/plants', on)
+            .use(wrappers['an arrow function']!(toExpress(handle)))
+            .post('/trees/plants', own),
+        ),
+      );
+      expect(await send('/trees/plants')).toBe(201);
+      expect(await send('/plants')).toBe('created');
+    },
+  );
+
+  test.each(Object.entries(expresses))('%s: another path of a list that has ours', async (_name, make) => {
+    const send = await opened((handle) =>
+      around(make().post(['/api/plants', '/trees/:kind/plants'], toExpress(handle)).use(own)),
+    );
+    expect(await send('/api/plants')).toBe('created');
+    const other = await opened((handle) =>
+      around(make().post(['/api/plants', '/api/trees/:any'], toExpress(handle)).use(own)),
+    );
+    expect(await other('/api/trees/plants')).toBe(201);
+  });
+
+  test('@koa/router: one that a route of the app has passed on to us', async () => {
+    const send = await opened((handle) =>
+      koa(
+        routed(new Router().post('/trees/plants', (_context, next) => next())),
+        toKoa(handle),
+        (context) => {
+          context.status = 201;
+        },
+      ),
+    );
+    expect(await send('/trees/plants')).toBe(201);
+    expect(await send('/plants')).toBe('created');
+  });
 
   test('of another host, whose words mean something else', async () => {
     const foreign = {
@@ -277,18 +368,6 @@ describe('a POST that ends in /plants and is lost', () => {
       "mount it at '/'",
       '/api',
     ],
-    [
-      'Express, a wrapped handler',
-      (handle) => {
-        const inner = toExpress(handle);
-        const app = express().post('/api/plants', (request, response, next) =>
-          inner(request, response, next),
-        );
-        return around(app);
-      },
-      '/api/plants',
-      "set basePath to '/api'",
-    ],
     ['Koa', (handle) => koa(toKoa(handle)), '/api/plants', "set basePath to '/api'"],
     [
       'koa-mount',
@@ -308,7 +387,6 @@ describe('a POST that ends in /plants and is lost', () => {
       '/api/plants',
       "set basePath to '/api'",
     ],
-    ['forRoutes of Nest', nest, '/api/plants', "set basePath to '/api'"],
     ['Fastify', (handle) => fastify(handle, '/api'), '/api/plants', "set basePath to ''", '/v2'],
   ])('%s: is warned of once, with what to write', async (_name, serve, path, advice, basePath) => {
     const send = await opened(serve, basePath);

@@ -315,7 +315,7 @@ describe.each(rows)('behind $before', ({ outcomes, start }) => {
     }
     const stored = outcome === 200 ? [{ id: BigInt(/\d+/.exec(body)![0]), name: 'Rosa' }] : [];
     expect([...plants.values()]).toEqual(stored);
-    const advice = /mount plant-store (above|before)|hand it the request first/;
+    const advice = /register plant-store before|call plant-store first/;
     expect(told.map(({ message }) => advice.test(message))).toEqual(outcome === 50003 ? [true] : []);
   });
 });

@@ -1,0 +1,142 @@
+/** What the usual Fastify plugins add to a route reaches ours, as it reaches a route that is written by hand. */
+import compress from '@fastify/compress';
+import cors from '@fastify/cors';
+import helmet from '@fastify/helmet';
+import rateLimit from '@fastify/rate-limit';
+import swagger from '@fastify/swagger';
+import underPressure from '@fastify/under-pressure';
+import Fastify, { type FastifyInstance, type RouteOptions } from 'fastify';
+import { jsonSchemaTransform, serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
+import { acceptTokens, createPlantStore, type PlantHandler } from 'plant-store';
+import { toFastify } from 'plant-store/fastify';
+import { memoryStorage } from 'plant-store/memory';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+
+const store = () => createPlantStore(memoryStorage(), acceptTokens('good'));
+const create = (token: string) => ({
+  method: 'POST' as const,
+  url: '/api/plants',
+  headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+  body: '{"id":1,"name":"Rosa canina"}',
+});
+
+function made(): FastifyInstance {
+  const app = Fastify();
+  onTestFinished(() => app.close());
+  return app;
+}
+
+async function statuses(app: FastifyInstance, token: string): Promise<number[]> {
+  const found: number[] = [];
+  for (let i = 0; i < 6; i++) found.push((await app.inject(create(token))).statusCode);
+  return found;
+}
+
+describe('@fastify/rate-limit', () => {
+  const limit = { max: 3, timeWindow: '1 minute' };
+
+  test.each([
+    ['globally', { global: true, ...limit }, {}],
+    ['by the config of the route', { global: false }, { config: { rateLimit: limit } }],
+  ])('limits our route %s, whatever the token', async (_how, options, route) => {
+    const app = made();
+    await app.register(rateLimit, options);
+    await app.register(toFastify(store(), route), { prefix: '/api' });
+    expect(await statuses(app, 'bad')).toEqual([401, 401, 401, 429, 429, 429]);
+  });
+
+  test('adds its headers to a create', async () => {
+    const app = made();
+    await app.register(rateLimit, limit);
+    await app.register(toFastify(store()), { prefix: '/api' });
+    expect((await app.inject(create('good'))).headers).toMatchObject({ 'x-ratelimit-remaining': '2' });
+  });
+});
+
+const added = ['onRequest', 'onSend', 'onResponse', 'onError', 'onTimeout'] as const;
+
+test.each<[string, PlantHandler, string[]]>([
+  ['a create', store(), ['onRequest', 'onSend', 'onResponse']],
+  [
+    'a wrapper of handle that fails',
+    async () => Promise.reject(new Error('of the wrapper')),
+    ['onRequest', 'onError', 'onSend', 'onResponse'],
+  ],
+])('%s runs every hook that a plugin adds in onRoute', async (_what, handle, expected) => {
+  const app = made();
+  const ran: string[] = [];
+  app.addHook('onRoute', (route: RouteOptions) => {
+    for (const name of added) Object.assign(route, { [name]: [async () => void ran.push(name)] });
+  });
+  app.register(toFastify(handle), { prefix: '/api' });
+  await app.inject(create('good'));
+  expect(ran).toEqual(expected);
+});
+
+test('a storage that is slower than the connection may be runs the onTimeout hook', async () => {
+  const app = Fastify({ connectionTimeout: 100 });
+  onTestFinished(() => app.close());
+  const timedOut = new Promise((resolve) => {
+    app.addHook('onRoute', (route: RouteOptions) => {
+      route.onTimeout = async () => resolve(true);
+    });
+  });
+  app.register(toFastify(createPlantStore({ create: () => new Promise(() => {}) }, () => true)), {
+    prefix: '/api',
+  });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = app.server.address() as { port: number };
+  const { url, ...request } = create('good');
+  await expect(fetch(`http://127.0.0.1:${port}${url}`, request)).rejects.toThrow();
+  expect(await timedOut).toBe(true);
+});
+
+test('compress, cors, helmet, rate-limit and under-pressure do to our route what they do to one by hand', async () => {
+  const app = made();
+  await app.register(compress, { threshold: 0 });
+  await app.register(cors, { origin: 'https://shop.example' });
+  await app.register(helmet);
+  await app.register(rateLimit, { max: 100, timeWindow: '1 minute' });
+  await app.register(underPressure, {
+    pressureHandler: (_request, reply) => void reply.code(503).send('busy'),
+  });
+  await app.register(toFastify(store()), { prefix: '/api' });
+  app.post('/by-hand', async (_request, reply) =>
+    reply.type('application/json').send('{"name":"Rosa canina"}'),
+  );
+  const ask = async (url: string) => {
+    const request = create('good');
+    const headers = { ...request.headers, origin: 'https://shop.example', 'accept-encoding': 'gzip' };
+    const { statusCode, headers: sent } = await app.inject({ ...request, url, headers });
+    const names = Object.keys(sent).filter(
+      (name) => !['date', 'content-length', 'transfer-encoding'].includes(name),
+    );
+    return { statusCode, names: names.sort(), encoding: sent['content-encoding'] };
+  };
+  const ours = await ask('/api/plants');
+  expect(ours).toEqual(await ask('/by-hand'));
+  expect(ours).toMatchObject({ statusCode: 200, encoding: 'gzip' });
+});
+
+describe('in an app with fastify-type-provider-zod', () => {
+  const documentOf = async (transform: typeof jsonSchemaTransform) => {
+    const app = made().setValidatorCompiler(validatorCompiler).setSerializerCompiler(serializerCompiler);
+    await app.register(swagger, { openapi: { openapi: '3.1.0' }, transform });
+    await app.register(toFastify(store()), { prefix: '/api' });
+    app.post('/trees', { schema: { body: z.object({ height: z.number() }) } }, async () => 'planted');
+    await app.ready();
+    return app.swagger() as {
+      paths: Record<string, { post: { operationId?: string; requestBody: object } }>;
+    };
+  };
+
+  test('the line of the page puts our route into the document beside those with Zod schemas', async () => {
+    const { paths } = await documentOf((route) =>
+      route.url.endsWith('/plants') ? route : jsonSchemaTransform(route),
+    );
+    expect(Object.keys(paths).sort()).toEqual(['/api/plants', '/trees']);
+    expect(JSON.stringify(paths['/api/plants']?.post.requestBody)).toContain('int64');
+    expect(JSON.stringify(paths['/trees']?.post.requestBody)).toContain('height');
+  });
+});
