@@ -29,19 +29,21 @@ let isFake: boolean | undefined;
 
 // A microtask is too early: the rest of the turn's requests could not join. A timer is 1 ms too late.
 function atEndOfTurn(task: () => void): void {
-  if (!immediate || isFake) {
-    atNextMessage(task);
-    return;
-  }
-  immediate(() => {
-    isFake ??= false;
-    if (!isFake) task();
-  });
-  if (isFake === false) return;
-  wait(1).then(() => {
-    isFake ??= true;
-    if (isFake) task();
-  });
+  if (immediate && isFake === false) immediate(task);
+  else if (!immediate || isFake) atNextMessage(task);
+  else detectFake(immediate, task);
+}
+
+function detectFake(immediate: (task: () => void) => unknown, task: () => void): void {
+  const runIf = (expected: boolean) => {
+    isFake ??= expected;
+    if (isFake === expected) task();
+  };
+  immediate(() => runIf(false));
+  // Twice: after a turn that took longer, the first timer fires before the end of the turn.
+  wait(1)
+    .then(() => wait(1))
+    .then(() => runIf(true));
 }
 
 /** Test runners do not fake messages. */
