@@ -3,7 +3,7 @@ import { isNamed } from '../problems.js';
 import type { Clock } from '../timers.js';
 import { Attempt } from './attempt.js';
 import { type CreateMany, type CreateOutcome, type RolledBack, unavailable } from './create-many.js';
-import { copyOf, dedupe, firstCall, type WaitingCreate } from './waiting-create.js';
+import { dedupe, firstCall, type WaitingCreate } from './waiting-create.js';
 
 /** What a batch needs from its queue. */
 export interface BatchQueue<Caller> {
@@ -77,7 +77,7 @@ export class Batch<Caller> {
   #callFor(creates: readonly WaitingCreate<Caller>[]): ReturnType<CreateMany<Caller>> {
     this.#call = new Attempt();
     for (const create of creates) create.isInCall = true;
-    const plants = creates.map(({ plant }) => copyOf(plant));
+    const plants = creates.map(({ plant }) => ({ ...plant }));
     const contexts = creates.map(({ context }) => context);
     return this.queue.createMany(plants, contexts, this.#call);
   }

@@ -1,9 +1,10 @@
 import { type Complete, checkOptions, integer } from '../options.js';
 import type { NewPlant } from '../plant/plant.js';
-import { type PlantStorage, StorageBusy, type StorageContext } from '../storage.js';
+import type { PlantStorage, StorageContext } from '../storage.js';
 import { type Clock, systemClock } from '../timers.js';
 import { Batch, type BatchQueue } from './batch.js';
 import { type CreateMany, unavailable } from './create-many.js';
+import { Room } from './room.js';
 import { Suspects } from './suspects.js';
 import { type CreateOwner, firstCall, WaitingCreate } from './waiting-create.js';
 
@@ -60,7 +61,7 @@ const slowRejectionMs = 100;
  * disconnected meanwhile.
  *
  * A rejected batch (`RolledBack`) is split by client, and each client's part is bisected in turns with everybody else's
- * batches. Clients are told apart by their `Authorization` header: those that share one token wait for each other.
+ * batches. Clients are distinguished by their `Authorization` header: those that share one token wait for each other.
  *
  * @throws {TypeError} that names a bad option
  *
@@ -96,8 +97,7 @@ export class Queue<Caller> implements BatchQueue<Caller>, CreateOwner<Caller> {
   /** In the order of their calls. */
   readonly #waiting: WaitingCreate<Caller>[] = [];
   readonly #suspects: Suspects<Caller>;
-  #heldCount = 0;
-  #heldText = 0;
+  readonly #room: Room;
   /** Whether a batch is in flight, or will be at the end of this turn. */
   #isRunning = false;
   /** When the last batch ended: creates from before had to wait for it. */
@@ -124,6 +124,7 @@ export class Queue<Caller> implements BatchQueue<Caller>, CreateOwner<Caller> {
   ) {
     this.#settings = checkOptions(options, rules());
     this.#suspects = new Suspects(this.#settings.timeoutMs);
+    this.#room = new Room(this.#settings.maxQueued, this.#settings.maxQueuedText);
     this.now = clock.now;
   }
 
@@ -134,9 +135,8 @@ export class Queue<Caller> implements BatchQueue<Caller>, CreateOwner<Caller> {
   create(plant: NewPlant, context: StorageContext<Caller>): Promise<'created' | 'taken'> {
     try {
       const create = new WaitingCreate(plant, context, this.#settings.namespace(context), this);
-      this.#checkRoom(create);
-      this.#heldCount++;
-      this.#heldText += create.textLength;
+      if (this.#circuit && this.#isRunning) throw unavailable(this.#circuit.cause);
+      this.#room.reserve(create.textLength);
       this.#waiting.push(create);
       this.#wake();
       return create.promise;
@@ -145,17 +145,8 @@ export class Queue<Caller> implements BatchQueue<Caller>, CreateOwner<Caller> {
     }
   }
 
-  #checkRoom({ textLength }: WaitingCreate<Caller>): void {
-    if (this.#circuit && this.#isRunning) throw unavailable(this.#circuit.cause);
-    const { maxQueued, maxQueuedText } = this.#settings;
-    const isFull = this.#heldCount >= maxQueued || this.#heldText + textLength > maxQueuedText;
-    // A single create may be larger than the bound.
-    if (isFull && this.#heldCount > 0) throw new StorageBusy();
-  }
-
-  onRelease({ textLength }: WaitingCreate<Caller>): void {
-    this.#heldCount--;
-    this.#heldText -= textLength;
+  onRelease(create: WaitingCreate<Caller>): void {
+    this.#room.release(create.textLength);
   }
 
   #wake(): void {
@@ -174,10 +165,15 @@ export class Queue<Caller> implements BatchQueue<Caller>, CreateOwner<Caller> {
   #pause(): void {
     this.#isRunning = false;
     if (this.#suspects.isEmpty) return;
-    const pauseMs = Math.max(this.#suspectsRestUntil, this.#suspects.readyAt) - this.now();
+    const pauseMs = this.#pauseUntil - this.now();
     this.clock.clearTimer(this.#wakeTimer);
     // Not less: a rounding error would be a timer that fires too early, again and again.
     this.#wakeTimer = this.clock.setTimer(() => this.#wake(), Math.max(1, pauseMs));
+  }
+
+  /** When the suspects can be sent. */
+  get #pauseUntil(): number {
+    return Math.max(this.#suspectsRestUntil, this.#suspects.readyAt);
   }
 
   /** Of an attempt: a probe gets less. */
@@ -243,18 +239,17 @@ export class Queue<Caller> implements BatchQueue<Caller>, CreateOwner<Caller> {
     else if (end !== 'apart') this.#suspects.add(open, 1);
     else this.#suspects.add(open, this.#lastMs < slowRejectionMs ? 2 : 16);
     if (end === 'unsent' || end === 'unanswered') {
-      // A suspect may time out at a lock while the database is well: the next good batch will tell.
-      const isWell =
-        this.#isSuspects && this.#answeredAt >= Math.min(...batch.creates.map(({ calledAt }) => calledAt));
+      // A suspect may time out at a lock while the database is well: the next good batch will show.
+      const isWell = this.#isSuspects && this.#answeredAt >= this.#idleSince - this.#settings.timeoutMs;
       if (!isWell) this.#openCircuit(cause, end === 'unanswered');
     }
     if (this.#isSuspects || !this.#suspects.isEmpty || this.#expiry) this.#watch(open);
-    if (this.#isSuspects || this.#suspects.isEmpty) this.#wake();
-    else {
-      // The suspects' turn: no create of this event-loop turn could join them.
+    const isNext = !this.#isSuspects && !this.#suspects.isEmpty && this.#pauseUntil <= this.#idleSince;
+    if (isNext) {
+      // Suspects need no end of turn: no create of this turn could join them.
       this.#isRunning = true;
       this.#sendNext();
-    }
+    } else this.#wake();
   }
 
   /** Fails everything queued, then all but one probe at a time. */
@@ -289,7 +284,7 @@ export class Queue<Caller> implements BatchQueue<Caller>, CreateOwner<Caller> {
     let lost: WaitingCreate<Caller> | undefined;
     for (const create of [...this.#waiting, ...this.#suspects]) {
       if (create.isSettled || create.calledAt > dueSince) continue;
-      if (create.retries > 0 && this.#answeredAt < create.calledAt) lost = create;
+      if (create.retries && this.#answeredAt < create.calledAt) lost = create;
       create.expire();
     }
     if (lost && !this.#isRunning) this.#openCircuit(lost.cause, false);

@@ -68,12 +68,14 @@ export class Suspects<Caller> {
     }
   }
 
-  /** Adds a create, and its duplicates, that the database rolled back alone. They are sent again alone, after a pause. */
+  /** Adds a create, and its duplicates, that the database rolled back alone. They are retried alone, after a pause. */
   addRetry(creates: readonly WaitingCreate<Caller>[], now: number, tookMs: number): void {
     const [create] = creates;
     if (!create) return;
     const { id } = create.plant;
-    const retry = { creates: [...creates], at: now + retryPause(create.retries++), tookMs };
+    const { retries = 0 } = create;
+    create.retries = retries + 1;
+    const retry = { creates: [...creates], at: now + retryPause(retries), tookMs };
     // The id of another namespace: nothing can join.
     this.#retries.set(this.#retries.has(id) ? Symbol() : id, retry);
   }
@@ -146,7 +148,9 @@ export class Suspects<Caller> {
   /** When the next turn can be. */
   get readyAt(): number {
     if (this.#mixed.length > 0 || this.#lines.size > 0) return Number.NEGATIVE_INFINITY;
-    return Math.min(...[...this.#retries.values()].map(({ at }) => at));
+    let readyAt = Number.POSITIVE_INFINITY;
+    for (const { at } of this.#retries.values()) if (at < readyAt) readyAt = at;
+    return readyAt;
   }
 
   clear(): void {

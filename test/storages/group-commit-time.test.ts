@@ -1,4 +1,4 @@
-// When creators are told, and what, on a simulated clock.
+// When creates settle, and how, on a simulated clock.
 import { type BatchCall, type CreateMany, type NewPlant, RolledBack, type StorageContext } from 'plant-store';
 import { describe, expect, it, vi } from 'vitest';
 import { type GroupCommitOptions, Queue } from '../../src/group-commit/queue.js';
@@ -37,7 +37,7 @@ function open(options: GroupCommitOptions = { timeoutMs: 1_000 }) {
   return { clock, database, create, createMany, sentIds };
 }
 
-/** A queue that is down: its database hung until the time of a batch was over. */
+/** A queue whose circuit is open: a batch has timed out. */
 async function openCircuit(behaviour: CreateMany<unknown> = refuses) {
   const opened = open();
   opened.database.current = behaviour;
@@ -47,8 +47,8 @@ async function openCircuit(behaviour: CreateMany<unknown> = refuses) {
   return opened;
 }
 
-describe('the time of a create', () => {
-  it('starts at its call, and ends in StorageBusy with the cause if the database surely stored nothing', async () => {
+describe('the timeout of a create', () => {
+  it('starts at its call, and ends in StorageBusy with the cause if the database definitely stored nothing', async () => {
     const { clock, database, create, createMany } = open();
     database.current = refuses;
     const first = create(1);
@@ -64,7 +64,7 @@ describe('the time of a create', () => {
     expect(clock.timerCount).toBe(0);
   });
 
-  it('ends in an open outcome if the plant was sent and not answered; a late answer changes nothing', async () => {
+  it('ends in an unknown outcome if the plant was sent and the call is pending; its later outcome changes nothing', async () => {
     const { clock, database, create } = open();
     let answer: () => void = () => {};
     database.current = () => new Promise((resolve) => (answer = () => resolve(['created'])));
@@ -80,7 +80,7 @@ describe('the time of a create', () => {
     expect(told.outcome).toMatchObject(unanswered);
   });
 
-  it('ends in an open outcome with the last thing that the database said', async () => {
+  it('ends in an unknown outcome with the last error of the database', async () => {
     const { clock, database, create } = open();
     database.current = refuses;
     const told = create(1);
@@ -90,7 +90,7 @@ describe('the time of a create', () => {
     expect(told.outcome).toMatchObject({ ...unanswered, cause: refused });
   });
 
-  it('does not start anew when its batch is slow: creates that waited are told in their own time', async () => {
+  it('does not start anew with its batch: creates that waited settle at their own timeouts', async () => {
     const { clock, database, create, sentIds } = open();
     database.current = async (plants) => {
       await clock.sleep(700);
@@ -109,7 +109,7 @@ describe('the time of a create', () => {
     expect(third).toEqual({ outcome: 'created', after: 900 });
   });
 
-  it('starts at its call also if that comes with an answer, while the other half of a batch is on its way', async () => {
+  it('starts at its call even if that comes while half of a rejected batch is in flight', async () => {
     const { clock, database, create } = open();
     const fault = new Error('value too long');
     database.current = async (plants) => {
@@ -132,7 +132,7 @@ describe('the time of a create', () => {
   });
 
   it.each([500, 600])(
-    'that is over before it is sent is StorageBusy, and the create is not sent: after two batches of %i ms',
+    'that expires in the queue is StorageBusy, and the create is not sent: after two batches of %i ms',
     async (ms) => {
       const { clock, database, create, sentIds } = open({ timeoutMs: 1_000, maxBatch: 1 });
       // As a driver that blocks the event loop: no timer can fire while it works.
@@ -151,7 +151,7 @@ describe('the time of a create', () => {
     },
   );
 
-  it('is not spent on others: what was refused with a neighbour is sent again while it lasts', async () => {
+  it('bounds the retries of a create that was rolled back with another', async () => {
     const { clock, database, create } = open();
     let attempts = 0;
     database.current = (plants) => (++attempts < 5 ? refuses() : answers(plants, [], {} as BatchCall));
@@ -165,26 +165,23 @@ describe('a batch that was rolled back', () => {
   it.each([
     ['least', 0, [2.5, 5, 10, 20, 40, 80, 160, 250, 250]],
     ['most', 1, [5, 10, 20, 40, 80, 160, 320, 500, 500]],
-  ])(
-    'is sent again after 5 ms, doubling to 500 ms, or up to half as long: at %s',
-    async (_, random, waits) => {
-      const { clock, database, create } = open({ timeoutMs: 10_000 });
-      const sentAt: number[] = [];
-      database.current = () => {
-        sentAt.push(clock.now());
-        return refuses();
-      };
-      const dice = vi.spyOn(Math, 'random').mockReturnValue(random);
-      create(1);
-      await clock.advance(2_000);
-      dice.mockRestore();
-      const gaps = sentAt.slice(1).map((at, i) => at - sentAt[i]!);
-      expect(gaps.slice(0, waits.length)).toEqual(waits);
-    },
-  );
+  ])('is retried after 5 ms, doubling to 500 ms, or up to half as long: at %s', async (_, random, waits) => {
+    const { clock, database, create } = open({ timeoutMs: 10_000 });
+    const sentAt: number[] = [];
+    database.current = () => {
+      sentAt.push(clock.now());
+      return refuses();
+    };
+    const dice = vi.spyOn(Math, 'random').mockReturnValue(random);
+    create(1);
+    await clock.advance(2_000);
+    dice.mockRestore();
+    const gaps = sentAt.slice(1).map((at, i) => at - sentAt[i]!);
+    expect(gaps.slice(0, waits.length)).toEqual(waits);
+  });
 });
 
-it('sets no timer for a driver that has answered when it returns, because it blocks the event loop', async () => {
+it('a batch sets no timer for a driver that returns outcomes at once, because it blocks the event loop', async () => {
   const { clock, database, create } = open();
   const setTimer = vi.spyOn(clock, 'setTimer');
   database.current = (plants) => plants.map(() => 'created');
@@ -225,7 +222,7 @@ describe('a call that waits for a connection', () => {
     expect(call?.signal).toBe(call?.signal);
   });
 
-  it('leaves an outcome open if others still wait for it, because it may send yet', async () => {
+  it('leaves an outcome unknown if other creates keep it alive, because it can still send', async () => {
     const { clock, database, create, createMany } = open({ timeoutMs: 1_000, maxBatch: 2 });
     database.current = async (plants) => {
       await clock.sleep(500);
@@ -292,8 +289,8 @@ describe('a call that waits for a connection', () => {
   });
 });
 
-describe('a queue that is down', () => {
-  it('refuses at once, with the cause, while one probe is on its way', async () => {
+describe('a queue whose circuit is open', () => {
+  it('fails creates fast, with the cause, while one probe is in flight', async () => {
     const { clock, create, sentIds } = await openCircuit();
     const probe = create(1);
     const others = [2, 3, 4].map((id) => create(id));
@@ -307,7 +304,7 @@ describe('a queue that is down', () => {
     expect(new Set(sentIds().map(String))).toEqual(new Set(['1']));
   });
 
-  it('is up again when a probe is answered, which the first create after the return is', async () => {
+  it('closes it when a probe settles, which the first create after the return is', async () => {
     const { clock, database, create, sentIds } = await openCircuit();
     await clock.advance(60_000);
     database.current = answers;
@@ -320,7 +317,7 @@ describe('a queue that is down', () => {
     expect(sentIds()).toEqual([[1], [2, 3]]);
   });
 
-  it('is up again within a second, whenever in a probe the database returns', async () => {
+  it('closes it within a second, whenever in a probe the database returns', async () => {
     for (let after = 0; after < 300; after += 7) {
       const { clock, database, create } = await openCircuit();
       create(1);
@@ -337,7 +334,7 @@ describe('a queue that is down', () => {
     }
   });
 
-  it('finds a database that is slow: a probe that was sent and not answered gives the next one twice its time', async () => {
+  it('recognises a slow database: after a probe that was sent and timed out, the next has twice the timeout', async () => {
     const { clock, database, create } = await openCircuit();
     database.current = async (plants) => {
       await clock.sleep(900);
@@ -356,15 +353,15 @@ describe('a queue that is down', () => {
 
   it.each<[string, CreateMany<unknown>, object]>([
     ['nothing was sent', refuses, unavailable],
-    ['nothing was answered', hangs, unanswered],
-  ])('gives the first probe 250 ms, also if it went down because %s', async (_, behaviour, outcome) => {
+    ['a batch hung', hangs, unanswered],
+  ])('gives the first probe 250 ms, even if it opened because %s', async (_, behaviour, outcome) => {
     const { clock, create } = await openCircuit(behaviour);
     const probe = create(1);
     await clock.advance(1_000);
     expect(probe).toMatchObject({ outcome, after: 250 });
   });
 
-  it('gives the next probe no more time if the last was not sent: the database is not slow but away', async () => {
+  it('gives the next probe no more time if the last was not sent: the database is not slow but unavailable', async () => {
     const { clock, create } = await openCircuit();
     for (let id = 1; id < 5; id++) {
       const probe = create(id);
@@ -373,7 +370,7 @@ describe('a queue that is down', () => {
     }
   });
 
-  it('does not take a lost connection for an answer, but a refused plant for one', async () => {
+  it('stays open after a dropped connection, and closes after a rejected plant', async () => {
     const { clock, database, create } = await openCircuit();
     const lost = new Error('connection lost');
     database.current = () => Promise.reject(lost);
@@ -397,7 +394,7 @@ describe('a queue that is down', () => {
     expect(both.map(({ outcome }) => outcome)).toEqual(['created', 'created']);
   });
 
-  it('is not what a lost batch makes of it: the next creates are sent', async () => {
+  it('does not come from a dropped connection: the next creates are sent', async () => {
     const { clock, database, create } = open();
     const lost = new Error('connection lost');
     database.current = () => Promise.reject(lost);
@@ -415,27 +412,30 @@ describe('the bound', () => {
   it.each([
     ['sent', true],
     ['waiting for a connection', false],
-  ])('is a count: those that are held, given up too while createMany still has them, %s', async (_, sent) => {
-    const { clock, database, create } = open({ timeoutMs: 1_000, maxQueued: 2 });
-    let fail: (error: Error) => void = () => {};
-    database.current = (_plants, _contexts, call) => {
-      call.sent = sent;
-      return new Promise((_, reject) => (fail = reject));
-    };
-    const told = [create(1), create(2), create(3)];
-    await clock.advance(0);
-    expect(told[2]?.outcome).toMatchObject({ ...busy, message: expect.stringMatching(/queue is full/) });
-    await clock.advance(1_000);
-    const full = create(4);
-    await clock.endTurn();
-    expect(full.outcome).toMatchObject({ ...busy, message: expect.stringMatching(/queue is full/) });
-    fail(new Error('connection lost'));
-    await clock.endTurn();
-    database.current = answers;
-    const next = create(5);
-    await clock.endTurn();
-    expect(next.outcome).toBe('created');
-  });
+  ])(
+    'counts the creates that are held, even aborted ones while createMany holds them, %s',
+    async (_, sent) => {
+      const { clock, database, create } = open({ timeoutMs: 1_000, maxQueued: 2 });
+      let fail: (error: Error) => void = () => {};
+      database.current = (_plants, _contexts, call) => {
+        call.sent = sent;
+        return new Promise((_, reject) => (fail = reject));
+      };
+      const told = [create(1), create(2), create(3)];
+      await clock.advance(0);
+      expect(told[2]?.outcome).toMatchObject({ ...busy, message: expect.stringMatching(/queue is full/) });
+      await clock.advance(1_000);
+      const full = create(4);
+      await clock.endTurn();
+      expect(full.outcome).toMatchObject({ ...busy, message: expect.stringMatching(/queue is full/) });
+      fail(new Error('connection lost'));
+      await clock.endTurn();
+      database.current = answers;
+      const next = create(5);
+      await clock.endTurn();
+      expect(next.outcome).toBe('created');
+    },
+  );
 
   it('is the same after an outage as before', async () => {
     const { clock, database, create } = open({ timeoutMs: 1_000, maxQueued: 2, maxQueuedText: 20 });

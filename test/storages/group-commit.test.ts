@@ -26,7 +26,7 @@ const active = (kind: string) => process.getActiveResourcesInfo().filter((one) =
 
 const unsettled: (() => void)[] = [];
 
-/** A `createMany` whose calls the test settles by hand; the rest is settled when the test ends. */
+/** A `createMany` whose calls the test settles by hand; the remaining ones settle when the test ends. */
 function byHand() {
   const calls: {
     ids: number[];
@@ -114,7 +114,7 @@ describe('a batch', () => {
     },
   );
 
-  it('leaves no timer when it is answered', async () => {
+  it('leaves no timer when it settles', async () => {
     const { calls, createMany } = byHand();
     const timers = active('Timeout');
     groupCommit(createMany).create(plant(1), context);
@@ -124,7 +124,7 @@ describe('a batch', () => {
     expect(active('Timeout')).toBe(timers);
   });
 
-  it('holds the creates that arrive while another batch is on its way, and waits for that batch', async () => {
+  it('holds the creates that arrive while another batch is in flight, and waits for that batch', async () => {
     const { calls, createMany } = byHand();
     const { create } = groupCommit(createMany);
     const first = outcome(create(plant(1), context));
@@ -234,7 +234,7 @@ describe('a second create of an id', () => {
     },
   );
 
-  it('is sent after the first if that is already on its way, never beside it', async () => {
+  it('is sent after the first if that is already in flight, never at the same time', async () => {
     const { calls, createMany } = byHand();
     const { create } = groupCommit(createMany);
     const told = [outcome(create(plant(1), context))];
@@ -392,7 +392,7 @@ describe('a create that is wrong itself', () => {
     { id: 1, name: 'Rosa' },
     { id: 1n, name: ['Rosa'] },
     { id: 1n, name: 'Rosa', tag: 1 },
-  ])('is told what a plant is: %o', async (wrong) => {
+  ])('rejects with an error that says what a plant is: %o', async (wrong) => {
     const { create } = groupCommit(async (plants) => plants.map(() => 'created'));
     await expect(create(wrong as never, context)).rejects.toThrow(
       new TypeError('create needs a plant: a bigint id, a string name and, if there is one, a string tag'),
@@ -400,7 +400,7 @@ describe('a create that is wrong itself', () => {
   });
 });
 
-describe('a create whose client has gone', () => {
+describe('a create whose client has disconnected', () => {
   function lazyContext() {
     const signal = vi.fn(() => new AbortController().signal);
     const lazy = {
@@ -461,7 +461,7 @@ describe.each<[string, (context: StorageContext<true>) => StorageContext<true>]>
   ],
   ['an heir of the context', (context) => Object.create(context, { signal: { value: context.signal } })],
 ])('a create of the handler that waits, with %s', (_, contextOf) => {
-  /** What a request is answered that has to wait for a batch, which `end` ends. */
+  /** A request that has to wait for a batch, which `end` settles. */
   async function waiting(more: Partial<PlantRequest>, timeoutMs: number, onError: () => void = () => {}) {
     const { calls, createMany } = byHand();
     const grouped = groupCommit<true>(createMany as CreateMany<unknown>);
@@ -495,7 +495,7 @@ describe.each<[string, (context: StorageContext<true>) => StorageContext<true>]>
     },
   );
 
-  it('is not sent if its time is over', async () => {
+  it('is not sent if it has timed out', async () => {
     const { calls, answering, end } = await waiting({}, 1);
     expect(JSON.parse((await answering).body).error).toBe(50302);
     await end();
@@ -521,7 +521,7 @@ describe('what the database rolled back', () => {
     expect(String(new RolledBack('together', conflict))).toMatch(/rolled back: .*deadlock detected/);
   });
 
-  it('together is sent again until it is stored', async () => {
+  it('together is retried until it is stored', async () => {
     let attempts = 0;
     const { create } = groupCommit(async (plants) => {
       if (++attempts < 4) throw new RolledBack('together', conflict);
@@ -534,7 +534,7 @@ describe('what the database rolled back', () => {
     expect(attempts).toBe(4);
   });
 
-  it('together is not sent again if the client has gone', async () => {
+  it('together is not retried if the client has disconnected', async () => {
     const sent: number[][] = [];
     const gone = new AbortController();
     const { create } = groupCommit(async (plants) => {
