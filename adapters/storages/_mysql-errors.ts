@@ -1,4 +1,4 @@
-import type { Meaning } from './_sql.js';
+import type { Meaning } from './_server.js';
 
 /** An error of the server (`errno`, `sqlState`) or of the connection. */
 export interface MysqlError {
@@ -16,7 +16,6 @@ const transient = {
   tooManyConnections: 1040,
   noQuorum: 1047,
   tooManyUserConnections: 1203,
-  lockWaitTimeout: 1205,
   deadlock: 1213,
   readOnly: 1290,
   readOnlyTransaction: 1792,
@@ -26,6 +25,11 @@ const transient = {
   tidbWriteConflict: 9007,
 };
 
+const lockWaitTimeout = 1205;
+
+/** MariaDB's `max_statement_time`, MySQL's `max_execution_time`: the server says that it rolled back. */
+const statementTimeouts = [1969, 3024];
+
 /** The commit may have gone through. TiDB, Vitess and proxies say 1105 of anything. */
 const unknown = {
   unknownError: 1105,
@@ -33,17 +37,16 @@ const unknown = {
   rollbackFailed: 1181,
   someNotRolledBack: 1196,
   connectionKilled: 1927,
-  statementTimeout: 1969,
-  queryTimeout: 3024,
 };
 
-export function meaningOf(error: unknown, isConnecting: boolean): Meaning {
+export function meaningOf(error: unknown, isSent: boolean): Meaning {
   const { errno = 0, sqlState } = error as MysqlError;
   const isOf = (numbers: Record<string, number>) => Object.values(numbers).includes(errno);
   if (isOf(transient)) return 'transient';
-  // Nothing has been sent yet; but a server that says no says it again.
-  if (isConnecting) return sqlState ? 'permanent' : 'transient';
-  if (errno === packetTooLarge) return 'rejected';
+  // Nothing was sent; but a server that says no says it again.
+  if (!isSent) return sqlState ? 'permanent' : 'transient';
+  if (errno === lockWaitTimeout) return 'locked';
+  if (errno === packetTooLarge || statementTimeouts.includes(errno)) return 'rejected';
   // The connection broke, or the statement was interrupted (70100), or the number is none of MySQL's or MariaDB's.
   if (!sqlState || /^(08|70)/.test(sqlState) || errno < 1000 || errno >= 8000) return 'unknown';
   // The server says that it rolled back the statement, whatever the reason: a CHECK, a SIGNAL of a trigger, a limit.

@@ -1,16 +1,10 @@
-import type { CreateOutcome, NewPlant } from '../../src/index.js';
+import { type CreateOutcome, type NewPlant, StorageBusy } from '../../src/index.js';
+import type { Connecting, Pool } from './_connector.js';
 import { duplicateKey, type MysqlError, meaningOf, packetTooLarge } from './_mysql-errors.js';
-import {
-  type Columns,
-  definitionsOf,
-  membersOf,
-  quote,
-  type Server,
-  type SqlOptions,
-  type SqlStorage,
-  serverStorage,
-  valuesOf,
-} from './_sql.js';
+import { columns, foundIn, lookAt, type MysqlTable, schemaOf, tableOf } from './_mysql-table.js';
+import { OpenTransaction, type Server, serverStorage } from './_server.js';
+import { quote, type SqlOptions, type SqlStorage } from './_sql.js';
+import { checkTrailingSpaces, membersOf, textOf } from './_table.js';
 
 /** A statement as `mysql2` takes it. */
 export interface MysqlStatement {
@@ -40,16 +34,11 @@ export type MysqlOptions = SqlOptions;
 /** What `mysqlStorage` returns. */
 export type MysqlStorage = SqlStorage;
 
-const text = 'LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin';
-const columns: Columns = { id: 'BIGINT PRIMARY KEY', name: `${text} NOT NULL`, tag: text };
-const list = membersOf(columns).join(', ');
+const members = membersOf(columns);
+const list = members.join(', ');
 
 /** The table, in SQL, for a migration. `createTable` runs the same text. */
 export const schema = schemaOf('`plants`');
-
-function schemaOf(table: string): string {
-  return `CREATE TABLE IF NOT EXISTS ${table} (${definitionsOf(columns)}) ENGINE = InnoDB`;
-}
 
 /**
  * Stores plants in MariaDB, MySQL, TiDB or Vitess through your pool, which it neither configures nor closes. The pool's
@@ -72,79 +61,112 @@ export function mysqlStorage(pool: MysqlPool, options: MysqlOptions = {}): Mysql
     throw new TypeError('mysqlStorage needs a mysql2/promise pool: pass pool.promise()');
   }
   const table = quote(options.table, '`', 'database');
-  const server: Server<MysqlConnection> = {
-    connect: () => pool.getConnection(),
-    release,
+  const server: Server<MysqlConnection, MysqlTable> = {
+    source: poolOf(pool),
     meaningOf,
-    insert: (connection, plants) => insertAll(connection, table, plants),
-    async select(connection, id) {
-      const [row] = await select(connection, table, list, [id]);
-      return row && Object.fromEntries(membersOf(columns).map((member, i) => [member, row[i]]));
+    assumed: tableOf(),
+    async look(connection) {
+      const [name, database] = (options.table ?? 'plants').split('.').reverse();
+      const rows = await execute(connection, lookAt, [database ?? null, name!, name!]).catch((error) => {
+        // A database that has no such catalogue.
+        if (meaningOf(error, true) === 'rejected') return [];
+        throw error;
+      });
+      return rows.length > 0 ? tableOf(foundIn(table, rows)) : undefined;
+    },
+    async insert(connection, known, plants) {
+      checkTrailingSpaces(table, known.columns, plants);
+      return insert(connection, { name: table, id: known.id }, plants);
+    },
+    async select(connection, { id: cast }, id) {
+      const [row] = await select(connection, { name: table, id: cast }, list, [String(id)]);
+      return row && Object.fromEntries(members.map((member, i) => [member, row[i]]));
     },
     createTable: (connection) => execute(connection, schemaOf(table)),
   };
   return serverStorage(server, options);
 }
 
-/** After a server error the connection can be reused, except for 1153, after which the server hangs up. */
-function release(connection: MysqlConnection, error?: unknown): void {
-  const { errno, sqlState } = (error ?? {}) as MysqlError;
-  if (error && (!sqlState || errno === packetTooLarge)) connection.destroy();
-  else connection.release();
+/** The part of the pool behind a `mysql2/promise` pool that this storage uses. No documented members. */
+interface CorePool {
+  readonly config?: { readonly connectionLimit?: number };
+  /** The connections, also while they connect. */
+  readonly _allConnections?: {
+    readonly length: number;
+    get?(i: number): { stream?: { destroy(error: Error): void } };
+  };
 }
 
-type Insert = (
-  connection: MysqlConnection,
-  table: string,
-  plants: readonly NewPlant[],
-) => Promise<CreateOutcome[]>;
+function poolOf(pool: MysqlPool): Pool<MysqlConnection> {
+  const core: CorePool = (pool as { pool?: CorePool }).pool ?? {};
+  return {
+    connect(): Connecting<MysqlConnection> {
+      const count = core._allConnections?.length ?? 0;
+      const connection = Promise.resolve(pool.getConnection());
+      const all = core._allConnections;
+      const stream = all && all.length > count ? all.get?.(count)?.stream : undefined;
+      return { connection, abort: stream && (() => stream.destroy(new Error('the login did not end'))) };
+    },
+    isFull: () =>
+      (core._allConnections?.length ?? 0) >= (core.config?.connectionLimit || Number.POSITIVE_INFINITY),
+    /** After a server error the connection can be reused, except for 1153, after which the server hangs up. */
+    release(connection, error) {
+      const { errno, sqlState } = (error ?? {}) as MysqlError;
+      if (error && (!sqlState || errno === packetTooLarge)) connection.destroy();
+      else connection.release();
+    },
+  };
+}
 
-/** On an AUTO_INCREMENT column MySQL takes 0 for "the next number", unless the SQL mode says otherwise. */
-const insertAll: Insert = async (connection, table, plants) => {
-  if (plants.every(({ id }) => id !== 0n)) return insertFree(connection, table, plants);
-  const [row] = await execute(connection, 'SELECT @@SESSION.sql_mode');
-  const [mode] = row as [string];
-  const setMode = (value: string) => execute(connection, 'SET SESSION sql_mode = ?', [value]);
-  await setMode(`${mode},NO_AUTO_VALUE_ON_ZERO`);
-  try {
-    return await insertFree(connection, table, plants);
-  } finally {
-    await setMode(mode);
-  }
-};
+/** A table, as its statements need it. */
+interface Target {
+  /** Quoted. */
+  readonly name: string;
+  readonly id: MysqlTable['id'];
+}
+
+/**
+ * Settings of one statement, for MariaDB and for MySQL, each of which takes the other's for a comment. Without a strict
+ * mode the server changes what does not fit; without the other mode, id 0 of an AUTO_INCREMENT column is the next number.
+ * MariaDB ends a wait for a lock at once, because a batch waits with it. MySQL has no such setting for a statement.
+ */
+const modes = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO';
+const insertInto = `/*M! SET STATEMENT sql_mode = CONCAT(@@sql_mode, ',${modes}'), innodb_lock_wait_timeout = 0 FOR */ INSERT /*+ SET_VAR(sql_mode = '${modes}') */ INTO`;
 
 /**
  * Plain INSERTs, all or nothing. IGNORE truncates, and on Galera lets two instances win one id. ON DUPLICATE KEY does
  * not say which row was new.
  */
-const insertFree: Insert = async (connection, table, plants) => {
+async function insert(
+  connection: MysqlConnection,
+  table: Target,
+  plants: readonly NewPlant[],
+): Promise<CreateOutcome[]> {
   if (plants.length === 0) return [];
   const ids = plants.map(({ id }) => String(id));
-  const values = plants.flatMap((plant) => valuesOf(columns, plant));
-  const row = `(${membersOf(columns)
-    .map(() => '?')
-    .join(', ')})`;
+  const values = plants.flatMap((plant) => members.map((member) => textOf(plant[member])));
+  const row = `(${members.map(() => '?').join(', ')})`;
   try {
     const rows = plants.map(() => row).join();
-    await execute(connection, `INSERT INTO ${table} (${list}) VALUES ${rows}`, values);
+    await execute(connection, `${insertInto} ${table.name} (${list}) VALUES ${rows}`, values);
     return plants.map(() => 'created');
   } catch (error) {
     if ((error as MysqlError).errno !== duplicateKey) throw error;
+    // Whether the app has a transaction open, whose rows it can still roll back: a SELECT does not show that.
+    await execute(connection, 'DO 0');
     const rows = await select(connection, table, 'CAST(id AS CHAR)', ids);
     // Another unique index was violated.
     if (rows.length === 0) throw error;
     // A column with ZEROFILL has leading zeros.
     const taken = new Set(rows.map(([id]) => BigInt(id!)));
     const free = plants.filter(({ id }) => !taken.has(id));
-    const outcomes = await insertFree(connection, table, free);
+    const outcomes = await insert(connection, table, free);
     return plants.map(({ id }) => (taken.has(id) ? 'taken' : outcomes.shift()!));
   }
-};
+}
 
-/** MySQL compares BIGINT with text as doubles, so that 2^53 equals 2^53+1: cast both ways. */
-function select(connection: MysqlConnection, table: string, what: string, ids: string[]) {
-  const casts = ids.map(() => 'CAST(? AS SIGNED)').join();
-  return execute(connection, `SELECT ${what} FROM ${table} WHERE id IN (${casts})`, ids);
+function select(connection: MysqlConnection, { name, id }: Target, what: string, ids: string[]) {
+  return execute(connection, `SELECT ${what} FROM ${name} WHERE id IN (${ids.map(() => id).join()})`, ids);
 }
 
 /** Runs a statement, prepared always: mysql2's own escaping is an injection under NO_BACKSLASH_ESCAPES. */
@@ -161,14 +183,17 @@ async function execute(
     throw error;
   });
   // Servers limit prepared statements (max_prepared_stmt_count), and each batch size is one: drop it.
-  if (values.length > membersOf(columns).length) connection.unprepare(statement);
+  if (values.length > members.length) connection.unprepare(statement);
   if (!Array.isArray(answer)) throw answer;
   const [result] = answer;
   if (Array.isArray(result)) return result;
-  // Without autocommit the INSERT would be lost with the connection.
-  if (result.serverStatus & inTransaction)
-    throw new Error("autocommit is off: the pool's connections must autocommit");
-  return [];
+  if ((result.serverStatus & inTransaction) === 0) return [];
+  // What was inserted would be lost or stored with that transaction.
+  await connection.execute({ ...statement, sql: 'ROLLBACK', values: [] });
+  if (result.serverStatus & autocommit) throw new OpenTransaction();
+  throw new StorageBusy("autocommit is off: the pool's connections must autocommit");
 }
 
+// Of the status that the server sends with a result.
 const inTransaction = 1;
+const autocommit = 2;

@@ -1,17 +1,10 @@
 import type { CreateOutcome, NewPlant } from '../../src/index.js';
-import { meaningOf } from './_postgres-errors.js';
-import {
-  type Columns,
-  definitionsOf,
-  membersOf,
-  outcomesOf,
-  quote,
-  type Server,
-  type SqlOptions,
-  type SqlStorage,
-  serverStorage,
-  valuesOf,
-} from './_sql.js';
+import type { Connecting, Pool } from './_connector.js';
+import { inFailedTransaction, meaningOf, outOfRange } from './_postgres-errors.js';
+import { columns, foundIn, lookAt, type PostgresTable, schemaOf, tableOf } from './_postgres-table.js';
+import { OpenTransaction, type Server, serverStorage } from './_server.js';
+import { quote, type SqlOptions, type SqlStorage } from './_sql.js';
+import { checkTrailingSpaces, membersOf, outcomesOf, textOf } from './_table.js';
 
 /** The part of a `pg` Pool or Client, of PGlite, or of a custom object that this storage uses. */
 export interface PostgresPool {
@@ -19,13 +12,26 @@ export interface PostgresPool {
   query(text: string, values?: any[]): Promise<{ rows: any[] }>;
 }
 
-/** The part of a `pg` Pool that this storage uses, in addition to `query`. */
+/** The part of a `pg` Pool that this storage uses. */
 interface PgPool {
   readonly totalCount: number;
+  readonly options?: { readonly max?: number };
+  /** No documented member: the clients, also while they connect. */
+  readonly _clients?: readonly PgClient[];
   connect(callback: (error: unknown, client: PgClient) => void): void;
 }
 
 interface PgClient extends PostgresPool {
+  /** `I` if no transaction is open. Absent in versions of `pg` from before 2025. */
+  getTransactionStatus?(): string | null;
+  /** No documented members. */
+  readonly connection?: {
+    readonly stream?: { destroy(): unknown };
+    on?(event: 'readyForQuery', listener: (message: { status?: string }) => void): unknown;
+    off?(event: 'readyForQuery', listener: (message: { status?: string }) => void): unknown;
+  };
+  /** PGlite's. */
+  isInTransaction?(): boolean;
   on?(event: 'notice' | 'error', listener: (message: Message) => void): unknown;
   off?(event: 'notice' | 'error', listener: (message: Message) => void): unknown;
   release?(error?: unknown): void;
@@ -42,15 +48,10 @@ export type PostgresOptions = SqlOptions;
 /** What `postgresStorage` returns. */
 export type PostgresStorage = SqlStorage;
 
-const columns: Columns = { id: 'bigint PRIMARY KEY', name: 'text NOT NULL', tag: 'text' };
-const list = membersOf(columns).join(', ');
-
 /** The table, in SQL, for a migration. `createTable` runs the same text. */
 export const schema = schemaOf('"plants"');
 
-function schemaOf(table: string): string {
-  return `CREATE TABLE IF NOT EXISTS ${table} (${definitionsOf(columns)})`;
-}
+const members = membersOf(columns);
 
 /**
  * Stores plants in PostgreSQL or a compatible database through your pool, which it neither configures nor closes.
@@ -64,7 +65,7 @@ function schemaOf(table: string): string {
  * ```ts
  * import pg from 'pg';
  *
- * const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+ * const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, connectionTimeoutMillis: 5_000 });
  * pool.on('error', console.error);
  * const storage = postgresStorage(pool, { table: 'garden.plants' });
  * await storage.createTable();
@@ -78,66 +79,115 @@ pass new pg.Pool(), or call client.connect() first`);
   }
   // PostgreSQL cuts longer names, so that two tables would be one.
   const table = quote(options.table, '"', 'schema', 63);
-  const server: Server<PgClient> = {
-    connect: () => connect(pool),
-    release,
+  const server: Server<PgClient, PostgresTable> = {
+    source: isPool(pool) ? poolOf(pool) : { connection: pool },
     meaningOf,
-    insert: (client, plants) => insertFree(client, table, plants),
-    async select(client, id) {
-      const select = `SELECT ${list} FROM ${table} WHERE id = $1::bigint`;
-      return (await client.query(select, [id])).rows[0];
+    checkOut(client) {
+      if (isInTransaction(client)) throw new OpenTransaction();
+    },
+    assumed: tableOf(table),
+    async look(client) {
+      const { rows } = await client.query(lookAt, [table, members]).catch((error) => {
+        // A database that has no such catalogue.
+        if (meaningOf(error, true) === 'rejected') return { rows: [] };
+        throw error;
+      });
+      return rows.length > 0 ? tableOf(table, foundIn(table, rows)) : undefined;
+    },
+    insert: async (client, known, plants) => {
+      checkTrailingSpaces(table, known.columns, plants);
+      return insert(client, known, plants, isPool(pool));
+    },
+    async select(client, { find }, id) {
+      const { rows } = await client.query(find, [String(id)]).catch((error) => {
+        // No row has an id that the column cannot hold.
+        if (error?.code === outOfRange) return { rows: [] };
+        throw error;
+      });
+      return rows[0];
     },
     createTable: (client) => client.query(schemaOf(table)),
   };
   return serverStorage(server, options);
 }
 
-/** On a `pg` Pool, checks out a client, to hear its notices. */
-function connect(pool: PostgresPool & Partial<PgPool>): PgClient | Promise<PgClient> {
-  if (pool.totalCount === undefined || !pool.connect) return pool;
-  return new Promise((resolve, reject) => {
-    pool.connect?.((error, client) => {
-      // Listen at once: the server may close the connection right away, and an unheard `error` event ends the process.
-      client?.on?.('error', ignore);
-      if (error) reject(error);
-      else resolve(client);
-    });
-  });
+function isPool(pool: PostgresPool): pool is PostgresPool & PgPool {
+  const { totalCount, connect } = pool as Partial<PgPool>;
+  return totalCount !== undefined && typeof connect === 'function';
 }
 
-/** With an error the pool discards the connection; for a bad plant the connection is kept. */
-function release(client: PgClient, error?: unknown): void {
-  client.off?.('error', ignore);
-  client.release?.(error && meaningOf(error, false) !== 'rejected' ? error : undefined);
+/** Checks clients out of a `pg` Pool, to hear their notices. */
+function poolOf(pool: PgPool): Pool<PgClient> {
+  return {
+    connect(): Connecting<PgClient> {
+      const { length = 0 } = pool._clients ?? [];
+      const connection = new Promise<PgClient>((resolve, reject) => {
+        pool.connect((error, client) => {
+          // Listen at once: the server may close the connection right away, and an unheard `error` event ends the process.
+          client?.on?.('error', ignore);
+          if (error) reject(error);
+          else resolve(client);
+        });
+      });
+      const stream = pool._clients?.[length]?.connection?.stream;
+      return { connection, abort: stream && (() => stream.destroy()) };
+    },
+    isFull: () => pool.totalCount >= (pool.options?.max ?? Number.POSITIVE_INFINITY),
+    /** With an error the pool discards the connection; for a rejected plant the connection is kept. */
+    release(client, error) {
+      client.off?.('error', ignore);
+      const isKept = !error || ['rejected', 'locked'].includes(meaningOf(error, true));
+      client.release?.(isKept ? undefined : error);
+    },
+  };
 }
 
-async function insertFree(
+/** Whether a transaction is open. Exact after a statement, and unless one was begun and not awaited, before it. */
+function isInTransaction(client: PgClient): boolean {
+  return /^[TE]$/.test(client.getTransactionStatus?.() ?? '') || client.isInTransaction?.() === true;
+}
+
+async function insert(
   client: PgClient,
-  table: string,
+  table: PostgresTable,
   plants: readonly NewPlant[],
+  isOwn: boolean,
 ): Promise<CreateOutcome[]> {
-  const members = membersOf(columns);
-  const arrays = members.map((member, i) => `$${i + 1}::${columns[member].split(' ', 1)}[]`);
-  // Ids travel as text, because an app may have set its own int8 parser. Sorted, so that two instances cannot
-  // deadlock. ON CONFLICT waits for a rival transaction to commit. The warning of `isUnreplicated` must not be filtered.
-  const insert = `INSERT INTO ${table} (${list})
-SELECT ${list} FROM unnest(${arrays}) AS new (${list}),
-set_config('client_min_messages', 'warning', true) ORDER BY id
-ON CONFLICT (id) DO NOTHING RETURNING id::text AS id`;
-  const rows = plants.map((plant) => valuesOf(columns, plant));
-  const values = members.map((_, i) => rows.map((row) => row[i]));
+  const values = members.map((member) => plants.map((plant) => textOf(plant[member])));
   const notices: Message[] = [];
   const onNotice = (notice: Message) => notices.push(notice);
+  let status: string | undefined;
+  const onReady = (message: { status?: string }) => {
+    status = message.status;
+  };
   client.on?.('notice', onNotice);
-  const inserting = client.query(insert, values);
-  const { rows: created } = await inserting.finally(() => client.off?.('notice', onNotice));
+  if (!client.getTransactionStatus) client.connection?.on?.('readyForQuery', onReady);
+  const inserting = client.query(table.insert, values).catch((error) => {
+    throw error?.code === inFailedTransaction ? new OpenTransaction({ cause: error }) : error;
+  });
+  const { rows: created } = await inserting.finally(() => {
+    client.off?.('notice', onNotice);
+    client.connection?.off?.('readyForQuery', onReady);
+  });
+  if (isInTransaction(client) || status === 'T') await rollBack(client, isOwn);
   const unreplicated = notices.find(isUnreplicated);
   if (unreplicated) throw new Error(`not replicated: ${unreplicated.message}`);
   if (created.length === plants.length) return outcomesOf(plants, created);
-  return client.query(`SELECT id::text AS id FROM ${table} WHERE id = ANY($1::bigint[])`, [values[0]]).then(
+  return client.query(table.stored, [values[0]]).then(
     ({ rows: stored }) => outcomesOf(plants, created, stored),
-    (error) => outcomesOf(plants, created, [], error),
+    (error) => {
+      // The keys are as PostgreSQL spells them: of a type that spells ids otherwise, all are in doubt.
+      const keys = new Set(created.map(({ key }) => key));
+      return plants.map(({ id }) => (keys.has(String(id)) ? 'created' : error));
+    },
   );
+}
+
+/** Nobody but the app may end the transaction of a connection that the app gave: there the plants are in doubt. */
+async function rollBack(client: PgClient, isOwn: boolean): Promise<never> {
+  if (!isOwn) throw new Error(new OpenTransaction().message);
+  await client.query('ROLLBACK');
+  throw new OpenTransaction();
 }
 
 /**

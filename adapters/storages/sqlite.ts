@@ -1,17 +1,16 @@
-import { type CreateOutcome, groupCommit, type NewPlant, RolledBack } from '../../src/index.js';
+import { type CreateOutcome, groupCommit, type NewPlant, RolledBack, StorageBusy } from '../../src/index.js';
+import { commitTogether, quote, type SqlOptions, type SqlStorage } from './_sql.js';
 import {
   type Columns,
-  commitTogether,
+  checkColumns,
   definitionsOf,
-  type IdRow,
   membersOf,
   outcomesOf,
   plantOf,
-  quote,
-  type SqlOptions,
-  type SqlStorage,
-  valuesOf,
-} from './_sql.js';
+  type Stored,
+  textOf,
+  UnusableTable,
+} from './_table.js';
 
 /** The part that this storage uses of a connection of `libsql`, `better-sqlite3`, `node:sqlite` or `bun:sqlite`. */
 export interface SqliteDatabase {
@@ -27,7 +26,9 @@ export type SqliteOptions = SqlOptions;
 export type SqliteStorage = SqlStorage;
 
 const columns: Columns = { id: 'INTEGER PRIMARY KEY', name: 'TEXT NOT NULL', tag: 'TEXT' };
-const list = membersOf(columns).join(', ');
+const members = membersOf(columns);
+const list = members.join(', ');
+const plantList = members.map((member) => `plant.${member}`).join(', ');
 
 /** The table, in SQL, for a migration. `createTable` runs the same text. */
 export const schema = schemaOf('"plants"');
@@ -60,16 +61,16 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteOptions =
   if (typeof database?.exec !== 'function' || typeof database.prepare !== 'function') {
     throw new TypeError("sqliteStorage needs an open database: pass new Database('plants.db')");
   }
-  const table = new SqliteTable(database, quote(options.table, '"'));
+  const table = new SqliteTable(database, options.table);
   return {
     ...commitTogether((plants) => table.insert(plants), options),
-    find: async (id) => plantOf(id, table.select(list, [String(id)])[0]),
-    createTable: () => whenFree(() => void database.exec(schemaOf(table.name)), options.timeoutMs),
+    find: (id) => whenFree(() => plantOf(id, table.find(id)), options),
+    createTable: () => whenFree(() => table.create(), options),
   };
 }
 
 /** Runs `work` as soon as no other connection holds the lock, with the pauses and the timeout of a create. */
-async function whenFree<T>(work: () => T, timeoutMs: number | undefined): Promise<T> {
+async function whenFree<T>(work: () => T, { timeoutMs }: SqliteOptions): Promise<T> {
   let result: { readonly value: T } | undefined;
   const attempt = (): CreateOutcome[] => {
     try {
@@ -89,48 +90,95 @@ class SqliteTable {
   /** Statements that have worked. libsql cannot reuse a statement that failed, so it comes back only after success. */
   readonly #prepared = new Map<string, ReturnType<SqliteDatabase['prepare']>>();
 
+  /** Quoted. */
+  readonly #name: string;
+  #isUsable = false;
+  /** An id, from the text as which it travels, in the type of its column: compared otherwise, no index is used. */
+  #id = 'CAST(new.value AS INTEGER)';
+
   constructor(
     readonly database: SqliteDatabase,
-    readonly name: string,
-  ) {}
+    readonly table = 'plants',
+  ) {
+    this.#name = quote(table, '"');
+  }
 
   /** BEGIN around a single statement detects that the app has a transaction open. */
   insert(plants: readonly NewPlant[]): CreateOutcome[] {
-    // One statement and one JSON text per batch, because a call into SQLite costs more than an insert. Ids travel as
-    // text: drivers round beyond 2^53, and node:sqlite's `run()` throws on such an id after inserting it.
-    const members = membersOf(columns).map((member, i) => {
-      const value = `json_extract(value, '$[${i}]')`;
-      return member === 'id' ? `CAST(${value} AS INTEGER)` : value;
-    });
-    const insert = `INSERT INTO ${this.name} (${list}) SELECT ${members}
-FROM json_each(?) WHERE true ON CONFLICT (id) DO NOTHING RETURNING CAST(id AS TEXT) AS id`;
-    const ids = plants.map(({ id }) => String(id));
-    const values = plants.map((plant) => valuesOf(columns, plant));
     let step: 'begin' | 'insert' | 'commit' = 'begin';
     try {
       this.database.exec('BEGIN IMMEDIATE');
       step = 'insert';
-      const created = this.#all<IdRow>(insert, values);
-      const stored = created.length < ids.length ? this.select<IdRow>('CAST(id AS TEXT) AS id', ids) : [];
+      this.#look();
+      const created = this.#insert(plants);
+      const stored = created.length < plants.length ? this.#stored(plants) : [];
       step = 'commit';
       this.database.exec('COMMIT');
       return outcomesOf(plants, created, stored);
     } catch (error) {
       if (step !== 'begin') this.#rollBack();
       if (isBusy(error)) throw new RolledBack('together', error);
+      if (error instanceof UnusableTable) return plants.map(() => new RolledBack('apart', error));
       if (step === 'insert') throw new RolledBack('apart', error);
       // After a failed COMMIT the plants may or may not be stored.
       if (step === 'commit' || !/within a transaction/.test(String(error))) throw error;
       const why =
         'the SQLite connection already has an open transaction: give plant-store its own connection';
-      throw new Error(why, { cause: error });
+      throw new StorageBusy(why, { cause: error });
     }
   }
 
-  select<Row extends object = Record<string, unknown>>(what: string, ids: readonly string[]): Row[] {
-    const select = `SELECT ${what} FROM ${this.name}
-WHERE id IN (SELECT CAST(value AS INTEGER) FROM json_each(?))`;
-    return this.#all<Row>(select, ids);
+  find(id: bigint): Record<string, unknown> | undefined {
+    this.#look();
+    const select = `SELECT ${plantList} FROM json_each(?) AS new JOIN ${this.#name} AS plant ON plant.id = ${this.#id}`;
+    return this.#all<Record<string, unknown>>(select, [String(id)])[0];
+  }
+
+  create(): void {
+    this.database.exec(schemaOf(this.#name));
+    this.#look();
+  }
+
+  /** @throws {UnusableTable} if a column would change the values that it is given */
+  #look(): void {
+    if (this.#isUsable) return;
+    const info = this.database.prepare('SELECT name, type FROM pragma_table_info(?)').all(this.table);
+    const found = (info as { name: string; type: string }[])
+      .filter(({ name }) => members.includes(name as never))
+      .map(({ name, type }) => {
+        const affinity = affinityOf(type);
+        return {
+          name,
+          type,
+          affinity,
+          isExact: name === 'id' ? affinity !== 'REAL' : /TEXT|NONE/.test(affinity),
+        };
+      });
+    checkColumns(this.#name, found, columns);
+    this.#isUsable = found.length > 0;
+    if (found.some(({ name, affinity }) => name === 'id' && affinity === 'TEXT')) this.#id = 'new.value';
+  }
+
+  /** One statement and one JSON text per batch, because a call into SQLite costs more than an insert. */
+  #insert(plants: readonly NewPlant[]): { key: string }[] {
+    // Ids travel as text: drivers round beyond 2^53, and node:sqlite's `run()` throws on such an id after inserting it.
+    const values = members.map((member, i) => {
+      const value = `json_extract(value, '$[${i}]')`;
+      return member === 'id' ? `CAST(${value} AS INTEGER)` : value;
+    });
+    const insert = `INSERT INTO ${this.#name} (${list}) SELECT ${values}
+FROM json_each(?) WHERE true ON CONFLICT (id) DO NOTHING RETURNING CAST(id AS TEXT) AS key`;
+    const rows = plants.map((plant) => members.map((member) => textOf(plant[member])));
+    return this.#all<{ key: string }>(insert, rows);
+  }
+
+  #stored(plants: readonly NewPlant[]): Stored[] {
+    const select = `SELECT new.key AS n, CAST(plant.id AS TEXT) AS key
+FROM json_each(?) AS new JOIN ${this.#name} AS plant ON plant.id = ${this.#id}`;
+    return this.#all<Stored>(
+      select,
+      plants.map(({ id }) => String(id)),
+    );
   }
 
   #all<Row>(sql: string, values: readonly unknown[]): Row[] {
@@ -148,6 +196,14 @@ WHERE id IN (SELECT CAST(value AS INTEGER) FROM json_each(?))`;
       // SQLite has rolled back by itself, as it does when the disk is full.
     }
   }
+}
+
+/** The affinity of a column, by the rules of SQLite: REAL rounds ids, and what is no text changes names such as `007`. */
+function affinityOf(type: string): 'INTEGER' | 'TEXT' | 'NONE' | 'REAL' | 'NUMERIC' {
+  if (/INT/i.test(type)) return 'INTEGER';
+  if (/CHAR|CLOB|TEXT/i.test(type)) return 'TEXT';
+  if (/BLOB|^$/i.test(type)) return 'NONE';
+  return /REAL|FLOA|DOUB/i.test(type) ? 'REAL' : 'NUMERIC';
 }
 
 /** Whether another connection holds the lock (SQLITE_BUSY, as each driver reports it). */

@@ -37,9 +37,9 @@ it('a new optional member of a plant is a type error in each file that would dro
   const files = filesThatForget('readonly height?: number | undefined;');
   expect(files).toEqual(
     expect.arrayContaining([
-      'adapters/storages/_sql.ts',
-      'adapters/storages/mysql.ts',
-      'adapters/storages/postgres.ts',
+      'adapters/storages/_table.ts',
+      'adapters/storages/_mysql-table.ts',
+      'adapters/storages/_postgres-table.ts',
       'adapters/storages/sqlite.ts',
       'test/published/storage-promises.ts',
       'test/published/trial.ts',

@@ -74,6 +74,7 @@ describe('a handle that is in a transaction of the app', () => {
         expect(outcome).toMatchObject({
           status: 'rejected',
           reason: {
+            name: 'StorageBusy',
             message: expect.stringMatching(/already has an open transaction/),
             cause: { message: 'cannot start a transaction within a transaction' },
           },
@@ -113,6 +114,26 @@ describe('another connection that writes', () => {
     reader.exec('COMMIT');
     expect(await creating).toBe('created');
     expect(rows()).toHaveLength(1);
+  });
+
+  it('makes find wait too, so that a replay needs no second try', async () => {
+    const { database, failed } = watched(open());
+    const storage = sqliteStorage(database);
+    await storage.createTable();
+    await storage.create({ id: 1n, name: 'Rosa' }, context);
+    const other = open();
+    other.exec('BEGIN EXCLUSIVE');
+    const finding = storage.find(1n, context);
+    expect(await failed).toEqual(busy);
+    other.exec('COMMIT');
+    expect(await finding).toMatchObject({ name: 'Rosa' });
+  });
+
+  it('makes find time out as a create does if it keeps its lock', async () => {
+    const storage = sqliteStorage(open(), { timeoutMs: 200 });
+    await storage.createTable();
+    open().exec('BEGIN EXCLUSIVE');
+    await expect(storage.find(1n, context)).rejects.toMatchObject({ name: 'StorageBusy', cause: busy });
   });
 
   it.each([
@@ -181,6 +202,41 @@ describe("a table of the app's own", () => {
     );
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(rows()).toHaveLength(2);
+  });
+});
+
+describe('the type of a column', () => {
+  const ids = [1n, 2n ** 53n, 2n ** 53n + 1n, -(2n ** 63n)];
+
+  it.each(['INTEGER', 'BIGINT', 'TEXT', 'NUMERIC', 'DECIMAL(20)', 'VARCHAR(5)', 'BLOB', ''])(
+    'of the id, %j, holds every id exactly, so creates and finds are right',
+    async (type) => {
+      const database = open();
+      database.exec(`CREATE TABLE plants (id ${type} PRIMARY KEY, name TEXT NOT NULL, tag TEXT)`);
+      const { create, find } = sqliteStorage(database);
+      const createAll = () => Promise.all(ids.map((id) => create({ id, name: `plant ${id}` }, context)));
+      expect(await create({ id: 2n ** 53n, name: 'first' }, context)).toBe('created');
+      expect(await createAll()).toEqual(['created', 'taken', 'created', 'created']);
+      expect(await createAll()).toEqual(Array(4).fill('taken'));
+      expect(await find(2n ** 53n + 1n, context)).toMatchObject({ name: `plant ${2n ** 53n + 1n}` });
+      expect(await find(2n, context)).toBe(undefined);
+    },
+  );
+
+  it.each([
+    ['id', 'REAL', 'id DOUBLE PRIMARY KEY, name TEXT NOT NULL, tag TEXT'],
+    ['name', 'INTEGER', 'id INTEGER PRIMARY KEY, name INTEGER NOT NULL, tag TEXT'],
+    ['tag', 'NUMERIC', 'id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag STRING'],
+  ])('of %s changes some values as %s, so creates, finds and createTable fail', async (name, _, columns) => {
+    const database = open();
+    database.exec(`CREATE TABLE plants (${columns})`);
+    const storage = sqliteStorage(database);
+    const why = new RegExp(`"plants": its column ${name} is`);
+    const creates = [1n, 2n].map((id) => storage.create({ id, name: '007', tag: '1e3' }, context));
+    for (const create of creates) await expect(create).rejects.toThrow(why);
+    await expect(storage.find(1n, context)).rejects.toThrow(why);
+    await expect(storage.createTable()).rejects.toThrow(why);
+    expect(rows()).toEqual([]);
   });
 });
 

@@ -115,11 +115,11 @@ export class MariaDb {
     });
   }
 
-  /** Resolves while a statement that starts so is held up by a lock. */
+  /** Resolves while a statement with this text waits for a lock. */
   seesWaiting(statement: string): Promise<void> {
     return until(`a waiting ${statement}`, async () => {
       const waiting = await this.query(
-        `SELECT 1 FROM information_schema.PROCESSLIST WHERE STATE LIKE 'Waiting%lock' AND INFO LIKE '${statement}%'`,
+        `SELECT 1 FROM information_schema.PROCESSLIST WHERE STATE LIKE 'Waiting%lock' AND INFO LIKE '%${statement}%'`,
       );
       if (waiting.length === 0) throw new Error('none waits');
     });
@@ -134,7 +134,8 @@ export class MariaDb {
   /** Kills the connections that insert at this moment, or only their statements; returns how many. */
   async killConnections(what: 'QUERY' | 'CONNECTION'): Promise<number> {
     const inserting = await this.query(
-      "SELECT ID FROM information_schema.PROCESSLIST WHERE INFO LIKE 'INSERT%'",
+      // Only the storage's INSERTs begin with settings.
+      "SELECT ID FROM information_schema.PROCESSLIST WHERE INFO LIKE '/*M!%'",
     );
     // One that has ended meanwhile cannot be killed.
     for (const [id] of inserting) await this.query(`KILL ${what} ${id}`).catch(() => {});

@@ -2,7 +2,8 @@ import mysql, { type Connection, type Pool, type PoolOptions, type RowDataPacket
 import { acceptTokens, createPlantStore, type NewPlant } from 'plant-store';
 import { mysqlStorage } from 'plant-store/mysql';
 import { storageCases } from 'plant-store/testing';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { BlackHole } from '../../support/black-hole.js';
 import { Creators } from '../../support/creators.js';
 import { startExample } from '../../support/program.js';
 import { type MariaDb, oneMariaDb } from './galera.js';
@@ -211,25 +212,189 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
     await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow('autocommit is off');
   });
 
-  it('retries a batch that the server rolled back because a lock was held for too long', async () => {
-    const pool = poolOf();
-    pool.on('connection', (connection) => connection.execute('SET innodb_lock_wait_timeout = 1'));
-    const { storage, peek, table } = await openTable(pool);
+  it('retries a create whose id another transaction has locked, and creates its neighbours meanwhile', async () => {
+    const { storage, peek, table } = await openTable(poolOf());
     const other = await poolOf().getConnection();
     await other.beginTransaction();
-    await other.query(`INSERT INTO \`${table}\` (id, name) VALUES (1, 'held')`);
-    const before = await lockWaits();
-    const creating = storage.create({ id: 1n, name: 'Rosa' }, context);
-    // The second wait begins after the first has ended in error 1205.
-    while ((await lockWaits()) < before + 2);
+    await other.query(`INSERT INTO \`${table}\` (id, name) VALUES (7, 'held')`);
+    const start = performance.now();
+    const locked = storage.create({ id: 7n, name: 'Rosa' }, context);
+    const neighbours = Array.from({ length: 20 }, (_, i) =>
+      storage.create({ id: BigInt(i + 100), name: 'Rosa' }, context),
+    );
+    expect(await Promise.all(neighbours)).toEqual(Array(20).fill('created'));
+    expect(performance.now() - start).toBeLessThan(1_000);
     await other.rollback();
     other.release();
-    expect(await creating).toBe('created');
-    expect(await peek(1n)).toEqual({ id: 1n, name: 'Rosa' });
+    expect(await locked).toBe('created');
+    expect(await peek(7n)).toEqual({ id: 7n, name: 'Rosa' });
+  });
 
-    async function lockWaits(): Promise<number> {
-      return Number((await server.query("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_waits'"))[0]?.[1]);
+  it.each(['MyISAM', 'Aria', 'MEMORY'])(
+    'refuses a table of the engine %s, which cannot roll back',
+    async (engine) => {
+      const table = `plants ${tables++}`;
+      await behind.query(
+        `CREATE TABLE \`${table}\` (id BIGINT PRIMARY KEY, name VARCHAR(100) NOT NULL, tag VARCHAR(100)) ENGINE = ${engine}`,
+      );
+      const storage = mysqlStorage(poolOf(), { table });
+      const why = new RegExp(`\`${table}\`: its engine ${engine} has no transactions`);
+      const creates = [1n, 2n].map((id) => storage.create({ id, name: 'Rosa' }, context));
+      for (const create of creates) await expect(create).rejects.toThrow(why);
+      await expect(storage.createTable()).rejects.toThrow(why);
+      expect((await behind.query<RowDataPacket[][]>(`SELECT 1 FROM \`${table}\``))[0]).toEqual([]);
+      await behind.query(`ALTER TABLE \`${table}\` ENGINE = InnoDB`);
+      expect(await storage.create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
+    },
+  );
+
+  describe('a session without a strict mode', () => {
+    const open = async (columns: string) => {
+      const table = `plants ${tables++}`;
+      await behind.query(`CREATE TABLE \`${table}\` (${columns})`);
+      const pool = poolOf({ connectionLimit: 1 });
+      const connection = await pool.getConnection();
+      await connection.query("SET SESSION sql_mode = ''");
+      connection.release();
+      return { pool, storage: mysqlStorage(pool, { table }), table };
+    };
+
+    it('stores nothing that a column would change, and keeps its mode', async () => {
+      const { pool, storage } = await open(
+        'id INT UNSIGNED PRIMARY KEY, name VARCHAR(10) NOT NULL, tag VARCHAR(10)',
+      );
+      const plants = [
+        { id: 1n, name: 'just fit' },
+        { id: 9_007_199_254_740_993n, name: 'too large' },
+        { id: -7n, name: 'negative' },
+        { id: 2n, name: 'exactly this name' },
+        { id: 3n, name: 'padded       ' },
+        { id: 4n, name: 'padded    ' },
+      ];
+      const outcomes = await Promise.allSettled(plants.map((plant) => storage.create(plant, context)));
+      const stored = outcomes.map(({ status }) => status === 'fulfilled');
+      expect(stored).toEqual([true, false, false, false, false, true]);
+      expect(await storage.find(1n, context)).toEqual({ ...plants[0], tag: undefined });
+      expect(await storage.find(4n, context)).toEqual({ ...plants[5], tag: undefined });
+      for (const id of [2n, 3n, 4_294_967_295n, 0n]) expect(await storage.find(id, context)).toBe(undefined);
+      const [[row]] = await pool.query<RowDataPacket[]>(
+        'SELECT @@SESSION.sql_mode AS mode, @@SESSION.innodb_lock_wait_timeout AS wait',
+      );
+      expect(row).toEqual({ mode: '', wait: 50 });
+    });
+  });
+
+  it.each(['INT', 'BIGINT UNSIGNED', 'DECIMAL(20)', 'VARCHAR(30)'])(
+    'is right on an id of the type %s',
+    async (type) => {
+      const table = `plants ${tables++}`;
+      await behind.query(
+        `CREATE TABLE \`${table}\` (id ${type} PRIMARY KEY, name LONGTEXT NOT NULL, tag LONGTEXT)`,
+      );
+      const { create, find } = mysqlStorage(poolOf(), { table });
+      const ids = type === 'INT' ? [1n, 2n, 3n] : [1n, 2n ** 53n, 2n ** 53n + 1n];
+      const createAll = () => Promise.all(ids.map((id) => create({ id, name: `plant ${id}` }, context)));
+      expect(await create({ id: ids[1]!, name: 'first' }, context)).toBe('created');
+      expect(await createAll()).toEqual(['created', 'taken', 'created']);
+      expect(await createAll()).toEqual(['taken', 'taken', 'taken']);
+      expect(await find(ids[2]!, context)).toMatchObject({ name: `plant ${ids[2]}` });
+      expect(await find(7n, context)).toBe(undefined);
+    },
+  );
+
+  it.each([
+    ['id', 'double', 'id DOUBLE PRIMARY KEY, name LONGTEXT NOT NULL, tag LONGTEXT'],
+    ['id', 'decimal(10,2)', 'id DECIMAL(10, 2) PRIMARY KEY, name LONGTEXT NOT NULL, tag LONGTEXT'],
+    ['name', 'char(10)', 'id BIGINT PRIMARY KEY, name CHAR(10) NOT NULL, tag LONGTEXT'],
+    ['tag', 'longblob', 'id BIGINT PRIMARY KEY, name LONGTEXT NOT NULL, tag LONGBLOB'],
+  ])(
+    'refuses the column %s of the type %s, which does not hold every value exactly',
+    async (name, type, columns) => {
+      const table = `plants ${tables++}`;
+      await behind.query(`CREATE TABLE \`${table}\` (${columns})`);
+      const { create, find } = mysqlStorage(poolOf(), { table });
+      const why = `its column ${name} is ${type}`;
+      await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(why);
+      await expect(find(1n, context)).rejects.toThrow(why);
+    },
+  );
+
+  it('sends a plant alone whose statement takes longer than max_statement_time: the other 19 are stored', async () => {
+    const { table } = await openTable(poolOf());
+    await behind.query(`CREATE TRIGGER \`slow ${table}\` BEFORE INSERT ON \`${table}\` FOR EACH ROW
+      BEGIN IF new.name = 'slow' THEN SET @slept = SLEEP(30); END IF; END`);
+    const hurried = poolOf();
+    hurried.on('connection', (connection) => connection.execute('SET max_statement_time = 0.2'));
+    const { create } = mysqlStorage(hurried, { table });
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, i) =>
+        create({ id: BigInt(i), name: i === 7 ? 'slow' : 'Rosa' }, context),
+      ),
+    );
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(19);
+    expect(outcomes[7]).toMatchObject({ reason: { errno: 1969 } });
+  });
+
+  it.each([
+    ['', 'an empty transaction'],
+    ["INSERT INTO `{table}` (id, name) VALUES (1, 'lost'), (2, 'lost')", 'rows that may be rolled back'],
+  ])(
+    'discards a connection that came with a transaction of the app (%s%s): one create fails',
+    async (insert) => {
+      const { peek, table } = await openTable(poolOf());
+      const pool = poolOf({ connectionLimit: 1 });
+      const connection = await pool.getConnection();
+      await connection.beginTransaction();
+      if (insert) await connection.query(insert.replace('{table}', table));
+      connection.release();
+      const { create } = mysqlStorage(pool, { table });
+      const outcomes = await Promise.allSettled([1n, 2n].map((id) => create({ id, name: 'Rosa' }, context)));
+      const failed = outcomes.filter(({ status }) => status === 'rejected');
+      expect(failed).toMatchObject([{ reason: { name: 'StorageBusy', message: /open transaction/ } }]);
+      const stored = await Promise.all([1n, 2n].map(peek));
+      expect(stored.map(Boolean)).toEqual(outcomes.map(({ status }) => status === 'fulfilled'));
+    },
+  );
+
+  it('has at most 4 pending connects while its network has vanished, and creates plants within a second after it', async () => {
+    const hole = await BlackHole.before({ host: server.address, port: server.port });
+    const { table } = await openTable(poolOf());
+    for (const options of [{}, { connectTimeout: 5_000 }]) {
+      const pool = mysql.createPool({
+        uri: server.url.replace(String(server.port), String(hole.port)),
+        ...options,
+      });
+      const storage = mysqlStorage(pool, { table, timeoutMs: 1_000 });
+      const getConnection = pool.getConnection.bind(pool);
+      const pending = { now: 0, most: 0 };
+      pool.getConnection = () => {
+        pending.most = Math.max(pending.most, ++pending.now);
+        return getConnection().finally(() => pending.now--);
+      };
+      let isRunning = true;
+      let lastCreated = 0;
+      const clients = [1, 2, 3, 4].map(async () => {
+        while (isRunning) {
+          const id = BigInt(Math.trunc(Math.random() * 2 ** 50));
+          if ((await storage.create({ id, name: 'Rosa' }, context).catch(() => '')) === 'created')
+            lastCreated = performance.now();
+          else await new Promise((resolve) => setTimeout(resolve, 10));
+        }
+      });
+      await vi.waitFor(() => expect(lastCreated).toBeGreaterThan(0));
+      hole.vanish();
+      await new Promise((resolve) => setTimeout(resolve, 4_000));
+      const healed = performance.now();
+      hole.heal();
+      await vi.waitFor(() => expect(lastCreated).toBeGreaterThan(healed), { timeout: 10_000, interval: 5 });
+      expect(lastCreated - healed).toBeLessThan(1_000);
+      expect(pending.most).toBeLessThanOrEqual(4);
+      isRunning = false;
+      await Promise.all(clients);
+      // It may still hold a hung login.
+      await pool.end().catch(() => {});
     }
+    hole.close();
   });
 
   it('stores the plants of the demo server through DATABASE_URL', async () => {

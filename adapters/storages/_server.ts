@@ -1,0 +1,158 @@
+import {
+  type BatchCall,
+  type CreateMany,
+  type CreateOutcome,
+  type NewPlant,
+  RolledBack,
+  StorageBusy,
+} from '../../src/index.js';
+import { Connector, type Lease, type Pool } from './_connector.js';
+import { commitTogether, type SqlOptions, type SqlStorage } from './_sql.js';
+import { plantOf, UnusableTable } from './_table.js';
+
+/**
+ * What an error says of the plants that were sent. `transient`: nothing was stored, and sending again may help.
+ * `permanent`: nothing was stored, and sending again cannot help. `locked`: nothing was stored, because another
+ * transaction holds a lock that a plant needs. `rejected`: nothing was stored, maybe because of a plant of the batch.
+ * `unknown`: the plants may or may not be stored.
+ */
+export type Meaning = 'transient' | 'permanent' | 'locked' | 'rejected' | 'unknown';
+
+/** A connection came with a transaction of the app: its plants would be stored or lost with that. Nothing was stored. */
+export class OpenTransaction extends StorageBusy {
+  constructor(options?: ErrorOptions) {
+    super(
+      'the connection already has an open transaction: end every transaction before its connection is released',
+      options,
+    );
+  }
+}
+
+/** A database server, as one table of it is used. `Table` is what is known of that table. */
+export interface Server<Connection, Table> {
+  /** A pool, or the one connection that the app gave. */
+  readonly source: Pool<Connection> | { readonly connection: Connection };
+  /** What an error of a statement means; `isSent` is `false` if no plant was sent before it. */
+  meaningOf(error: unknown, isSent: boolean): Meaning;
+  /** @throws {OpenTransaction} if the connection is known to be in a transaction */
+  checkOut?(connection: Connection): void;
+  /** What to assume of a table that shows nothing of itself. */
+  readonly assumed: Table;
+  /**
+   * Looks at the table: `undefined` if there is none.
+   *
+   * @throws {UnusableTable} if it would change or lose plants
+   */
+  look(connection: Connection): Promise<Table | undefined>;
+  insert(connection: Connection, table: Table, plants: readonly NewPlant[]): Promise<CreateOutcome[]>;
+  select(connection: Connection, table: Table, id: bigint): Promise<Record<string, unknown> | undefined>;
+  createTable(connection: Connection): Promise<unknown>;
+}
+
+/** Stores plants in a table of a server. A statement has the same timeout as a create. */
+export function serverStorage<Connection, Table>(
+  server: Server<Connection, Table>,
+  options: SqlOptions,
+): SqlStorage {
+  const { timeoutMs = 10_000 } = options;
+  const isPool = 'connect' in server.source;
+  const lease = leasesOf(server.source, timeoutMs);
+  type Work<T> = (connection: Connection) => Promise<T>;
+
+  /** Runs `work` until the call is aborted, because a frozen server would hold the connection for ever. */
+  async function onConnection<T>(call: BatchCall, work: Work<T>): Promise<T> {
+    const { signal } = call;
+    const { connection: leased, release } = lease();
+    let failure: unknown;
+    let onAbort: (() => void) | undefined;
+    const aborted = new Promise<never>((_resolve, reject) => {
+      onAbort = () => reject(new Error(`the database did not answer within ${timeoutMs} ms`));
+      signal.addEventListener('abort', onAbort);
+    });
+    const untilAbort = <R>(step: Promise<R>) => Promise.race([step, aborted]);
+    call.sent = false;
+    try {
+      const connection = await untilAbort(leased);
+      server.checkOut?.(connection);
+      return await untilAbort(work(connection));
+    } catch (error) {
+      const cause = error ?? new Error('the driver failed without an error');
+      if (!(cause instanceof UnusableTable || cause instanceof RolledBack)) failure = cause;
+      throw cause;
+    } finally {
+      signal.removeEventListener('abort', onAbort!);
+      release(failure);
+    }
+  }
+
+  // Test clocks do not fake this timer, and it keeps no process alive: the connection does.
+  const inTime = <T>(work: Work<T>) =>
+    onConnection({ sent: true, signal: AbortSignal.timeout(timeoutMs) }, work);
+
+  let known: Table | undefined;
+  async function lookAtTable(connection: Connection): Promise<Table> {
+    known = await server.look(connection);
+    return known ?? server.assumed;
+  }
+
+  const insert: CreateMany<unknown> = async (plants, contexts, call) => {
+    try {
+      return await onConnection(call, async (connection) => {
+        const table = known ?? (await lookAtTable(connection));
+        call.sent = true;
+        return server.insert(connection, table, plants);
+      });
+    } catch (error) {
+      if (error instanceof UnusableTable) return plants.map(() => new RolledBack('apart', error));
+      // One create reports the app's mistake. The others are sent on another connection.
+      if (error instanceof OpenTransaction && isPool && plants.length > 1) {
+        return [error, ...(await insert(plants.slice(1), contexts.slice(1), call))];
+      }
+      throw classified(error, server.meaningOf(error, call.sent), plants.length);
+    }
+  };
+
+  return {
+    ...commitTogether(insert, options),
+    async find(id) {
+      const select = async (connection: Connection) =>
+        server.select(connection, known ?? (await lookAtTable(connection)), id);
+      return plantOf(id, await inTime(select));
+    },
+    async createTable() {
+      const make = () =>
+        inTime(async (connection) => {
+          // Looked for first, because a role that may only SELECT and INSERT may not CREATE, even if it exists.
+          if (await server.look(connection)) return;
+          await server.createTable(connection);
+          await server.look(connection);
+        });
+      // IF NOT EXISTS can race: the loser gets an error of the catalogue; its second try finds the table.
+      await make().catch(make);
+    },
+  };
+}
+
+/** The error to throw to `groupCommit`, which retries what the database rolled back. */
+function classified(error: unknown, meaning: Meaning, count: number): unknown {
+  if (error instanceof StorageBusy || error instanceof RolledBack) return error;
+  if (meaning === 'transient') return new RolledBack('together', error);
+  if (meaning === 'rejected') return new RolledBack('apart', error);
+  // Alone it is no fault of the plant: it is retried until it times out.
+  if (meaning === 'locked') return new RolledBack(count > 1 ? 'apart' : 'together', error);
+  if (meaning === 'permanent')
+    return new StorageBusy('the database refused the connection', { cause: error });
+  return error;
+}
+
+function leasesOf<Connection>(
+  source: Server<Connection, unknown>['source'],
+  timeoutMs: number,
+): () => Lease<Connection> {
+  if ('connect' in source) {
+    const connector = new Connector(source, timeoutMs);
+    return () => connector.lease();
+  }
+  // Only what was checked out is released.
+  return () => ({ connection: Promise.resolve(source.connection), release() {} });
+}

@@ -1,0 +1,284 @@
+// Tables that plant-store did not create: each stores a plant exactly, or the create fails.
+import pg from 'pg';
+import { type PostgresStorage, postgresStorage } from 'plant-store/postgres';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { PostgresServer } from '../support/postgres.js';
+
+const context = {
+  caller: 'anyone',
+  request: { method: 'POST', url: '/plants', headers: {} },
+  signal: new AbortController().signal,
+};
+
+let server: PostgresServer;
+function poolOf(options: pg.PoolConfig = {}): pg.Pool {
+  const made = new pg.Pool({ connectionString: server.url, ...options });
+  made.on('error', () => {});
+  return made;
+}
+
+let pool: pg.Pool;
+beforeAll(async () => {
+  server = await PostgresServer.start();
+  pool = poolOf();
+  await pool.query(
+    `CREATE DOMAIN positive AS bigint CHECK (value > 0); CREATE TYPE mood AS ENUM ('shy', 'bold')`,
+  );
+});
+afterAll(async () => {
+  await pool.end();
+  await server.close();
+});
+
+let tables = 0;
+let table: string;
+beforeEach(() => {
+  table = `plants ${tables++}`;
+});
+
+async function open(columns: string): Promise<PostgresStorage> {
+  await pool.query(`CREATE TABLE "${table}" (${columns})`);
+  return postgresStorage(pool, { table });
+}
+
+describe('the type of the id column', () => {
+  it.each([
+    'bigint',
+    'numeric',
+    'numeric(20)',
+    'numeric(25, 3)',
+    'text',
+    'varchar(30)',
+    'char(30)',
+    'positive',
+  ])('%s holds every id exactly, so creates, replays and batches are right', async (type) => {
+    const { create, find } = await open(`id ${type} PRIMARY KEY, name text NOT NULL, tag text`);
+    const ids = [1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n - 1n];
+    const createAll = () => Promise.all(ids.map((id) => create({ id, name: `plant ${id}` }, context)));
+    expect(await create({ id: 2n ** 53n, name: 'first' }, context)).toBe('created');
+    expect(await createAll()).toEqual(['created', 'taken', 'created', 'created']);
+    expect(await createAll()).toEqual(['taken', 'taken', 'taken', 'taken']);
+    expect(await find(2n ** 53n + 1n, context)).toMatchObject({
+      id: 2n ** 53n + 1n,
+      name: `plant ${2n ** 53n + 1n}`,
+    });
+    expect(await find(3n, context)).toBe(undefined);
+  });
+
+  it.each(['integer', 'smallint'])('%s stores what fits and rejects what does not', async (type) => {
+    const { create, find } = await open(`id ${type} PRIMARY KEY, name text NOT NULL, tag text`);
+    const outcomes = await Promise.allSettled([
+      create({ id: 7n, name: 'Rosa' }, context),
+      create({ id: 2n ** 32n + 7n, name: 'Rosa' }, context),
+    ]);
+    expect(outcomes).toMatchObject([{ value: 'created' }, { status: 'rejected' }]);
+    expect(await create({ id: 7n, name: 'Rosa' }, context)).toBe('taken');
+    expect(await find(2n ** 32n + 7n, context)).toBe(undefined);
+  });
+
+  it.each(['real', 'double precision', 'numeric(10, -2)', 'uuid', 'jsonb', 'date', 'money'])(
+    '%s is refused by an error that names table, column and type, by create, find and createTable',
+    async (type) => {
+      const storage = await open(`id ${type} PRIMARY KEY, name text NOT NULL, tag text`);
+      const why = new RegExp(
+        `"${table}": its column id is ${type.replace(/[()]/g, '\\$&').replace(', ', ',')}`,
+      );
+      const creates = [1n, 2n].map((id) => storage.create({ id, name: 'Rosa' }, context));
+      for (const create of creates) await expect(create).rejects.toThrow(why);
+      await expect(storage.find(1n, context)).rejects.toThrow(why);
+      await expect(storage.createTable()).rejects.toThrow(why);
+      expect((await pool.query(`SELECT 1 FROM "${table}"`)).rows).toEqual([]);
+    },
+  );
+
+  it('is asked for again after a refusal, so that a migration needs no restart', async () => {
+    const { create } = await open('id real PRIMARY KEY, name text NOT NULL, tag text');
+    await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(/real/);
+    await pool.query(`ALTER TABLE "${table}" ALTER id TYPE bigint`);
+    expect(await create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
+  });
+});
+
+describe('the type of the name column', () => {
+  it.each(['char(20)', 'name', 'integer', 'jsonb'])(
+    '%s is refused, because it changes some names',
+    async (type) => {
+      const { create } = await open(`id bigint PRIMARY KEY, name ${type} NOT NULL, tag text`);
+      await expect(create({ id: 1n, name: '007' }, context)).rejects.toThrow(/its column name is/);
+      expect((await pool.query(`SELECT 1 FROM "${table}"`)).rows).toEqual([]);
+    },
+  );
+
+  it('varchar(8) rejects a longer name, also one that is longer by spaces, which PostgreSQL would cut', async () => {
+    const { create, find } = await open('id bigint PRIMARY KEY, name varchar(8) NOT NULL, tag text');
+    const names = ['just fit', 'too long a name', 'padded  ', 'too padded ', '\u{1F339}234567 '];
+    const outcomes = await Promise.allSettled(
+      names.map((name, i) => create({ id: BigInt(i), name }, context)),
+    );
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ]);
+    for (const [i, name] of names.entries()) {
+      const found = await find(BigInt(i), context);
+      expect(found?.name).toBe(outcomes[i]?.status === 'fulfilled' ? name : undefined);
+    }
+  });
+
+  it('an enum takes its own values', async () => {
+    const { create, find } = await open('id bigint PRIMARY KEY, name text NOT NULL, tag mood');
+    expect(await create({ id: 1n, name: 'Rosa', tag: 'shy' }, context)).toBe('created');
+    await expect(create({ id: 2n, name: 'Rosa', tag: 'tall' }, context)).rejects.toMatchObject({
+      code: '22P02',
+    });
+    expect(await find(1n, context)).toMatchObject({ tag: 'shy' });
+  });
+});
+
+it('createTable of a role that may only SELECT and INSERT finds the table that is there', async () => {
+  await open('id bigint PRIMARY KEY, name text NOT NULL, tag text');
+  await pool.query(`CREATE ROLE "${table}" LOGIN; GRANT SELECT, INSERT ON "${table}" TO "${table}"`);
+  const gardeners = poolOf({
+    connectionString: server.url.replace('postgres@', `${encodeURIComponent(table)}@`),
+  });
+  const storage = postgresStorage(gardeners, { table });
+  await storage.createTable();
+  expect(await storage.create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
+  expect(await storage.create({ id: 1n, name: 'Rosa' }, context)).toBe('taken');
+  expect(await storage.find(1n, context)).toMatchObject({ name: 'Rosa' });
+  await gardeners.end();
+});
+
+describe('a connection of the pool that comes with a transaction of the app', () => {
+  const open1 = () => open('id bigint PRIMARY KEY, name text NOT NULL, tag text');
+  const rows = async () =>
+    (await pool.query(`SELECT id::int FROM "${table}" ORDER BY id`)).rows.map(({ id }) => id);
+
+  const mistakes: Record<string, (client: pg.PoolClient) => unknown> = {
+    'is open': (client) => client.query('BEGIN'),
+    'has failed': (client) => client.query('BEGIN; SELECT 1 / 0').catch(() => {}),
+    'has been begun but not awaited': (client) => void client.query('BEGIN'),
+  };
+  describe.each([true, false])('and a driver that shows the state of its transaction: %s', (isShown) => {
+    it.each(Object.entries(mistakes))(
+      'that %s is discarded: one create fails and names the mistake, the others are stored',
+      async (_, spoil) => {
+        const storage = await open1();
+        await storage.create({ id: 0n, name: 'Rosa' }, context);
+        const narrow = poolOf({ max: 1 });
+        const { create } = postgresStorage(narrow, { table });
+        const client = await narrow.connect();
+        // As in versions of `pg` from before 2025.
+        if (!isShown) Object.assign(client, { getTransactionStatus: undefined });
+        await spoil(client);
+        client.release();
+        const outcomes = await Promise.allSettled(
+          [1n, 2n, 3n].map((id) => create({ id, name: 'Rosa' }, context)),
+        );
+        const failed = outcomes.filter(({ status }) => status === 'rejected');
+        expect(failed).toMatchObject([{ reason: { name: 'StorageBusy', message: /open transaction/ } }]);
+        expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+        await narrow.end();
+        const stored = outcomes.flatMap(({ status }, i) => (status === 'fulfilled' ? [i + 1] : []));
+        expect(await rows()).toEqual([0, ...stored]);
+      },
+    );
+  });
+
+  it('cannot be one that the app gave instead of a pool: create fails until the app ends the transaction', async () => {
+    await open1();
+    const client = new pg.Client(server.url);
+    await client.connect();
+    const { create } = postgresStorage(client, { table });
+    await client.query('BEGIN');
+    const creates = [1n, 2n].map((id) => create({ id, name: 'Rosa' }, context));
+    for (const one of creates) await expect(one).rejects.toThrow(/open transaction/);
+    await client.query('COMMIT');
+    expect(await create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
+    await client.end();
+    expect(await rows()).toEqual([1]);
+  });
+});
+
+it('a PoolClient that the app gave is released by the app alone', async () => {
+  await open('id bigint PRIMARY KEY, name text NOT NULL CHECK (length(name) < 9), tag text');
+  const narrow = poolOf({ max: 1 });
+  const client = await narrow.connect();
+  const { create, find } = postgresStorage(client, { table });
+  expect(await create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
+  await expect(create({ id: 2n, name: 'too long a name' }, context)).rejects.toMatchObject({ code: '23514' });
+  expect(await find(1n, context)).toMatchObject({ name: 'Rosa' });
+  expect(narrow.idleCount).toBe(0);
+  expect(await create({ id: 3n, name: 'Rosa' }, context)).toBe('created');
+  client.release();
+  expect(narrow.idleCount).toBe(1);
+  await narrow.end();
+});
+
+it('a plant whose statement takes longer than statement_timeout fails alone: the other 19 are stored', async () => {
+  await open('id bigint PRIMARY KEY, name text NOT NULL, tag text');
+  await pool.query(`CREATE FUNCTION "slow ${table}"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF new.name = 'slow' THEN PERFORM pg_sleep(60); END IF; RETURN new; END $$;
+    CREATE TRIGGER slow BEFORE INSERT ON "${table}" FOR EACH ROW EXECUTE FUNCTION "slow ${table}"()`);
+  const hurried = poolOf({ options: '-c statement_timeout=100' });
+  const { create } = postgresStorage(hurried, { table });
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 20 }, (_, i) => create({ id: BigInt(i), name: i === 7 ? 'slow' : 'Rosa' }, context)),
+  );
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(19);
+  expect(outcomes[7]).toMatchObject({ reason: { code: '57014' } });
+  await hurried.end();
+});
+
+describe('a row that another transaction has locked', () => {
+  /** Creates plants beside one whose id is locked; returns how long the statements took that waited for it. */
+  async function waits(options = ''): Promise<number[]> {
+    await open('id bigint PRIMARY KEY, name text NOT NULL, tag text');
+    const holder = new pg.Client(server.url);
+    await holder.connect();
+    await holder.query(`BEGIN; INSERT INTO "${table}" VALUES (7, 'held')`);
+    const watched = poolOf({ options });
+    const times: number[] = [];
+    watched.on('connect', (client) => {
+      const query = client.query.bind(client) as (...parameters: unknown[]) => Promise<unknown>;
+      const timed = async (...parameters: unknown[]) => {
+        const start = performance.now();
+        return query(...parameters)?.catch((error) => {
+          if (error.code === '55P03') times.push(performance.now() - start);
+          throw error;
+        });
+      };
+      Object.assign(client, { query: timed });
+    });
+    const { create } = postgresStorage(watched, { table });
+    const locked = create({ id: 7n, name: 'Rosa' }, context);
+    const others = Array.from({ length: 20 }, (_, i) =>
+      create({ id: BigInt(100 + i), name: 'Rosa' }, context),
+    );
+    expect(await Promise.all(others)).toEqual(Array(20).fill('created'));
+    await holder.query('ROLLBACK');
+    expect(await locked).toBe('created');
+    const { rows } = await watched.query('SHOW lock_timeout');
+    expect(rows).toEqual([{ lock_timeout: options.split('=')[1] ?? '0' }]);
+    await Promise.all([holder.end(), watched.end()]);
+    return times;
+  }
+
+  it.each(['', '-c lock_timeout=1s', '-c lock_timeout=1min'])(
+    'holds a batch up for at most 500 ms at a time, and its create alone waits on (%j)',
+    async (options) => {
+      const times = await waits(options);
+      expect(times.length).toBeGreaterThan(0);
+      for (const time of times) expect(time).toBeGreaterThan(200);
+      expect(Math.min(...times)).toBeLessThan(500);
+    },
+  );
+
+  it("holds a batch up no longer than the app's own lock_timeout, if that is shorter", async () => {
+    const times = await waits('-c lock_timeout=50ms');
+    expect(Math.min(...times)).toBeLessThan(200);
+  });
+});
