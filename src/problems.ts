@@ -36,9 +36,14 @@ export type Problem = keyof typeof problems;
 export type ErrorNumber = (typeof problems)[Problem][0];
 
 /** The error codes by their names: `errorNumbers.id_taken` is 40003. */
-export const errorNumbers = Object.fromEntries(
-  Object.entries(problems).map(([name, [error]]) => [name, error]),
-) as { readonly [Name in Problem]: (typeof problems)[Name][0] };
+export const errorNumbers = /* @__PURE__ */ numbersOf(problems);
+
+// A call that bundlers drop if an app does not use `errorNumbers`.
+function numbersOf(table: typeof problems) {
+  return Object.fromEntries(Object.entries(table).map(([name, [error]]) => [name, error])) as {
+    readonly [Name in Problem]: (typeof problems)[Name][0];
+  };
+}
 
 interface Details {
   /** Shown to the client. Default: the problem's own sentence. */

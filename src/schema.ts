@@ -2,7 +2,8 @@ import * as v from 'valibot';
 import { isInt64, memberSchemas } from './plant/plant.js';
 import { memberRules } from './problems.js';
 
-const { id: _, ...plantMembers } = memberSchemas;
+const { id: _, tag, ...required } = memberSchemas;
+const plantMembers = { ...required, tag: v.optional(tag) };
 
 /** A message for an object that lacks a member, or is none. */
 const messageOf = ({
@@ -44,11 +45,11 @@ export const plantSchema = v.object(plantMembers, messageOf);
  */
 export const newPlantSchema = v.object(
   {
-    ...memberSchemas,
     id: v.pipe(
       v.custom<bigint | number>((id) => isInt64(id) || Number.isSafeInteger(id), memberRules.id),
       v.transform((id) => BigInt(id)),
     ),
+    ...plantMembers,
   },
   messageOf,
 );

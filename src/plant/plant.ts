@@ -29,9 +29,11 @@ export const isInt64 = (id: unknown): id is bigint => typeof id === 'bigint' && 
 export const isText = (text: unknown): text is string =>
   typeof text === 'string' && text.isWellFormed() && !text.includes('\0');
 
+export const isTag = (tag: unknown): tag is string | undefined => tag === undefined || isText(tag);
+
 /** What each member of a NewPlant must be, and the message if it is not. */
 export const memberSchemas = {
   id: v.custom<bigint>(isInt64, memberRules.id),
   name: v.custom<string>(isText, memberRules.name),
-  tag: v.optional(v.custom<string>(isText, memberRules.tag)),
+  tag: v.custom<string | undefined>(isTag, memberRules.tag),
 } satisfies Record<keyof NewPlant, v.GenericSchema>;
