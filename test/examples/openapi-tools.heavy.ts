@@ -1,0 +1,170 @@
+// The merged document in the tools that apps serve theirs with. They are installed in a temporary folder, because nothing
+// else needs them.
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { validate as readme } from '@readme/openapi-parser';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import express from 'express';
+import type { OpenAPIV3_1 } from 'openapi-types';
+import { acceptTokens, createPlantStore, type NewPlant } from 'plant-store';
+import { toExpress } from 'plant-store/express';
+import { memoryStorage } from 'plant-store/memory';
+import { openapi } from 'plant-store/openapi';
+import { chromium } from 'playwright-core';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { describeUnless } from '../support/obstacle.js';
+import { listen } from '../support/sockets.js';
+
+const packages = [
+  'swagger-ui-express@5',
+  '@hono/zod-openapi@1',
+  'hono@4',
+  'zod@4',
+  '@nestjs/swagger@12',
+  '@nestjs/common@12',
+  '@nestjs/core@12',
+  '@nestjs/platform-express@12',
+  'express@5',
+  'reflect-metadata@0.2',
+  'rxjs@7',
+];
+const folder = mkdtempSync(join(tmpdir(), 'plant-store-openapi-'));
+// biome-ignore lint/suspicious/noExplicitAny: the packages are not there when types are checked
+const load = (name: string): any => createRequire(join(folder, 'package.json'))(name);
+
+beforeAll(() => {
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true }));
+  const quiet = ['--no-audit', '--no-fund', '--loglevel=error', '--prefer-offline', '--no-save'];
+  execFileSync('npm', ['install', '--prefix', folder, ...quiet, ...packages], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+}, 300_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const jwt = { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } as const;
+const info = { title: 'A garden', version: '2.0.0' };
+
+/** The merge of examples/README.md. */
+function merge(own: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
+  const plants = openapi({ basePath: '/api', prefix: 'PlantStore', bearerAuth: 'jwt' });
+  return {
+    ...own,
+    paths: { ...own.paths, ...plants.paths },
+    components: { ...own.components, schemas: { ...own.components?.schemas, ...plants.components.schemas } },
+  };
+}
+
+async function expectMerged(document: OpenAPIV3_1.Document, own: OpenAPIV3_1.Document): Promise<void> {
+  // As it is served: without what is undefined.
+  const served = () => JSON.parse(JSON.stringify(document));
+  expect(await new Validator().validate(served())).toEqual({ valid: true });
+  expect(await readme(served())).toMatchObject({ valid: true });
+  expect(document).toMatchObject(own);
+  expect(document.paths?.['/api/plants']?.post).toMatchObject({
+    operationId: 'createPlant',
+    security: [{ jwt: [] }],
+  });
+  expect(document.components?.securitySchemes).toEqual({ jwt });
+}
+
+it('@hono/zod-openapi: into what getOpenAPI31Document returns', async () => {
+  const { OpenAPIHono, createRoute, z } = load('@hono/zod-openapi');
+  const schema = z.object({ name: z.string() }).openapi('Error');
+  const app = new OpenAPIHono();
+  app.openAPIRegistry.registerComponent('securitySchemes', 'jwt', jwt);
+  app.openapi(
+    createRoute({
+      method: 'get',
+      path: '/api/beds',
+      security: [{ jwt: [] }],
+      responses: { 200: { description: 'beds', content: { 'application/json': { schema } } } },
+    }),
+    () => new Response('{"name":"a"}'),
+  );
+  const own = app.getOpenAPI31Document({ openapi: '3.1.0', info });
+  expect(Object.keys(own.components.schemas)).toEqual(['Error']);
+  await expectMerged(merge(own), own);
+});
+
+it('@nestjs/swagger: into what createDocument returns', async () => {
+  load('reflect-metadata');
+  const { Controller, Get, Module } = load('@nestjs/common');
+  const { NestFactory } = load('@nestjs/core');
+  const { ApiOkResponse, ApiProperty, DocumentBuilder, SwaggerModule } = load('@nestjs/swagger');
+  // Its name is one of plant-store's.
+  class Plant {}
+  ApiProperty({ type: String })(Plant.prototype, 'kind');
+  class Beds {
+    list() {
+      return { kind: 'a' };
+    }
+  }
+  const list = Object.getOwnPropertyDescriptor(Beds.prototype, 'list')!;
+  Get('beds')(Beds.prototype, 'list', list);
+  ApiOkResponse({ type: Plant })(Beds.prototype, 'list', list);
+  Controller('api')(Beds);
+  class Garden {}
+  Module({ controllers: [Beds] })(Garden);
+
+  const app = await NestFactory.create(Garden, { logger: false });
+  onTestFinished(() => app.close());
+  const config = new DocumentBuilder().setTitle(info.title).setVersion(info.version);
+  const own = SwaggerModule.createDocument(app, config.addBearerAuth(jwt, 'jwt').build());
+  expect(Object.keys(own.components.schemas)).toEqual(['Plant']);
+  await expectMerged(merge(own), own);
+});
+
+const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
+  (path) => existsSync(path),
+);
+
+describeUnless(
+  executablePath ? undefined : 'there is no Chromium (apt-get install chromium)',
+  'swagger-ui-express, in a browser',
+  () => {
+    it('shows the lock, takes a token, and "Execute" creates a plant', async () => {
+      const swaggerUi = load('swagger-ui-express');
+      const own = { openapi: '3.1.0', info, paths: {}, components: { securitySchemes: { jwt } } };
+      const document = merge(own);
+      await expectMerged(document, own);
+
+      const plants = new Map<bigint, NewPlant>();
+      const app = express();
+      app.use('/docs', swaggerUi.serve, swaggerUi.setup(document));
+      app.use('/api', toExpress(createPlantStore(memoryStorage(plants), acceptTokens('secret'))));
+      const { url, close } = await listen(createServer(app as RequestListener));
+      onTestFinished(close);
+
+      const browser = await chromium.launch({ executablePath: executablePath!, args: ['--no-sandbox'] });
+      onTestFinished(() => browser.close());
+      const page = await browser.newPage();
+      await page.goto(`${url}/docs/`);
+      const operation = page.locator('#operations-plants-createPlant');
+      await operation.locator('.authorization__btn').click();
+      await page.locator('.auth-container input').fill('secret');
+      await page.locator('.auth-btn-wrapper .authorize').click();
+      await page.locator('.auth-btn-wrapper .btn-done').click();
+      await operation.locator('.opblock-summary-control').click();
+      await operation.locator('.try-out__btn').click();
+      await operation.locator('.execute').click();
+      const status = operation.locator('.live-responses-table .response-col_status').last();
+      await status.waitFor();
+      expect(await status.textContent()).toContain('200');
+      expect([...plants.values()]).toEqual([{ id: 1n, name: 'Rosa canina', tag: 'shrub' }]);
+
+      // Without the token the operation is rejected.
+      await operation.locator('.authorization__btn').click();
+      await page.locator('.auth-btn-wrapper .btn', { hasText: 'Logout' }).click();
+      await page.locator('.auth-btn-wrapper .btn-done').click();
+      const [response] = await Promise.all([
+        page.waitForResponse((response) => response.request().method() === 'POST'),
+        operation.locator('.execute').click(),
+      ]);
+      expect([response.status(), plants.size]).toEqual([401, 1]);
+    });
+  },
+);
