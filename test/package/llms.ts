@@ -1,0 +1,110 @@
+/** llms.txt (https://llmstxt.org): the pages for programs that read, made from the source and the pages for people. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { problems } from '../../src/problems.js';
+import { entries } from '../../tsup.config.js';
+import { root } from '../support/root.js';
+
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+
+interface Documented {
+  readonly name: string;
+  /** The first sentence of its doc comment. */
+  readonly text: string;
+}
+
+interface Export extends Documented {
+  readonly members: readonly Documented[];
+}
+
+const item = ({ name, text }: Documented) => `- \`${name}\`: ${text}`;
+
+/** Every export of the package by its subpath. */
+export function exportsOfPackage(): Map<string, Export[]> {
+  const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
+  const program = ts.createProgram(
+    Object.values(entries).map((file) => join(root, file)),
+    options,
+  );
+  const checker = program.getTypeChecker();
+  const sentence = (symbol: ts.Symbol) => {
+    const doc = ts.displayPartsToString(symbol.getDocumentationComment(checker)).replace(/\s+/g, ' ');
+    return /^.*?\.(?= |$)/.exec(doc)?.[0] ?? doc;
+  };
+  // Of an interface of options, each option.
+  const membersOf = (name: string, symbol: ts.Symbol) =>
+    /Options$/.test(name)
+      ? checker
+          .getDeclaredTypeOfSymbol(symbol)
+          .getProperties()
+          .map((member) => ({ name: member.name, text: sentence(member) }))
+      : [];
+  const exportsOf = (file: string) => {
+    const module = checker.getSymbolAtLocation(program.getSourceFile(join(root, file))!)!;
+    return checker.getExportsOfModule(module).map((symbol) => {
+      const target = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+      return { name: symbol.name, text: sentence(target), members: membersOf(symbol.name, target) };
+    });
+  };
+  return new Map(
+    Object.entries(entries).map(([name, file]) => [
+      name === 'index' ? 'plant-store' : `plant-store/${name}`,
+      exportsOf(file),
+    ]),
+  );
+}
+
+/** The rows of the first table under a heading, each as a list item. */
+function rowsUnder(page: string, heading: string): string[] {
+  const [, section = ''] = new RegExp(`\\n## ${heading}\\n([\\s\\S]*?)(?=\\n## |$)`).exec(page) ?? [];
+  const [, , ...rows] = section.match(/^\|.*\|$/gm) ?? [];
+  return rows.map((row) => {
+    const [first, ...rest] = row
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim());
+    return `- ${first}: ${rest.filter(Boolean).join('; ')}`;
+  });
+}
+
+/** The anchor that a heading has in a rendered page. */
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\w\- ]/g, '')
+    .replaceAll(' ', '-');
+
+export function llmsText(): string {
+  const readme = read('README.md');
+  const [, summary, scope] = readme.split('\n\n');
+  const recipes = [...read('examples/README.md').matchAll(/^###? (.+)$/gm)].map(
+    ([, heading = '']) => heading,
+  );
+  const statuses = new Map(
+    [...read('src/README.md').matchAll(/^\| (\d{5}) \| .* \| (.*) \|$/gm)].map(([, code, when]) => [
+      code,
+      when,
+    ]),
+  );
+  const sections: Record<string, string[]> = {
+    'Quick start': [readme.slice(readme.indexOf('```js'), readme.indexOf('```http')).trim()],
+    'Frameworks and runtimes': rowsUnder(readme, 'Frameworks and runtimes'),
+    Databases: rowsUnder(readme, 'Databases'),
+    Options: rowsUnder(readme, 'Options'),
+    'Error codes': Object.entries(problems).map(
+      ([name, [error]]) => `- ${error} \`${name}\`: ${statuses.get(String(error))}`,
+    ),
+    Exports: [...exportsOfPackage()].flatMap(([specifier, names]) => [
+      `\n### ${specifier}\n`,
+      ...names.flatMap((one) => [item(one), ...one.members.map((member) => `  ${item(member)}`)]),
+    ]),
+    Recipes: recipes.map((heading) => `- [${heading}](examples/README.md#${anchorOf(heading)})`),
+    Pages: [...rowsUnder(readme, 'Documentation'), '- [OpenAPI document](dist/openapi.json)'],
+  };
+  const body = Object.entries(sections).map(
+    ([heading, lines]) => `## ${heading}\n\n${lines.join('\n').trim()}\n`,
+  );
+  return `# plant-store\n\n> ${summary}\n\n${scope}\n\n${body.join('\n')}`;
+}
