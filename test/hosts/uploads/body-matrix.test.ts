@@ -315,7 +315,7 @@ describe.each(rows)('behind $before', ({ outcomes, start }) => {
     }
     const stored = outcome === 200 ? [{ id: BigInt(/\d+/.exec(body)![0]), name: 'Rosa' }] : [];
     expect([...plants.values()]).toEqual(stored);
-    const advice = /register plant-store before|call plant-store first/;
+    const advice = /(mount|register) plant-store (above|before)|call plant-store first/;
     expect(told.map(({ message }) => advice.test(message))).toEqual(outcome === 50003 ? [true] : []);
   });
 });
