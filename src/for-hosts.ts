@@ -4,6 +4,6 @@ export { WithSignal } from './lazy-signal.js';
 export { answerMistake, checkHandler } from './mount-mistakes.js';
 export { openapi } from './openapi.js';
 export { checkOptions, pathPattern } from './options.js';
-export { Refusal } from './problems.js';
+export { Refusal, withPath } from './problems.js';
 export { endOfTurn, wait } from './timers.js';
 export { ChunkCollector, lingerMs, Upload } from './upload.js';

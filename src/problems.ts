@@ -1,4 +1,4 @@
-import { operation, type PlantResponse } from './http.js';
+import { operation, type PlantResponse, pathOf } from './http.js';
 
 /**
  * Every refusal: its number, and one sentence for the client, which the OpenAPI document shows too. A number never
@@ -76,6 +76,14 @@ export class Refusal {
 
 export function notFound(path: string): Refusal {
   return new Refusal('not_found', { message: `Not found. The endpoint is ${operation.method} ${path}.` });
+}
+
+/** A 404 that names the path that came, too, if it is plain: where nobody else responds, a wrong mount then shows itself. */
+export function withPath(response: PlantResponse, url: string): PlantResponse {
+  const path = pathOf(url);
+  if (response.error !== 40401 || !response.body || !/^[\w./~-]{1,100}$/.test(path)) return response;
+  const { error, message } = JSON.parse(response.body);
+  return { ...response, body: JSON.stringify({ error, message: `${message} The request was for ${path}.` }) };
 }
 
 export function idTaken(id: bigint): Refusal {

@@ -7,6 +7,7 @@ import {
   Upload,
   WithSignal,
   wait,
+  withPath,
 } from '../../src/for-hosts.js';
 import {
   BodyError,
@@ -61,7 +62,7 @@ export function toFetch(
   return async (request, server) => {
     if (typeof request.headers.get !== 'function') return answerMistake(request, server) as never;
     const plantRequest = new FetchPlantRequest(request, server, timer);
-    const response = await handle(plantRequest);
+    const response = withPath(await handle(plantRequest), request.url);
     const { status, headers, body } = response;
     // If the request is not for plant-store, the app may still read the body.
     if (status >= 400 && !isNotMine(response)) {

@@ -18,8 +18,8 @@ export interface KoaContext {
 }
 
 /**
- * Mounts the handler in a Koa 2 or 3 app: plain, with koa-mount, or in a `@koa/router`, which strips nothing and so
- * needs `basePath`. Whatever is not `POST <mount>/plants` goes on to the app, its body unread.
+ * Mounts the handler in a Koa 2 or 3 app: plain, with koa-mount, or as a `@koa/router` route:
+ * `router.post('/api/plants', toKoa(handle))`. Passes whatever is not `POST <mount>/plants` on to the app, its body unread.
  *
  * @example
  * ```ts

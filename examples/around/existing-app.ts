@@ -21,6 +21,12 @@ app.use('/api', toExpress(createPlantStore(memoryStorage(), acceptTokens('secret
 
 app.get('/api/plants', (_request, response) => void response.json(['the list that was there before']));
 app.post('/api/echo', (request, response) => void response.json(request.body));
+// express.json() rejects a body that is not JSON before plant-store sees it. This gives the contract's Error.
+const onBadJson: ErrorRequestHandler = (error, _request, response, next) => {
+  if (error.type !== 'entity.parse.failed') return next(error);
+  response.status(400).json({ error: 40001, message: 'The body is not JSON. Send a JSON object in UTF-8.' });
+};
+app.use('/api/plants', onBadJson);
 const onError: ErrorRequestHandler = (error, _request, response, _next) => {
   response.status(error.status ?? 500).json({ ours: error.message });
 };

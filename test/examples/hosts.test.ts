@@ -39,6 +39,7 @@ it('existing-app keeps its routes, its preflights, its parsed bodies and its err
   expect(await (await echo('{"its":"body"}')).json()).toEqual({ its: 'body' });
   const broken = await echo('{');
   expect([broken.status, await broken.json()]).toEqual([400, { ours: expect.any(String) }]);
+  expect(await createPlant(`${url}/api`, '{"id":1')).toMatchObject({ status: 400, body: { error: 40001 } });
   const created = await createPlant(`${url}/api`, '{"id":1,"name":"Ilex"}');
   expect(created.headers.get('access-control-allow-origin')).toBe('*');
 });

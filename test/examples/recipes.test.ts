@@ -95,6 +95,17 @@ describe('Lambda', () => {
   );
 
   it.each([
+    ['the stage of its own name, later in the path', { rawPath: '/api/prod/plants', stage: 'prod' }, 40401],
+    ['its stage', { rawPath: '/prod/plants', stage: 'prod' }, 40001],
+    ['no stage', { rawPath: '/plants', stage: '$default' }, 40001],
+  ])('removes its stage from the front of the path alone: %s', async (_title, { rawPath, stage }, error) => {
+    const { handler } = await import('../../examples/hosts/lambda.js');
+    const requestContext = { http: { method: 'POST' }, stage };
+    const answer = await handler({ rawPath, requestContext, headers: good, body: '' });
+    expect(JSON.parse(answer.body)).toMatchObject({ error });
+  });
+
+  it.each([
     ['a wrong token', { headers: { ...good, authorization: 'Bearer wrong' } }, 40102],
     ['no headers', { headers: null }, 40101],
     [

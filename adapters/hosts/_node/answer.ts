@@ -1,4 +1,4 @@
-import { isNotMine } from '../../../src/for-hosts.js';
+import { isNotMine, withPath } from '../../../src/for-hosts.js';
 import type { PlantHandler, PlantResponse } from '../../../src/index.js';
 import { drain } from './drain.js';
 import type { Exchange } from './exchange.js';
@@ -28,5 +28,5 @@ export async function answerOf(
     return undefined;
   }
   await drain(request, response);
-  return answer;
+  return withPath(answer, exchange.originalUrl);
 }

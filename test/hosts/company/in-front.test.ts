@@ -303,6 +303,21 @@ describe('a parser in front', () => {
     await running.close();
   });
 
+  test("express.json() rejects what is not JSON itself; the error handler of the page gives the contract's Error", async () => {
+    const onBadJson: express.ErrorRequestHandler = (error, _request, response, next) => {
+      if (error.type !== 'entity.parse.failed') return next(error);
+      response.status(400).json({ error: 40001, message: 'The body is empty or is not JSON.' });
+    };
+    const handle = createPlantStore(memoryStorage(), acceptTokens('good'));
+    const app = express().use(express.json(), toExpress(handle)).use('/plants', onBadJson);
+    const running = await listen(createServer(app));
+    const wire = await Wire.open(running.port);
+    await wire.write(raw([token, json], '{"id":1'));
+    expect(errorOf(await wire.answer())).toBe(40001);
+    wire.destroy();
+    await running.close();
+  });
+
   test.each([
     ['with a byte order mark', `\ufeff${é}`, 200],
     ['that is not UTF-8', broken, 500],

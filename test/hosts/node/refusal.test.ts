@@ -134,3 +134,16 @@ describe('after a refusal', () => {
     expect(performance.now() - begun).toBeGreaterThan(490);
   });
 });
+
+test('without a next, a 404 names the path that came, so that a wrong mount shows itself', async () => {
+  const { open } = await start({ options: { basePath: '/api' } });
+  const wire = await open();
+  await wire.write(raw([], '', { line: 'POST /v2/plants?secret HTTP/1.1' }));
+  expect(JSON.parse((await wire.answer()).text)).toEqual({
+    error: 40401,
+    message: 'Not found. The endpoint is POST /api/plants. The request was for /v2/plants.',
+  });
+  // Not what a client may have made up.
+  await wire.write(raw([], '', { line: 'POST /<b>/plants HTTP/1.1' }));
+  expect(JSON.parse((await wire.answer()).text).message).toBe('Not found. The endpoint is POST /api/plants.');
+});
