@@ -1,9 +1,11 @@
 import * as v from 'valibot';
-import { isInt64, memberSchemas } from './plant/plant.js';
+import { isMember, type NewPlant, type Plant } from './plant/plant.js';
 import { memberRules } from './problems.js';
 
-const { id: _, tag, ...required } = memberSchemas;
-const plantMembers = { ...required, tag: v.optional(tag) };
+const plantMembers = {
+  name: v.custom<string>(isMember.name, memberRules.name),
+  tag: v.optional(v.custom<string>(isMember.tag, memberRules.tag)),
+} satisfies Record<keyof Plant, v.GenericSchema>;
 
 /** A message for an object that lacks a member, or is none. */
 const messageOf = ({
@@ -46,10 +48,10 @@ export const plantSchema = v.object(plantMembers, messageOf);
 export const newPlantSchema = v.object(
   {
     id: v.pipe(
-      v.custom<bigint | number>((id) => isInt64(id) || Number.isSafeInteger(id), memberRules.id),
+      v.custom<bigint | number>((id) => isMember.id(id) || Number.isSafeInteger(id), memberRules.id),
       v.transform((id) => BigInt(id)),
     ),
     ...plantMembers,
-  },
+  } satisfies Record<keyof NewPlant, v.GenericSchema>,
   messageOf,
 );

@@ -1,9 +1,8 @@
-import * as v from 'valibot';
 import type { Content } from '../http.js';
 import { idIsString, memberRules, notANewPlant, Refusal, repeatedMember, tooLarge } from '../problems.js';
 import { BodyError, bytesOf } from '../upload.js';
 import { isObject, parseMembers, plantMembers } from './json.js';
-import { isInt64, isTag, isText, type Members, memberSchemas, type NewPlant, type Whole } from './plant.js';
+import { isInt64, isMember, isText, type Members, type NewPlant, type Whole } from './plant.js';
 
 /** The plant in a body. */
 export function plantOf(content: Content, limit: number): NewPlant {
@@ -58,20 +57,17 @@ function fromParsed(value: unknown): NewPlant {
   return validated({ ...given, id: Number.isInteger(id) ? BigInt(id as number) : id, repeated: [] });
 }
 
+const memberNames = Object.keys(isMember) as (keyof NewPlant)[];
+
 function validated(given: Members | undefined): NewPlant {
   if (!given) throw notANewPlant();
   const { id, name, tag, repeated } = given;
-  // The predicates of the schema, without an object for each member. Gain: a fifth of `handle`'s cost.
-  if (repeated.length === 0 && isInt64(id) && isText(name) && isTag(tag)) {
+  if (repeated.length === 0 && isInt64(id) && isText(name) && (tag === undefined || isText(tag))) {
     // An absent tag is an own property that is undefined: one on Object.prototype must not be read.
     return { id, name, tag } satisfies Whole<NewPlant>;
   }
-  // Member by member, because a schema of the whole object would add 350 bytes to every bundle.
-  const issues = Object.entries(memberSchemas).flatMap(
-    ([name, schema]) => v.safeParse(schema, given[name as keyof NewPlant]).issues ?? [],
-  );
-  const wrong = issues.map(({ message }) =>
-    message === memberRules.id && typeof id === 'string' ? idIsString : message,
-  );
+  const wrong = memberNames
+    .filter((name) => !isMember[name](given[name]))
+    .map((name) => (name === 'id' && typeof id === 'string' ? idIsString : memberRules[name]));
   throw notANewPlant([...wrong, ...repeated.map(repeatedMember)]);
 }
