@@ -66,14 +66,20 @@ export function guard<Caller>(
   return handlerOf(run, { ...checkOptions({}, plantStoreRules), ...settings });
 }
 
+/** The statuses that have no body (RFC 9110 §6.4.1): Fetch throws if there is one, and Node would miscount it. */
+const bodyless = [204, 205, 304];
+
 /** A response that every adapter can send, and sends: no adapter passes a guarded request on to the app's other routes. */
 function checked(response: PlantResponse): PlantResponse {
-  const { status, headers, body } = Object(response) as Partial<PlantResponse>;
-  const isStatus = Number.isInteger(status) && status! >= 200 && status! <= 599;
-  if (!isStatus || Object(headers) !== headers || typeof body !== 'string') {
+  const { status, headers, body } = Object(response) as PlantResponse;
+  const isStatus = Number.isInteger(status) && status >= 200 && status <= 599;
+  // A `Headers` object has no properties to send.
+  const isDictionary = Object(headers) === headers && typeof headers.get !== 'function';
+  const isBody = typeof body === 'string' && (body === '' || !bodyless.includes(status));
+  if (!isStatus || !isDictionary || !isBody) {
     throw new TypeError(
-      'a guarded handler must return { status, headers, body }, with an integer and a string',
+      'a guarded handler must return { status, headers, body }: an integer from 200 to 599, a plain object of strings, and a string, which is empty for 204, 205 and 304',
     );
   }
-  return isNotMine(response) ? { status: status!, headers: headers!, body } : response;
+  return isNotMine(response) ? { status, headers, body } : response;
 }

@@ -7,6 +7,10 @@ const again = {
   no: ['no', 'Do not send the request again: only the operator can fix this.'],
   yes: ['yes', 'Send the request again: nothing was stored.'],
   unknown: [
+    'only with acceptReplays',
+    'The plant may be stored. Send the request again only if the server accepts replays; otherwise a 40003 can mean that this request stored the plant.',
+  ],
+  timeout: [
     'only after Retry-After',
     'The plant may be stored. Send the request again only if the response has Retry-After; otherwise a 40003 can mean that this request stored the plant.',
   ],
@@ -31,7 +35,7 @@ const retries: Readonly<Record<Problem, keyof typeof again>> = {
   body_unreadable: 'no',
   storage_rejected: 'no',
   busy: 'yes',
-  timed_out: 'unknown',
+  timed_out: 'timeout',
 };
 
 /** A reference to a schema of the document. */

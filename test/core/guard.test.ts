@@ -109,6 +109,20 @@ describe('an error behind a guard becomes an Error', () => {
       50000,
       expect.any(TypeError),
     ],
+    [
+      'a Headers object',
+      () => ({ status: 200, headers: new Headers(), body: '' }),
+      50000,
+      expect.any(TypeError),
+    ],
+    ['a 204 with a body', () => ({ status: 204, headers, body: 'x' }), 50000, expect.any(TypeError)],
+    ['a 304 with a body', () => ({ status: 304, headers, body: 'x' }), 50000, expect.any(TypeError)],
+    [
+      'a body of bytes',
+      () => ({ status: 200, headers, body: new Uint8Array() }),
+      50000,
+      expect.any(TypeError),
+    ],
     ['a status of 99', () => ({ status: 99, headers, body: '' }), 50000, expect.any(TypeError)],
   ])('%s', async (_what, answer, error, cause) => {
     const { handle, onError } = open(answer);

@@ -148,7 +148,7 @@ test('each error says whether to send the request again', () => {
     expect([name, description]).toEqual([name, expect.stringMatching(/[Ss]end the request again/)]);
     expect(rows).toMatch(
       new RegExp(
-        `\\| ${error} .*\\| (yes|no|after a change|with another token|only after Retry-After) \\|$`,
+        `\\| ${error} .*\\| (yes|no|after a change|with another token|only with acceptReplays|only after Retry-After) \\|$`,
         'm',
       ),
     );
