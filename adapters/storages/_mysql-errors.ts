@@ -46,7 +46,8 @@ export function meaningOf(error: unknown, isSent: boolean): Meaning {
   // Nothing was sent; but a server that says no says it again.
   if (!isSent) return sqlState ? 'permanent' : 'transient';
   if (errno === lockWaitTimeout) return 'locked';
-  if (errno === packetTooLarge || statementTimeouts.includes(errno)) return 'rejected';
+  if (statementTimeouts.includes(errno)) return 'expired';
+  if (errno === packetTooLarge) return 'rejected';
   // The connection broke, or the statement was interrupted (70100), or the number is none of MySQL's or MariaDB's.
   if (!sqlState || /^(08|70)/.test(sqlState) || errno < 1000 || errno >= 8000) return 'unknown';
   // The server says that it rolled back the statement, whatever the reason: a CHECK, a SIGNAL of a trigger, a limit.

@@ -26,12 +26,12 @@ export function meaningOf(error: unknown, isSent: boolean): Meaning {
   if (!isSent) return permanent.test(state) ? 'permanent' : 'transient';
   if (transient.test(state) || state === 'ECONNREFUSED') return 'transient';
   if (state === lockTimeout) return 'locked';
+  if (state === cancelled) return 'expired';
   // PgBouncer had no server to send the statement to; or `pg` had no connection.
   const wasUnsent =
     state === '08P01' ? /server login has been failing|query_wait_timeout/ : /is not queryable$/;
   if (wasUnsent.test(String(message))) return 'transient';
   const isSqlState = /^[0-9A-Z]{5}$/.test(state) && syscall === undefined;
   // The server says that it rolled back: a constraint, a limit, a policy, a trigger with a code of its own.
-  const isRejected = isSqlState && (state === cancelled || !unknown.test(state));
-  return isRejected ? 'rejected' : 'unknown';
+  return isSqlState && !unknown.test(state) ? 'rejected' : 'unknown';
 }

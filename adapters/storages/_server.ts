@@ -7,16 +7,16 @@ import {
   StorageBusy,
 } from '../../src/index.js';
 import { Connector, type Lease, type Pool } from './_connector.js';
-import { commitTogether, type SqlOptions, type SqlStorage } from './_sql.js';
-import { plantOf, UnusableTable } from './_table.js';
+import { commitTogether, rejected, type SqlOptions, type SqlStorage } from './_sql.js';
+import { plantOf, TooLong, UnusableTable } from './_table.js';
 
 /**
  * What an error says of the plants that were sent. `transient`: nothing was stored, and sending again may help.
  * `permanent`: nothing was stored, and sending again cannot help. `locked`: nothing was stored, because another
- * transaction holds a lock that a plant needs. `rejected`: nothing was stored, maybe because of a plant of the batch.
+ * transaction holds a lock that a plant needs. `expired`: nothing was stored, because the statement took too long. `rejected`: nothing was stored, maybe because of a plant of the batch.
  * `unknown`: the plants may or may not be stored.
  */
-export type Meaning = 'transient' | 'permanent' | 'locked' | 'rejected' | 'unknown';
+export type Meaning = 'transient' | 'permanent' | 'locked' | 'expired' | 'rejected' | 'unknown';
 
 /** A connection came with a transaction of the app: its plants would be stored or lost with that. Nothing was stored. */
 export class OpenTransaction extends StorageBusy {
@@ -77,7 +77,8 @@ export function serverStorage<Connection, Table>(
       return await untilAbort(work(connection));
     } catch (error) {
       const cause = error ?? new Error('the driver failed without an error');
-      if (!(cause instanceof UnusableTable || cause instanceof RolledBack)) failure = cause;
+      // The connection has nothing to do with these.
+      if (!(cause instanceof UnusableTable || cause instanceof TooLong)) failure = cause;
       throw cause;
     } finally {
       signal.removeEventListener('abort', onAbort!);
@@ -108,7 +109,9 @@ export function serverStorage<Connection, Table>(
       if (error instanceof OpenTransaction && isPool && plants.length > 1) {
         return [error, ...(await insert(plants.slice(1), contexts.slice(1), call))];
       }
-      throw classified(error, server.meaningOf(error, call.sent), plants.length);
+      const meaning = error instanceof TooLong ? 'rejected' : server.meaningOf(error, call.sent);
+      if (meaning === 'rejected') return rejected(error, plants, options.refuse);
+      throw classified(error, meaning, plants.length);
     }
   };
 
@@ -135,9 +138,9 @@ export function serverStorage<Connection, Table>(
 
 /** The error to throw to `groupCommit`, which retries what the database rolled back. */
 function classified(error: unknown, meaning: Meaning, count: number): unknown {
-  if (error instanceof StorageBusy || error instanceof RolledBack) return error;
+  if (error instanceof StorageBusy) return error;
   if (meaning === 'transient') return new RolledBack('together', error);
-  if (meaning === 'rejected') return new RolledBack('apart', error);
+  if (meaning === 'expired') return new RolledBack('apart', error);
   // Alone it is no fault of the plant: it is retried until it times out.
   if (meaning === 'locked') return new RolledBack(count > 1 ? 'apart' : 'together', error);
   if (meaning === 'permanent')

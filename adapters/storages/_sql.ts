@@ -1,4 +1,13 @@
-import { type CreateMany, type GroupCommitOptions, groupCommit, type PlantStorage } from '../../src/index.js';
+import {
+  type CreateMany,
+  type CreateOutcome,
+  type GroupCommitOptions,
+  groupCommit,
+  type NewPlant,
+  PlantRefused,
+  type PlantStorage,
+  RolledBack,
+} from '../../src/index.js';
 
 /** The options of the SQL storages. Their tables are one namespace. */
 export interface SqlOptions extends Omit<GroupCommitOptions, 'namespace'> {
@@ -7,7 +16,25 @@ export interface SqlOptions extends Omit<GroupCommitOptions, 'namespace'> {
    * between: `garden.plants`. Default: `plants`.
    */
   readonly table?: string | undefined;
+  /**
+   * Called with the database's error if it definitely rejected this plant: a constraint, a trigger, a limit. Never called
+   * after a timeout or if the plant may be stored. Return a text for the client, which gets it with status 400 (40004),
+   * or `undefined` for status 500 (50004). Do not return `error.message`, which can reveal your schema.
+   *
+   * @example
+   * ```ts
+   * import pg from 'pg';
+   *
+   * const storage = postgresStorage(new pg.Pool(), {
+   *   refuse: (error) =>
+   *     (error as { constraint?: string }).constraint === 'plants_name_key' ? 'a plant of this name exists' : undefined,
+   * });
+   * ```
+   */
+  readonly refuse?: Refuse | undefined;
 }
+
+export type Refuse = (error: unknown, plant: NewPlant) => string | undefined;
 
 /** A storage that can read its plants and make its table. */
 export interface SqlStorage extends PlantStorage {
@@ -16,9 +43,40 @@ export interface SqlStorage extends PlantStorage {
   readonly find: NonNullable<PlantStorage['find']>;
 }
 
+/**
+ * What became of plants that the database rejected together: of a single one, the outcome that `refuse` chooses.
+ *
+ * @throws {RolledBack} if there are several, or `refuse` returns no text
+ */
+export function rejected(
+  error: unknown,
+  [plant, ...others]: readonly NewPlant[],
+  refuse: Refuse | undefined,
+): CreateOutcome[] {
+  const text = refuse && others.length === 0 ? textOf(() => refuse(error, plant!), error) : undefined;
+  if (text === undefined) throw new RolledBack('apart', error);
+  return [new PlantRefused(text, { cause: error })];
+}
+
+/** @throws {RolledBack} if `refuse` throws or returns neither a string nor `undefined` */
+function textOf(refuse: () => unknown, cause: unknown): string | undefined {
+  let text: unknown;
+  try {
+    text = refuse();
+  } catch (thrown) {
+    throw new RolledBack('apart', thrown);
+  }
+  if (text === undefined || typeof text === 'string') return text;
+  // Its own rejection, if it is a promise, would otherwise crash the process.
+  Promise.resolve(text).catch(() => {});
+  const wrong = new TypeError('refuse must return a string or undefined, and must not be async', { cause });
+  throw new RolledBack('apart', wrong);
+}
+
 /** `groupCommit` with the options of an SQL storage. */
 export function commitTogether(createMany: CreateMany<unknown>, options: SqlOptions): PlantStorage {
-  const { table: _, ...groupOptions } = options;
+  const { table: _, refuse, ...groupOptions } = options;
+  if (refuse !== undefined && typeof refuse !== 'function') throw new TypeError('refuse must be a function');
   if ('namespace' in groupOptions) {
     throw new TypeError(
       'namespace is not supported here: the table has one id column for all callers; use groupCommit directly',

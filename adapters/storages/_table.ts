@@ -1,4 +1,4 @@
-import { type CreateOutcome, type NewPlant, RolledBack, type Whole } from '../../src/index.js';
+import type { CreateOutcome, NewPlant, Whole } from '../../src/index.js';
 
 /** The definition of each column, in the SQL of one database: what a plant's table is created and accessed with. */
 export type Columns = Record<keyof NewPlant, string>;
@@ -55,10 +55,13 @@ export function checkColumns(table: string, columns: readonly Column[], defaults
   );
 }
 
+/** An error of one plant, as if the database had rejected it. */
+export class TooLong extends Error {}
+
 /**
  * Databases cut trailing spaces that exceed the length of a column, without an error.
  *
- * @throws {RolledBack} if a value would be cut
+ * @throws {TooLong} if a value would be cut
  */
 export function checkTrailingSpaces(
   table: string,
@@ -70,7 +73,7 @@ export function checkTrailingSpaces(
     for (const plant of plants) {
       const value = plant[name as keyof NewPlant];
       if (typeof value === 'string' && value.endsWith(' ') && [...value].length > maxLength) {
-        throw new RolledBack('apart', new Error(`too long for the column ${name} of the table ${table}`));
+        throw new TooLong(`too long for the column ${name} of the table ${table}`);
       }
     }
   }

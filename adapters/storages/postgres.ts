@@ -136,7 +136,7 @@ function poolOf(pool: PgPool): Pool<PgClient> {
     /** With an error the pool discards the connection; for a rejected plant the connection is kept. */
     release(client, error) {
       client.off?.('error', ignore);
-      const isKept = !error || ['rejected', 'locked'].includes(meaningOf(error, true));
+      const isKept = !error || ['rejected', 'locked', 'expired'].includes(meaningOf(error, true));
       client.release?.(isKept ? undefined : error);
     },
   };

@@ -1,5 +1,5 @@
 import { type CreateOutcome, groupCommit, type NewPlant, RolledBack, StorageBusy } from '../../src/index.js';
-import { commitTogether, quote, type SqlOptions, type SqlStorage } from './_sql.js';
+import { commitTogether, quote, rejected, type SqlOptions, type SqlStorage } from './_sql.js';
 import {
   type Columns,
   checkColumns,
@@ -61,7 +61,7 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteOptions =
   if (typeof database?.exec !== 'function' || typeof database.prepare !== 'function') {
     throw new TypeError("sqliteStorage needs an open database: pass new Database('plants.db')");
   }
-  const table = new SqliteTable(database, options.table);
+  const table = new SqliteTable(database, options);
   return {
     ...commitTogether((plants) => table.insert(plants), options),
     find: (id) => whenFree(() => plantOf(id, table.find(id)), options),
@@ -98,9 +98,9 @@ class SqliteTable {
 
   constructor(
     readonly database: SqliteDatabase,
-    readonly table = 'plants',
+    readonly options: SqliteOptions,
   ) {
-    this.#name = quote(table, '"');
+    this.#name = quote(options.table, '"');
   }
 
   /** BEGIN around a single statement detects that the app has a transaction open. */
@@ -119,7 +119,7 @@ class SqliteTable {
       if (step !== 'begin') this.#rollBack();
       if (isBusy(error)) throw new RolledBack('together', error);
       if (error instanceof UnusableTable) return plants.map(() => new RolledBack('apart', error));
-      if (step === 'insert') throw new RolledBack('apart', error);
+      if (step === 'insert') return rejected(error, plants, this.options.refuse);
       // After a failed COMMIT the plants may or may not be stored.
       if (step === 'commit' || !/within a transaction/.test(String(error))) throw error;
       const why =
@@ -142,7 +142,9 @@ class SqliteTable {
   /** @throws {UnusableTable} if a column would change the values that it is given */
   #look(): void {
     if (this.#isUsable) return;
-    const info = this.database.prepare('SELECT name, type FROM pragma_table_info(?)').all(this.table);
+    const info = this.database
+      .prepare('SELECT name, type FROM pragma_table_info(?)')
+      .all(this.options.table ?? 'plants');
     const found = (info as { name: string; type: string }[])
       .filter(({ name }) => members.includes(name as never))
       .map(({ name, type }) => {

@@ -105,7 +105,7 @@ export class Batch<Caller> {
     else if (creates.length > 1) this.end = 'apart';
     else {
       this.end = 'settled';
-      creates[0]!.fail(this.cause);
+      creates[0]!.fail(error);
     }
   }
 
@@ -159,7 +159,7 @@ export function retryPause(attempt: number): number {
 /** Rejects a create with what its outcome is. Unless that says that nothing was stored, its duplicates remember it. */
 function failWith(create: WaitingCreate<unknown>, error: unknown): void {
   create.fail(error);
-  if (isNamed(error, 'PlantRefused') || isNamed(error, 'StorageBusy')) return;
+  if (['PlantRefused', 'RolledBack', 'StorageBusy'].some((name) => isNamed(error, name))) return;
   for (const duplicate of create.duplicates ?? []) duplicate.unknown ??= error;
 }
 

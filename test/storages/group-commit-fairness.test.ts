@@ -203,7 +203,7 @@ describe('a stranger', () => {
     expect(percentile(strangers, 0.99)).toBeLessThanOrEqual(10);
     for (const results of bad) {
       expect(results.length).toBeGreaterThan(500);
-      expect(results.every(({ outcome }) => outcome === rejected)).toBe(true);
+      expect(results.every(({ outcome }) => (outcome as Error).cause === rejected)).toBe(true);
     }
   });
 
@@ -226,7 +226,7 @@ describe('a rejected batch', () => {
     await clock.advance(1_000);
     expect(statements).toHaveLength(17);
     expect(creates.filter(({ outcome }) => outcome === 'created')).toHaveLength(255);
-    expect(creates[100]?.outcome).toBe(rejected);
+    expect(creates[100]?.outcome).toMatchObject({ name: 'RolledBack', cause: rejected });
   });
 
   it('whose callers sent no Authorization is split by `caller`', async () => {
@@ -249,7 +249,7 @@ describe('a rejected batch', () => {
     expect(creates.filter(({ outcome }) => outcome === 'pending')).toEqual([]);
     expect(creates.filter(({ after }) => after > 2_000)).toEqual([]);
     const outcomes = new Set(creates.map(({ outcome }) => (outcome as Error).name));
-    expect(outcomes).toEqual(new Set(['Error', 'StorageBusy']));
+    expect(outcomes).toEqual(new Set(['RolledBack', 'StorageBusy']));
     await clock.advance(60_000);
     expect(clock.timerCount).toBe(0);
   });

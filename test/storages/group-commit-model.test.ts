@@ -327,7 +327,7 @@ class Schedule {
       const mayBeStored = outcome === lost || /did not answer within|one outcome per plant/.test(message);
       if (mayBeStored) expectTrue(this.database.sent.has(plant.name) || !isStored, 'was not sent');
       else expectTrue(!isStored, 'is stored');
-      const known = mayBeStored || name === 'StorageBusy' || outcome === fault;
+      const known = mayBeStored || name === 'StorageBusy' || (outcome as { cause?: unknown }).cause === fault;
       if (kind === 'good') expectTrue(known, 'has a strange answer');
     }
     if (kind === 'no plant') expectTrue(outcome instanceof TypeError, 'is no plant');

@@ -387,7 +387,7 @@ describe('a queue whose circuit is open', () => {
     database.current = () => Promise.reject(new RolledBack('apart', fault));
     const faulty = create(4);
     await clock.endTurn();
-    expect(faulty.outcome).toBe(fault);
+    expect(faulty.outcome).toMatchObject({ name: 'RolledBack', cause: fault });
     database.current = answers;
     const both = [create(5), create(6)];
     await clock.endTurn();

@@ -570,7 +570,7 @@ describe('what the database rolled back', () => {
       for (const id of all) {
         expect(outcomes[id]).toEqual(
           faulty.includes(id)
-            ? { status: 'rejected', reason: fault }
+            ? { status: 'rejected', reason: expect.objectContaining({ name: 'RolledBack', cause: fault }) }
             : { status: 'fulfilled', value: 'created' },
         );
       }

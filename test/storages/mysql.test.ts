@@ -107,7 +107,7 @@ describe('mysqlStorage', () => {
       const { create } = mysqlStorage(pool);
       const outcomes = [1n, 2n].map((id) => create({ id, name: 'Rosa' }, context));
       expect(await Promise.allSettled(outcomes)).toEqual([
-        { status: 'rejected', reason: refused },
+        { status: 'rejected', reason: expect.objectContaining({ name: 'RolledBack', cause: refused }) },
         { status: 'fulfilled', value: 'created' },
       ]);
       expect(log.filter((entry) => entry !== 'unprepare')).toEqual([
@@ -126,7 +126,10 @@ describe('mysqlStorage', () => {
     const { pool, log } = answering(tooLarge, tooLarge);
     const { create } = mysqlStorage(pool);
     const outcomes = [1n, 2n].map((id) => create({ id, name: 'Rosa' }, context));
-    expect(await Promise.allSettled(outcomes)).toMatchObject([{ reason: tooLarge }, { value: 'created' }]);
+    expect(await Promise.allSettled(outcomes)).toMatchObject([
+      { reason: { cause: tooLarge } },
+      { value: 'created' },
+    ]);
     expect(log.filter((entry) => entry !== 'unprepare')).toEqual([
       'INSERT 1,Rosa,,2,Rosa,',
       'destroy',
@@ -314,7 +317,10 @@ describe('mysqlStorage', () => {
   it('never says taken if it cannot see the row', async () => {
     const duplicate = mysqlError({ errno: 1062, sqlState: '23000' });
     const { pool } = answering(duplicate, inserted, []);
-    await expect(mysqlStorage(pool).create({ id: 1n, name: 'Rosa' }, context)).rejects.toBe(duplicate);
+    await expect(mysqlStorage(pool).create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({
+      name: 'RolledBack',
+      cause: duplicate,
+    });
   });
 
   it.each(['', '.', 'a.', 'a.b.c', 'a\0b', 7 as never])('refuses the table %j at once', (table) => {

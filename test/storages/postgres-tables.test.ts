@@ -131,9 +131,7 @@ describe('the type of the name column', () => {
   it('an enum takes its own values', async () => {
     const { create, find } = await open('id bigint PRIMARY KEY, name text NOT NULL, tag mood');
     expect(await create({ id: 1n, name: 'Rosa', tag: 'shy' }, context)).toBe('created');
-    await expect(create({ id: 2n, name: 'Rosa', tag: 'tall' }, context)).rejects.toMatchObject({
-      code: '22P02',
-    });
+    await expect(create({ id: 2n, name: 'Rosa', tag: 'tall' }, context)).rejects.toMatchObject({ cause: { code: '22P02' } });
     expect(await find(1n, context)).toMatchObject({ tag: 'shy' });
   });
 });
@@ -209,7 +207,9 @@ it('a PoolClient that the app gave is released by the app alone', async () => {
   const client = await narrow.connect();
   const { create, find } = postgresStorage(client, { table });
   expect(await create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
-  await expect(create({ id: 2n, name: 'too long a name' }, context)).rejects.toMatchObject({ code: '23514' });
+  await expect(create({ id: 2n, name: 'too long a name' }, context)).rejects.toMatchObject({
+    cause: { code: '23514' },
+  });
   expect(await find(1n, context)).toMatchObject({ name: 'Rosa' });
   expect(narrow.idleCount).toBe(0);
   expect(await create({ id: 3n, name: 'Rosa' }, context)).toBe('created');
@@ -229,7 +229,7 @@ it('a plant whose statement takes longer than statement_timeout fails alone: the
     Array.from({ length: 20 }, (_, i) => create({ id: BigInt(i), name: i === 7 ? 'slow' : 'Rosa' }, context)),
   );
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(19);
-  expect(outcomes[7]).toMatchObject({ reason: { code: '57014' } });
+  expect(outcomes[7]).toMatchObject({ reason: { cause: { code: '57014' } } });
   await hurried.end();
 });
 

@@ -121,7 +121,7 @@ describe('after an error', () => {
     ]);
     expect(query.mock.calls.map(([, values]) => values?.[0])).toEqual([['1', '2'], ['1'], ['2']]);
     query.mockRejectedValueOnce(failure(code));
-    await expect(create(plant(3), context)).rejects.toMatchObject({ code });
+    await expect(create(plant(3), context)).rejects.toMatchObject({ name: 'RolledBack', cause: { code } });
   });
 
   it.each([
@@ -313,7 +313,7 @@ describe("a table of the app's own", () => {
       names.map((name, i) => storage.create(plant(i, name), context)),
     );
     expect(
-      outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : outcome.reason.code)),
+      outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : outcome.reason.cause.code)),
     ).toEqual(['created', '23514', 'created', 'created', '23514']);
     expect(await rows()).toHaveLength(3);
     expect(connected.mock.calls.length).toBeLessThanOrEqual(1);
@@ -322,7 +322,9 @@ describe("a table of the app's own", () => {
   it('that refuses a name twice does not call the id taken', async () => {
     await world.query(`CREATE UNIQUE INDEX ON "${table}" (name)`);
     expect(await storage.create(plant(1, 'Rosa'), context)).toBe('created');
-    await expect(storage.create(plant(2, 'Rosa'), context)).rejects.toMatchObject({ code: '23505' });
+    await expect(storage.create(plant(2, 'Rosa'), context)).rejects.toMatchObject({
+      cause: { code: '23505' },
+    });
   });
 
   it.each([
@@ -352,7 +354,7 @@ describe("a table of the app's own", () => {
       Array.from({ length: 64 }, (_, i) => create(plant(i, i === 21 ? 'nettle' : 'Rosa'), context)),
     );
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(63);
-    expect(outcomes[21]).toMatchObject({ reason: { code } });
+    expect(outcomes[21]).toMatchObject({ reason: { cause: { code } } });
     expect(await rows()).toHaveLength(63);
     await gardeners.end();
   });
@@ -424,7 +426,7 @@ describe('createTable', () => {
     const garden = `garden-${randomUUID()}`;
     const storage = postgresStorage(pool, { table: `${garden}.plants` });
     await expect(storage.createTable()).rejects.toMatchObject({ code: '3F000' });
-    await expect(storage.create(plant(1), context)).rejects.toMatchObject({ code: '42P01' });
+    await expect(storage.create(plant(1), context)).rejects.toMatchObject({ cause: { code: '42P01' } });
     await world.query(`CREATE SCHEMA "${garden}"`);
     await storage.createTable();
     await storage.createTable();

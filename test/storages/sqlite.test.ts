@@ -179,7 +179,7 @@ describe("a table of the app's own", () => {
       names.map((name, i) => create({ id: BigInt(i), name }, context)),
     );
     expect(
-      outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : outcome.reason.code)),
+      outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : outcome.reason.cause.code)),
     ).toEqual([
       'created',
       'SQLITE_CONSTRAINT_CHECK',

@@ -124,7 +124,7 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
       ),
     );
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(63);
-    expect(outcomes[21]).toMatchObject({ reason: { errno: 1644 } });
+    expect(outcomes[21]).toMatchObject({ reason: { cause: { errno: 1644 } } });
   });
 
   it.each(['BIGINT AUTO_INCREMENT', 'BIGINT ZEROFILL'])(
@@ -332,7 +332,7 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
       ),
     );
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(19);
-    expect(outcomes[7]).toMatchObject({ reason: { errno: 1969 } });
+    expect(outcomes[7]).toMatchObject({ reason: { cause: { errno: 1969 } } });
   });
 
   it.each([

@@ -1,0 +1,133 @@
+// What the database definitely rejected: 50004, or 40004 with the text of the option `refuse`.
+import Database from 'libsql';
+import pg from 'pg';
+import { acceptTokens, createPlantStore, type PlantStorage } from 'plant-store';
+import { type MysqlConnection, mysqlStorage } from 'plant-store/mysql';
+import { postgresStorage } from 'plant-store/postgres';
+import { sqliteStorage } from 'plant-store/sqlite';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { PostgresServer } from '../support/postgres.js';
+
+type Refuse = NonNullable<Parameters<typeof sqliteStorage>[1]>['refuse'];
+
+let server: PostgresServer;
+let pool: pg.Pool;
+beforeAll(async () => {
+  server = await PostgresServer.start();
+  pool = new pg.Pool({ connectionString: server.url });
+  pool.on('error', () => {});
+});
+afterAll(async () => {
+  await pool.end();
+  await server.close();
+});
+
+/** MySQL's response to a name that is too long, and to any other plant. */
+const tooLong = Object.assign(new Error('from the driver'), { errno: 1406, sqlState: '22001' });
+const mysqlConnection = {
+  async execute({ sql, values }: { sql: string; values: unknown[] }) {
+    if (sql.includes('information_schema')) return [[], []];
+    if (values.some((value) => String(value).startsWith('nettle'))) throw tooLong;
+    return [{ serverStatus: 2 }, []];
+  },
+  unprepare() {},
+  release() {},
+  destroy() {},
+} as unknown as MysqlConnection;
+
+let tables = 0;
+const storages: Record<string, (refuse: Refuse) => Promise<PlantStorage>> = {
+  async PostgreSQL(refuse) {
+    const table = `plants${tables++}`;
+    await pool.query(
+      `CREATE TABLE ${table} (id bigint PRIMARY KEY, name text NOT NULL CHECK (name NOT LIKE 'nettle%'), tag text)`,
+    );
+    return postgresStorage(pool, { table, refuse });
+  },
+  async SQLite(refuse) {
+    const database = new Database(':memory:');
+    database.exec(
+      "CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL CHECK (name NOT LIKE 'nettle%'), tag TEXT)",
+    );
+    return sqliteStorage(database, { refuse });
+  },
+  MySQL: async (refuse) => mysqlStorage({ getConnection: async () => mysqlConnection }, { refuse }),
+};
+
+/** Creates plants through the handler, at once. */
+async function post(storage: PlantStorage, names: readonly string[]) {
+  const onError = vi.fn();
+  const handle = createPlantStore(storage, acceptTokens('secret'), { onError });
+  const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
+  const posting = names.map((name, id) =>
+    handle({ method: 'POST', url: '/plants', headers, body: JSON.stringify({ id, name }) }),
+  );
+  const responses = await Promise.all(posting);
+  return { onError, bodies: responses.map(({ body }) => JSON.parse(body)) };
+}
+
+describe.each(Object.entries(storages))('%s', (_, open) => {
+  const names = Array.from({ length: 32 }, (_, i) => (i % 8 === 3 ? `nettle ${i}` : `rose ${i}`));
+  const nettles = names.filter((name) => name.startsWith('nettle'));
+
+  it('calls refuse once for each rejected plant of a batch, and its text is the 400', async () => {
+    const refuse = vi.fn((_error: unknown, { name }: { name: string }) => `no ${name}, please`);
+    const { bodies, onError } = await post(await open(refuse), names);
+    expect(bodies).toEqual(
+      names.map((name) =>
+        nettles.includes(name) ? { error: 40004, message: `no ${name}, please` } : { name },
+      ),
+    );
+    expect(refuse.mock.calls.map(([, { name }]) => name).sort()).toEqual([...nettles].sort());
+    expect(onError).not.toHaveBeenCalled();
+  });
+
+  it('rejects with 50004 without refuse, and the database error goes to onError', async () => {
+    const { bodies, onError } = await post(await open(undefined), ['rose', 'nettle']);
+    expect(bodies).toMatchObject([{ name: 'rose' }, { error: 50004 }]);
+    expect(onError.mock.calls).toMatchObject([
+      [{ name: 'RolledBack', cause: expect.any(Error) }, expect.anything()],
+    ]);
+  });
+
+  it.each<[string, () => unknown, unknown]>([
+    ['returns undefined', () => undefined, /./],
+    [
+      'throws',
+      () => {
+        throw new Error('a bug');
+      },
+      /a bug/,
+    ],
+    ['is async', async () => 'late', /refuse must return a string/],
+    ['rejects', () => Promise.reject(new Error('late')), /refuse must return a string/],
+    ['returns null', () => null, /refuse must return a string/],
+    ['returns a number', () => 7, /refuse must return a string/],
+  ])('rejects with 50004 if refuse %s', async (_how, refuse, why) => {
+    const { bodies, onError } = await post(await open(refuse as Refuse), ['nettle', 'rose']);
+    expect(bodies).toMatchObject([{ error: 50004 }, { name: 'rose' }]);
+    expect(onError).toHaveBeenCalledTimes(1);
+    expect(String(onError.mock.calls[0]?.[0].cause)).toMatch(why as RegExp);
+  });
+
+  it('uses its own sentence if refuse returns an empty text', async () => {
+    const { bodies } = await post(await open(() => ''), ['nettle']);
+    expect(bodies).toMatchObject([{ error: 40004, message: expect.stringMatching(/\w/) }]);
+  });
+
+  it('throws at once if refuse is no function', async () => {
+    await expect(open('no nettles' as never)).rejects.toThrow(new TypeError('refuse must be a function'));
+  });
+});
+
+it('is never called for a statement that took too long, or for an unknown outcome', async () => {
+  const refuse = vi.fn(() => 'no');
+  for (const code of ['57014', '08006', '57P01']) {
+    const query = async (text: string) => {
+      if (!text.startsWith('INSERT')) return { rows: [] };
+      throw Object.assign(new Error(code), { code });
+    };
+    await post(postgresStorage({ query }, { refuse }), ['rose']);
+  }
+  expect(refuse).not.toHaveBeenCalled();
+});
