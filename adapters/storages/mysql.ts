@@ -50,7 +50,8 @@ export const schema = schemaOf('`plants`');
  * ```ts
  * import { createPool } from 'mysql2/promise';
  *
- * const storage = mysqlStorage(createPool('mysql://user:password@localhost/garden'));
+ * const pool = createPool({ uri: 'mysql://user:password@localhost/garden', connectTimeout: 5_000 });
+ * const storage = mysqlStorage(pool);
  * await storage.createTable();
  * const handle = createPlantStore(storage, acceptTokens('secret'));
  * ```

@@ -5,8 +5,9 @@ import { acceptTokens, createPlantStore } from 'plant-store';
 import { toExpress } from 'plant-store/express';
 import { postgresStorage } from 'plant-store/postgres';
 
-// After query_timeout the pool closes a connection that hangs, and can then open another.
-const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, query_timeout: 10_000 });
+// After these times the pool closes a connection or a login that hangs, and can then open another.
+const timeouts = { query_timeout: 10_000, connectionTimeoutMillis: 5_000 };
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, ...timeouts });
 // Without a listener, a dropped idle connection crashes the process.
 pool.on('error', (error) => console.error(error.message));
 

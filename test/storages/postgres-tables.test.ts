@@ -131,7 +131,9 @@ describe('the type of the name column', () => {
   it('an enum takes its own values', async () => {
     const { create, find } = await open('id bigint PRIMARY KEY, name text NOT NULL, tag mood');
     expect(await create({ id: 1n, name: 'Rosa', tag: 'shy' }, context)).toBe('created');
-    await expect(create({ id: 2n, name: 'Rosa', tag: 'tall' }, context)).rejects.toMatchObject({ cause: { code: '22P02' } });
+    await expect(create({ id: 2n, name: 'Rosa', tag: 'tall' }, context)).rejects.toMatchObject({
+      cause: { code: '22P02' },
+    });
     expect(await find(1n, context)).toMatchObject({ tag: 'shy' });
   });
 });
