@@ -23,6 +23,12 @@ const packages = [
   'next@16',
   'react@19',
   'react-dom@19',
+  // Agents and patches that wrap the handlers of an app.
+  'newrelic@13',
+  '@sentry/node@11',
+  'dd-trace@5',
+  'express-async-errors@3',
+  'express@4',
 ];
 
 /** Builds the package, and installs the runtimes from npm in a temporary folder. */
