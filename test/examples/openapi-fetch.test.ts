@@ -1,0 +1,32 @@
+// The types of examples/clients/openapi-fetch.ts are what openapi-typescript really writes, but for the id.
+import openapiTS, { astToString } from 'openapi-typescript';
+import { openapi } from 'plant-store/openapi';
+import ts from 'typescript';
+import { expect, it } from 'vitest';
+import { root } from '../support/root.js';
+
+/** As examples/README.md has it. */
+const transform = ({ format }: { format?: string }) =>
+  format === 'int64' ? ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword) : undefined;
+
+async function types(options: object): Promise<string> {
+  // Without descriptions, because they change more often than the types.
+  const text = JSON.stringify(openapi(), (key, value) =>
+    key === 'description' && typeof value === 'string' ? undefined : value,
+  );
+  return astToString(await openapiTS(text, options));
+}
+
+it('plant-types.ts is what openapi-typescript writes (npm run test:only -- -u writes it anew)', async () => {
+  const head =
+    '// Made by openapi-typescript, with int64 as bigint (examples/README.md has the line). Do not edit.\n';
+  const text = head + (await types({ transform }));
+  await expect(text).toMatchFileSnapshot(`${root}examples/clients/plant-types.ts`);
+  expect(text).toContain('id: bigint;');
+});
+
+it('without the transform, openapi-typescript makes the id a number', async () => {
+  const plain = await types({});
+  expect(plain).toContain('id: number;');
+  expect((await types({ transform })).replace('id: bigint;', 'id: number;')).toBe(plain);
+});

@@ -1,0 +1,93 @@
+// README.md by paste: the tarball in an empty directory, on each version of Node. The client also on Bun and Deno.
+import { execFile, execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createPlant } from '../../support/plants.js';
+import { freePort, type Program, startProgram, urlOf } from '../../support/program.js';
+import { root } from '../../support/root.js';
+import { tool } from './runtimes.js';
+
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+const [server = '', client = ''] = [
+  /```js\n([\s\S]*?)```/,
+  /```ts\n(import \{ createPlantClient[\s\S]*?)```/,
+].map((block) => block.exec(readme)?.[1]);
+const [install = ''] = /^npm install .*$/m.exec(readme) ?? [];
+const [curl = ''] = /^curl .*$/m.exec(readme) ?? [];
+const shell = promisify(execFile);
+const nodes = [
+  ['20', process.execPath],
+  ...['22', '24'].map((version) => [version, tool(`node${version}/bin/node`)] as const),
+] as const;
+let folder: string;
+
+function start(command: readonly string[], env: Record<string, string>): Program {
+  const program = startProgram(command, env, folder);
+  onTestFinished(async () => {
+    program.child.kill('SIGKILL');
+    await program.exit;
+  });
+  return program;
+}
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'plant-store-quick-start-'));
+  const npm = (cwd: string, ...args: string[]) => execFileSync('npm', args, { cwd, encoding: 'utf8' });
+  // The setup of these tests has built dist/.
+  const [packed] = JSON.parse(npm(root, 'pack', '--ignore-scripts', '--json', '--pack-destination', folder));
+  writeFileSync(join(folder, 'package.json'), '{}');
+  const [, , ...names] = install.split(' ');
+  const packages = names.map((name) => (name === 'plant-store' ? `./${packed.filename}` : name));
+  npm(folder, 'install', '--no-audit', '--no-fund', '--prefer-offline', ...packages);
+  writeFileSync(join(folder, 'server.mjs'), server);
+  writeFileSync(join(folder, 'client.mjs'), client);
+}, 120_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe.each(nodes)('on Node %s', (_version, node) => {
+  test('the quick start of README.md returns what README.md shows, to curl and to the client', async () => {
+    const port = await freePort();
+    const program = start([node!, 'server.mjs'], { PORT: String(port) });
+    await program.printed(/^Listening on .*\n$/);
+    const { stdout } = await shell('sh', ['-c', curl.replace(':3000', `:${port}`)]);
+    expect(stdout).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\n\{"name":"Rosa canina"\}$/);
+    for (const runtime of [[node!], [tool('.bin/bun')], [tool('.bin/deno'), 'run', '--allow-all']]) {
+      const created = start([...runtime, 'client.mjs'], { URL: `http://127.0.0.1:${port}/api` });
+      expect(await created.exit).not.toBe(0);
+      expect(created.output()).toContain('A plant with id 9007199254740993 exists.');
+    }
+  });
+
+  test('a port that is in use ends the quick start with a clear error', async () => {
+    const port = String(await freePort());
+    await start([node!, 'server.mjs'], { PORT: port }).printed(/Listening/);
+    const second = start([node!, 'server.mjs'], { PORT: port });
+    expect(await second.exit).toBe(1);
+    expect(second.output()).toMatch(/EADDRINUSE: address already in use/);
+  });
+
+  test('npx plant-store serves its page and stores plants', async () => {
+    const program = start([node!, 'node_modules/plant-store/dist/cli.js'], { PORT: '0', DATABASE_URL: '' });
+    const url = await urlOf(program);
+    expect(await (await fetch(url)).text()).toContain('<form id="create"');
+    const { status } = await createPlant(url, `{"id":${Date.now()},"name":"Ilex"}`, 'for-evaluation-only');
+    expect(status).toBe(200);
+    program.child.kill('SIGINT');
+    expect(await program.exit).toBe(0);
+    // Without a driver nearby, Node 20 has no SQLite.
+    const isStored = /Storage {3}\/.*plants\.db\n/.test(program.output());
+    expect(existsSync(join(folder, 'plants.db'))).toBe(isStored);
+    expect(program.output()).not.toMatch(/warning/i);
+    if (node !== process.execPath) expect(isStored).toBe(true);
+    rmSync(join(folder, 'plants.db'), { force: true });
+  });
+});
+
+test('on Node 18, npx plant-store says in one line that it is too old', async () => {
+  const program = start([tool('node18/bin/node'), 'node_modules/plant-store/dist/cli.js'], {});
+  expect(await program.exit).toBe(1);
+  expect(program.output()).toMatch(/^plant-store: requires Node 20 or later, found 18\.[\d.]+\n$/);
+});
