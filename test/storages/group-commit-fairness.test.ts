@@ -390,6 +390,32 @@ describe('a locked row', () => {
     for (const { outcome } of askers.flat()) expect(outcome).toEqual(isBusy);
   });
 
+  it('does not make batches smaller: those of this turn join those that waited', async () => {
+    // The database does not wait for the lock, so that the locked create pauses nearly all the time.
+    const opened = open({}, async (plants) => {
+      if (plants.some(({ name }) => name === 'locked')) throw new RolledBack('together', locked);
+      await opened.clock.sleep(statementMs);
+      return plants.map(() => 'created');
+    });
+    const { clock, create, queue, statements } = opened;
+    create('another', 'locked', 5);
+    await clock.advance(1_000);
+    for (let client = 0; client < 10; client++) {
+      // Each sends its next create in the turn in which its last one settled.
+      void (async () => {
+        for (let i = 0; i < 50; i++) {
+          const id = BigInt(1_000 * (client + 1) + i);
+          await queue.create({ id, name: 'good' }, contextOf(`stranger ${client}`));
+        }
+      })();
+    }
+    // One more arrives in the middle of each statement.
+    for (let i = 0; i < 50; i++) clock.setTimer(() => create('stranger', 'good', 100_000 + i), 1 + 2 * i);
+    await clock.advance(3_000);
+    const sizes = statements.map(({ length }) => length);
+    expect(sizes.filter((size) => size === 11).length).toBeGreaterThan(40);
+  });
+
   it('is stored soon after it is unlocked', async () => {
     const { clock, create, isLocked } = open();
     const asker = create('another', 'locked', 5);

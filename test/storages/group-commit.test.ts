@@ -114,6 +114,26 @@ describe('a batch', () => {
     },
   );
 
+  it('still starts by setImmediate after a first turn that took longer than a timer', async () => {
+    const { setImmediate } = globalThis;
+    const immediate = vi.fn(setImmediate);
+    Object.assign(globalThis, { setImmediate: immediate });
+    vi.resetModules();
+    const { groupCommit: fresh } = await import('../../src/group-commit/queue.js');
+    Object.assign(globalThis, { setImmediate });
+    const { create } = fresh(async (plants) => plants.map(() => 'created'));
+    // As after a long turn: the timer has expired before the turn ends.
+    const expired = new AbortController();
+    const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(expired.signal);
+    const creating = create(plant(1), context);
+    expired.abort();
+    expect(await creating).toBe('created');
+    timeout.mockRestore();
+    immediate.mockClear();
+    expect(await create(plant(2), context)).toBe('created');
+    expect(immediate).toHaveBeenCalledTimes(1);
+  });
+
   it('leaves no timer when it settles', async () => {
     const { calls, createMany } = byHand();
     const timers = active('Timeout');
