@@ -28,7 +28,11 @@ export type SqliteStorage = SqlStorage;
 const columns: Columns = { id: 'INTEGER PRIMARY KEY', name: 'TEXT NOT NULL', tag: 'TEXT' };
 const members = membersOf(columns);
 const list = members.join(', ');
-const plantList = members.map((member) => `plant.${member}`).join(', ');
+// Without the id, which drivers round, and at which node:sqlite throws.
+const plantList = members
+  .filter((member) => member !== 'id')
+  .map((member) => `plant.${member}`)
+  .join(', ');
 
 /** The table, in SQL, for a migration. `createTable` runs the same text. */
 export const schema = schemaOf('"plants"');

@@ -101,6 +101,34 @@ const storages: Record<string, () => OpenedStorage<unknown> | Promise<OpenedStor
       close: () => void database.close(),
     };
   },
+  async 'SQLite on a driver that throws at a large integer, as node:sqlite does'() {
+    const database = new Database(':memory:');
+    const strict = {
+      exec: (sql: string) => database.exec(sql),
+      prepare(sql: string) {
+        const statement = database.prepare(sql);
+        return {
+          all(...values: unknown[]) {
+            const rows = statement.all(...values) as object[];
+            const large = rows
+              .flatMap((row) => Object.values(row))
+              .find((value) => typeof value === 'number' && !Number.isSafeInteger(value));
+            if (large)
+              throw new RangeError(`Value is too large to be represented as a JavaScript number: ${large}`);
+            return rows;
+          },
+        };
+      },
+    };
+    const storage = sqliteStorage(strict);
+    await storage.createTable();
+    return {
+      storage,
+      caller: 'anyone',
+      peek: (id) => peekSqlite(database, 'plants', id),
+      close: () => void database.close(),
+    };
+  },
   PGlite: () => openPostgres(pglite),
   PostgreSQL: () => openPostgres(pool),
 };
