@@ -1,16 +1,7 @@
 import { type CreateOutcome, groupCommit, type NewPlant, RolledBack, StorageBusy } from '../../src/index.js';
 import { commitTogether, quote, rejected, type SqlOptions, type SqlStorage } from './_sql.js';
-import {
-  type Columns,
-  checkColumns,
-  definitionsOf,
-  membersOf,
-  outcomesOf,
-  plantOf,
-  type Stored,
-  textOf,
-  UnusableTable,
-} from './_table.js';
+import { columns, foundIn, schemaOf } from './_sqlite-table.js';
+import { membersOf, outcomesOf, plantOf, type Stored, textOf, UnusableTable } from './_table.js';
 
 /** The part that this storage uses of a connection of `libsql`, `better-sqlite3`, `node:sqlite` or `bun:sqlite`. */
 export interface SqliteDatabase {
@@ -25,7 +16,6 @@ export type SqliteOptions = SqlOptions;
 /** What `sqliteStorage` returns. */
 export type SqliteStorage = SqlStorage;
 
-const columns: Columns = { id: 'INTEGER PRIMARY KEY', name: 'TEXT NOT NULL', tag: 'TEXT' };
 const members = membersOf(columns);
 const list = members.join(', ');
 // Without the id, which drivers round, and at which node:sqlite throws.
@@ -36,10 +26,6 @@ const plantList = members
 
 /** The table, in SQL, for a migration. `createTable` runs the same text. */
 export const schema = schemaOf('"plants"');
-
-function schemaOf(table: string): string {
-  return `CREATE TABLE IF NOT EXISTS ${table} (${definitionsOf(columns)})`;
-}
 
 /**
  * Stores plants in SQLite through your connection, which it neither configures nor closes. The connection's settings
@@ -149,18 +135,7 @@ class SqliteTable {
     const info = this.database
       .prepare('SELECT name, type FROM pragma_table_info(?)')
       .all(this.options.table ?? 'plants');
-    const found = (info as { name: string; type: string }[])
-      .filter(({ name }) => members.includes(name as never))
-      .map(({ name, type }) => {
-        const affinity = affinityOf(type);
-        return {
-          name,
-          type,
-          affinity,
-          isExact: name === 'id' ? affinity !== 'REAL' : /TEXT|NONE/.test(affinity),
-        };
-      });
-    checkColumns(this.#name, found, columns);
+    const found = foundIn(this.#name, info as { name: string; type: string }[]);
     this.#isUsable = found.length > 0;
     if (found.some(({ name, affinity }) => name === 'id' && affinity === 'TEXT')) this.#id = 'new.value';
   }
@@ -202,14 +177,6 @@ FROM json_each(?) AS new JOIN ${this.#name} AS plant ON plant.id = ${this.#id}`;
       // SQLite has rolled back by itself, as it does when the disk is full.
     }
   }
-}
-
-/** The affinity of a column, by the rules of SQLite: REAL rounds ids, and what is no text changes names such as `007`. */
-function affinityOf(type: string): 'INTEGER' | 'TEXT' | 'NONE' | 'REAL' | 'NUMERIC' {
-  if (/INT/i.test(type)) return 'INTEGER';
-  if (/CHAR|CLOB|TEXT/i.test(type)) return 'TEXT';
-  if (/BLOB|^$/i.test(type)) return 'NONE';
-  return /REAL|FLOA|DOUB/i.test(type) ? 'REAL' : 'NUMERIC';
 }
 
 /** Whether another connection holds the lock (SQLITE_BUSY, as each driver reports it). */

@@ -40,7 +40,7 @@ it('a new optional member of a plant is a type error in each file that would dro
       'adapters/storages/_table.ts',
       'adapters/storages/_mysql-table.ts',
       'adapters/storages/_postgres-table.ts',
-      'adapters/storages/sqlite.ts',
+      'adapters/storages/_sqlite-table.ts',
       'test/published/storage-promises.ts',
       'test/published/trial.ts',
     ]),
