@@ -312,7 +312,7 @@ describe('a duplicate of a create whose outcome is unknown', () => {
     expect(calls).toBeGreaterThan(1);
   });
 
-  it.each([new PlantRefused('too thorny'), new StorageBusy()])(
+  it.each([new PlantRefused('too thorny'), new StorageBusy(), new RolledBack('apart', new Error('a CHECK'))])(
     'rejects as busy if the first was definitely not stored: %s',
     async (refusal) => {
       let calls = 0;
