@@ -16,7 +16,7 @@ export interface OpenedHost {
 /** As much of `fetch` as the cases need. */
 export type FetchLike = (
   url: string,
-  init: { method: string; headers: Record<string, string>; body?: Uint8Array<ArrayBuffer> },
+  init: { method: string; headers: Record<string, string>; body?: ReturnType<typeof Uint8Array.of> },
 ) => Promise<{
   readonly status: number;
   readonly headers: { get(name: string): string | null };
@@ -116,7 +116,7 @@ export interface CompleteRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Record<string, string>;
-  readonly body: Uint8Array<ArrayBuffer> | undefined;
+  readonly body: ReturnType<typeof Uint8Array.of> | undefined;
 }
 
 export interface Answer {
@@ -140,7 +140,7 @@ export function requestOf(
   };
 }
 
-function bytesOf(body: NonNullable<CaseRequest['body']>): Uint8Array<ArrayBuffer> {
+function bytesOf(body: NonNullable<CaseRequest['body']>): ReturnType<typeof Uint8Array.of> {
   const parts = typeof body === 'string' ? [body] : body;
   const bytes = parts.map((part) => {
     if (typeof part === 'string') return new TextEncoder().encode(part);

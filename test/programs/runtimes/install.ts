@@ -23,6 +23,9 @@ const packages = [
   'next@16',
   'react@19',
   'react-dom@19',
+  ...['5.0', '5.4', '5.6', '5.9', 'latest'].map(
+    (version) => `typescript-${version}@npm:typescript@${version}`,
+  ),
   // Agents and patches that wrap the handlers of an app.
   'newrelic@13',
   '@sentry/node@11',
