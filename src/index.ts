@@ -10,7 +10,8 @@ export {
   type CreateOutcome,
   RolledBack,
 } from './group-commit/create-many.js';
-export { type GroupCommitOptions, groupCommit } from './group-commit/queue.js';
+export { groupCommit } from './group-commit/group-commit.js';
+export type { GroupCommitOptions } from './group-commit/options.js';
 export { type GuardOptions, guard } from './guard.js';
 export type {
   MaybePromise,

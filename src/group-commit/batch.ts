@@ -5,6 +5,18 @@ import { Attempt } from './attempt.js';
 import { type CreateMany, type CreateOutcome, type RolledBack, unavailable } from './create-many.js';
 import { dedupe, firstCall, type WaitingCreate } from './waiting-create.js';
 
+/**
+ * Ends a batch before its text, at 3 bytes a character, fills a statement of 1 MiB: databases refuse longer ones
+ * (MySQL's `max_allowed_packet`). A longer plant is sent alone.
+ */
+export const maxBatchText = 262_144;
+
+/**
+ * A rejection that took this long, in milliseconds, waited for a lock, and so will the next. The batch is then split
+ * into sixteen parts, not two: two waits find a lone plant among 256, not eight.
+ */
+export const slowRejectionMs = 100;
+
 /** What a batch needs from its queue. */
 export interface BatchQueue<Caller> {
   readonly createMany: CreateMany<Caller>;

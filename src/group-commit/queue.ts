@@ -1,94 +1,14 @@
-import { type Complete, checkOptions, integer } from '../options.js';
+import { type Complete, checkOptions } from '../options.js';
 import type { NewPlant } from '../plant/plant.js';
-import type { PlantStorage, StorageContext } from '../storage.js';
+import type { StorageContext } from '../storage.js';
 import { type Clock, systemClock } from '../timers.js';
-import { Batch, type BatchQueue } from './batch.js';
+import { Batch, type BatchQueue, maxBatchText, slowRejectionMs } from './batch.js';
+import { Circuit } from './circuit.js';
 import { type CreateMany, unavailable } from './create-many.js';
+import { type GroupCommitOptions, groupCommitRules } from './options.js';
 import { Room } from './room.js';
 import { Suspects } from './suspects.js';
 import { type CreateOwner, firstCall, WaitingCreate } from './waiting-create.js';
-
-/** The options of `groupCommit`. */
-export interface GroupCommitOptions<Caller = unknown> {
-  /** Maximum plants in one batch; a batch also ends after 256 Ki characters of text. Default: 256. */
-  readonly maxBatch?: number | undefined;
-  /** Maximum pending creates, queued or in flight; more fail with `StorageBusy`. Default: 10 000. */
-  readonly maxQueued?: number | undefined;
-  /** Maximum characters of text that these creates have together. Default: 33 554 432. */
-  readonly maxQueuedText?: number | undefined;
-  /** How long a create may take, from its call until it settles, in milliseconds. Default: 10 000. */
-  readonly timeoutMs?: number | undefined;
-  /** What an id is unique within, compared by `===`: `({ caller }) => caller.tenant`, say. Default: one namespace for all. */
-  readonly namespace?: ((context: StorageContext<Caller>) => unknown) | undefined;
-}
-
-/** @internal shared with the storages whose statements keep the same time */
-export const defaultTimeoutMs = 10_000;
-
-const rules = () => ({
-  maxBatch: integer(256, 1),
-  maxQueued: integer(10_000, 1),
-  maxQueuedText: integer(33_554_432, 1),
-  timeoutMs: integer(defaultTimeoutMs, 1),
-  namespace: [() => undefined, (value: unknown) => typeof value === 'function', 'a function'] as const,
-});
-
-/**
- * Ends a batch before its text, at 3 bytes a character, fills a statement of 1 MiB: databases refuse longer ones
- * (MySQL's `max_allowed_packet`). A longer plant is sent alone.
- */
-const maxBatchText = 262_144;
-
-/**
- * Timeout of the first probe, in milliseconds. Doubles after a probe that was sent but did not settle, so that a slow
- * database is recognised too.
- */
-const firstProbeMs = 250;
-
-/**
- * A rejection that took this long, in milliseconds, waited for a lock, and so will the next. The batch is then split
- * into sixteen parts, not two: two waits find a lone plant among 256, not eight.
- */
-const slowRejectionMs = 100;
-
-/**
- * Creates a storage that writes in batches: all creates of one event-loop turn, then all that arrive while a batch is in
- * flight. At most one batch is in flight.
- *
- * Each create settles within `timeoutMs`. On timeout it rejects with `StorageBusy` if it was definitely not stored,
- * otherwise with an error (outcome unknown). If a whole batch times out, the circuit opens: creates fail fast with
- * `StorageBusy`, apart from one probe at a time. A create that waited for another batch is not sent if its client has
- * disconnected meanwhile.
- *
- * A rejected batch (`RolledBack`) is split by client, and each client's part is bisected in turns with everybody else's
- * batches. Clients are distinguished by their `Authorization` header: those that share one token wait for each other.
- *
- * @throws {TypeError} that names a bad option
- *
- * @example
- * ```ts
- * import pg from 'pg';
- *
- * const pool = new pg.Pool();
- * const insert = `INSERT INTO plants (id, name, tag) SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])
- *   ON CONFLICT (id) DO NOTHING RETURNING id::text`;
- * const storage = groupCommit(async (plants) => {
- *   const ids = plants.map(({ id }) => String(id));
- *   const names = plants.map(({ name }) => name);
- *   const tags = plants.map(({ tag }) => tag ?? null);
- *   const { rows } = await pool.query<{ id: string }>(insert, [ids, names, tags]);
- *   const created = new Set(rows.map((row) => row.id));
- *   return ids.map((id) => (created.has(id) ? 'created' : 'taken'));
- * });
- * ```
- */
-export function groupCommit<Caller = unknown>(
-  createMany: CreateMany<Caller>,
-  options: GroupCommitOptions<Caller> = {},
-): PlantStorage<Caller> {
-  const queue = new Queue(createMany, options);
-  return { create: (plant, context) => queue.create(plant, context) };
-}
 
 /** @internal Gathers creates into batches. Exported for tests, which pass a clock. */
 export class Queue<Caller> implements BatchQueue<Caller>, CreateOwner<Caller> {
@@ -104,8 +24,7 @@ export class Queue<Caller> implements BatchQueue<Caller>, CreateOwner<Caller> {
   #idleSince = 0;
   /** When the database last settled or rejected a batch. */
   #answeredAt = Number.NEGATIVE_INFINITY;
-  /** Set while the circuit is open: from a batch timing out until a probe settles. */
-  #circuit: { readonly cause: unknown; readonly probeMs: number } | undefined;
+  readonly #circuit: Circuit;
   /** Whether the last batch was one of suspects. */
   #isSuspects = false;
   /** When the last batch was taken from the queue. */
@@ -122,20 +41,21 @@ export class Queue<Caller> implements BatchQueue<Caller>, CreateOwner<Caller> {
     options: GroupCommitOptions<Caller>,
     readonly clock: Clock = systemClock,
   ) {
-    this.#settings = checkOptions(options, rules());
+    this.#settings = checkOptions(options, groupCommitRules());
     this.#suspects = new Suspects(this.#settings.timeoutMs);
+    this.#circuit = new Circuit(this.#settings.timeoutMs);
     this.#room = new Room(this.#settings.maxQueued, this.#settings.maxQueuedText);
     this.now = clock.now;
   }
 
   get isProbing(): boolean {
-    return this.#circuit !== undefined;
+    return this.#circuit.isOpen;
   }
 
   create(plant: NewPlant, context: StorageContext<Caller>): Promise<'created' | 'taken'> {
     try {
       const create = new WaitingCreate(plant, context, this.#settings.namespace(context), this);
-      if (this.#circuit && this.#isRunning) throw unavailable(this.#circuit.cause);
+      if (this.#circuit.isOpen && this.#isRunning) throw unavailable(this.#circuit.cause);
       this.#room.reserve(create.textLength);
       this.#waiting.push(create);
       this.#wake();
@@ -158,7 +78,7 @@ export class Queue<Caller> implements BatchQueue<Caller>, CreateOwner<Caller> {
   #sendNext(): void {
     const creates = this.#nextTurn();
     if (this.#isSuspects || !this.#suspects.isEmpty) this.#watch();
-    if (creates.length > 0) new Batch(creates, this.#timeMs, this).send();
+    if (creates.length > 0) new Batch(creates, this.#circuit.attemptMs, this).send();
     else this.#pause();
   }
 
@@ -176,37 +96,25 @@ export class Queue<Caller> implements BatchQueue<Caller>, CreateOwner<Caller> {
     return Math.max(this.#suspectsRestUntil, this.#suspects.readyAt);
   }
 
-  /** Of an attempt: a probe gets less. */
-  get #timeMs(): number {
-    return this.#circuit?.probeMs ?? this.#settings.timeoutMs;
-  }
-
   /** Good batches and suspects take turns. If both wait they get equal time, because a suspect may wait for a lock. */
   #nextTurn(): readonly WaitingCreate<Caller>[] {
     if (!this.#isSuspects && this.#suspects.isEmpty) return this.#take(this.#waiting);
     const now = this.now();
+    const good = () => this.#take(this.#waiting);
     const suspects = () => (now < this.#suspectsRestUntil ? [] : this.#suspects.next(now, this.#take));
-    if (!this.#isSuspects) {
-      const creates = suspects();
-      this.#isSuspects = creates.length > 0;
-      if (this.#isSuspects) return creates;
-    }
-    const good = this.#take(this.#waiting);
-    if (!this.#isSuspects) return good;
-    if (good.length > 0) {
-      this.#isSuspects = false;
-      this.#suspectsRestUntil = now + this.#lastMs;
-      return good;
-    }
-    const creates = suspects();
-    this.#isSuspects = creates.length > 0;
+    const wereSuspects = this.#isSuspects;
+    const others = wereSuspects ? good() : suspects();
+    const isOthersTurn = others.length > 0;
+    if (wereSuspects && isOthersTurn) this.#suspectsRestUntil = now + this.#lastMs;
+    const creates = isOthersTurn ? others : wereSuspects ? suspects() : good();
+    this.#isSuspects = wereSuspects !== isOthersTurn && creates.length > 0;
     return creates;
   }
 
   /** Takes the next creates to send from the start of a list. Those that disconnected or timed out are rejected instead. */
   readonly #take = (list: WaitingCreate<Caller>[]): readonly WaitingCreate<Caller>[] => {
     this.#sentAt = this.now();
-    const dueSince = this.#sentAt - this.#timeMs;
+    const dueSince = this.#sentAt - this.#circuit.attemptMs;
     const mayClaim = list === this.#waiting && !this.#suspects.isEmpty;
     const batch: WaitingCreate<Caller>[] = [];
     let count = 0;
@@ -232,7 +140,7 @@ export class Queue<Caller> implements BatchQueue<Caller>, CreateOwner<Caller> {
     this.#idleSince = this.now();
     this.#lastMs = this.#idleSince - this.#sentAt;
     if (end === 'settled' || end === 'apart') {
-      this.#circuit = undefined;
+      this.#circuit.close();
       this.#answeredAt = this.#idleSince;
     }
     if (end === 'later') this.#suspects.addRetry(open, this.#idleSince, this.#lastMs);
@@ -254,8 +162,7 @@ export class Queue<Caller> implements BatchQueue<Caller>, CreateOwner<Caller> {
 
   /** Fails everything queued, then all but one probe at a time. */
   #openCircuit(cause: unknown, isSlow: boolean): void {
-    const probeMs = this.#circuit ? (isSlow ? 2 : 1) * this.#circuit.probeMs : firstProbeMs;
-    this.#circuit = { cause, probeMs: Math.min(probeMs, this.#settings.timeoutMs) };
+    this.#circuit.open(cause, isSlow);
     for (const create of [...this.#waiting.splice(0), ...this.#suspects]) create.refuse(unavailable(cause));
     this.#suspects.clear();
   }

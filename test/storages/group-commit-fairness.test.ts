@@ -8,7 +8,8 @@ import {
   type StorageContext,
 } from 'plant-store';
 import { describe, expect, it } from 'vitest';
-import { type GroupCommitOptions, Queue } from '../../src/group-commit/queue.js';
+import type { GroupCommitOptions } from '../../src/group-commit/options.js';
+import { Queue } from '../../src/group-commit/queue.js';
 import { SimulatedClock } from '../support/clock.js';
 
 const statementMs = 2;

@@ -1,7 +1,8 @@
 // When creates settle, and how, on a simulated clock.
 import { type BatchCall, type CreateMany, type NewPlant, RolledBack, type StorageContext } from 'plant-store';
 import { describe, expect, it, vi } from 'vitest';
-import { type GroupCommitOptions, Queue } from '../../src/group-commit/queue.js';
+import type { GroupCommitOptions } from '../../src/group-commit/options.js';
+import { Queue } from '../../src/group-commit/queue.js';
 import { SimulatedClock } from '../support/clock.js';
 
 const request = { method: 'POST', url: '/plants', headers: {} };

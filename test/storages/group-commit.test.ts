@@ -103,7 +103,7 @@ describe('a batch', () => {
       const { setImmediate, MessageChannel } = globalThis;
       for (const name of missing) Reflect.deleteProperty(globalThis, name);
       vi.resetModules();
-      const { create } = (await import('../../src/group-commit/queue.js')).groupCommit(createMany);
+      const { create } = (await import('../../src/group-commit/group-commit.js')).groupCommit(createMany);
       Object.assign(globalThis, { setImmediate, MessageChannel });
       create(plant(1), context);
       for (let i = 0; i < 100; i++) await null;
@@ -119,7 +119,7 @@ describe('a batch', () => {
     const immediate = vi.fn(setImmediate);
     Object.assign(globalThis, { setImmediate: immediate });
     vi.resetModules();
-    const { groupCommit: fresh } = await import('../../src/group-commit/queue.js');
+    const { groupCommit: fresh } = await import('../../src/group-commit/group-commit.js');
     Object.assign(globalThis, { setImmediate });
     const { create } = fresh(async (plants) => plants.map(() => 'created'));
     // As after a long turn: the timer has expired before the turn ends.
