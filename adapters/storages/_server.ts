@@ -13,8 +13,8 @@ import { plantOf, TooLong, UnusableTable } from './_table.js';
 /**
  * What an error says of the plants that were sent. `transient`: nothing was stored, and sending again may help.
  * `permanent`: nothing was stored, and sending again cannot help. `locked`: nothing was stored, because another
- * transaction holds a lock that a plant needs. `expired`: nothing was stored, because the statement took too long. `rejected`: nothing was stored, maybe because of a plant of the batch.
- * `unknown`: the plants may or may not be stored.
+ * transaction holds a lock that a plant needs. `expired`: nothing was stored, because the statement took too long.
+ * `rejected`: nothing was stored, maybe because of a plant of the batch. `unknown`: the plants may or may not be stored.
  */
 export type Meaning = 'transient' | 'permanent' | 'locked' | 'expired' | 'rejected' | 'unknown';
 
@@ -54,26 +54,92 @@ export function serverStorage<Connection, Table>(
   server: Server<Connection, Table>,
   options: SqlOptions,
 ): SqlStorage {
-  const { timeoutMs = 10_000 } = options;
-  const isPool = 'connect' in server.source;
-  const lease = leasesOf(server.source, timeoutMs);
-  type Work<T> = (connection: Connection) => Promise<T>;
+  const table = new ServerTable(server, options);
+  return {
+    ...commitTogether((plants, contexts, call) => table.insert(plants, contexts, call), options),
+    find: (id) => table.find(id),
+    createTable: () => table.create(),
+  };
+}
+
+type Work<Connection, T> = (connection: Connection) => Promise<T>;
+
+class ServerTable<Connection, Table> {
+  readonly #server: Server<Connection, Table>;
+  readonly #options: SqlOptions;
+  readonly #timeoutMs: number;
+  readonly #lease: () => Lease<Connection>;
+  #known: Table | undefined;
+
+  constructor(server: Server<Connection, Table>, options: SqlOptions) {
+    this.#server = server;
+    this.#options = options;
+    this.#timeoutMs = options.timeoutMs ?? 10_000;
+    this.#lease = leasesOf(server.source, this.#timeoutMs);
+  }
+
+  async insert(...[plants, contexts, call]: Parameters<CreateMany<unknown>>): Promise<CreateOutcome[]> {
+    try {
+      return await this.#onConnection(call, async (connection) => {
+        const table = await this.#look(connection);
+        call.sent = true;
+        return this.#server.insert(connection, table, plants);
+      });
+    } catch (error) {
+      if (error instanceof UnusableTable) return plants.map(() => new RolledBack('apart', error));
+      // One create reports the app's mistake. The others are sent on another connection.
+      if (error instanceof OpenTransaction && 'connect' in this.#server.source && plants.length > 1) {
+        return [error, ...(await this.insert(plants.slice(1), contexts.slice(1), call))];
+      }
+      const meaning = error instanceof TooLong ? 'rejected' : this.#server.meaningOf(error, call.sent);
+      if (meaning === 'rejected') return rejected(error, plants, this.#options.refuse);
+      throw classified(error, meaning, plants.length);
+    }
+  }
+
+  async find(id: bigint): Promise<NewPlant | undefined> {
+    const select = async (connection: Connection) =>
+      this.#server.select(connection, await this.#look(connection), id);
+    return plantOf(id, await this.#inTime(select));
+  }
+
+  async create(): Promise<void> {
+    const make = () =>
+      this.#inTime(async (connection) => {
+        // Looked for first, because a role that may only SELECT and INSERT may not CREATE, even if it exists.
+        if (await this.#server.look(connection)) return;
+        await this.#server.createTable(connection);
+        await this.#server.look(connection);
+      });
+    // IF NOT EXISTS can race: the loser gets an error of the catalogue; its second try finds the table.
+    await make().catch(make);
+  }
+
+  async #look(connection: Connection): Promise<Table> {
+    this.#known ??= await this.#server.look(connection);
+    return this.#known ?? this.#server.assumed;
+  }
+
+  // Test clocks do not fake this timer, and it keeps no process alive: the connection does.
+  #inTime<T>(work: Work<Connection, T>): Promise<T> {
+    return this.#onConnection({ sent: true, signal: AbortSignal.timeout(this.#timeoutMs) }, work);
+  }
 
   /** Runs `work` until the call is aborted, because a frozen server would hold the connection for ever. */
-  async function onConnection<T>(call: BatchCall, work: Work<T>): Promise<T> {
+  async #onConnection<T>(call: BatchCall, work: Work<Connection, T>): Promise<T> {
     const { signal } = call;
-    const { connection: leased, release } = lease();
+    const { connection: leased, release } = this.#lease();
     let failure: unknown;
     let onAbort: (() => void) | undefined;
     const aborted = new Promise<never>((_resolve, reject) => {
-      onAbort = () => reject(new Error(`the database did not answer within ${timeoutMs} ms`));
+      onAbort = () => reject(new Error(`the database did not answer within ${this.#timeoutMs} ms`));
       signal.addEventListener('abort', onAbort);
     });
     const untilAbort = <R>(step: Promise<R>) => Promise.race([step, aborted]);
     call.sent = false;
     try {
       const connection = await untilAbort(leased);
-      server.checkOut?.(connection);
+      this.#server.checkOut?.(connection);
       return await untilAbort(work(connection));
     } catch (error) {
       const cause = error ?? new Error('the driver failed without an error');
@@ -85,55 +151,6 @@ export function serverStorage<Connection, Table>(
       release(failure);
     }
   }
-
-  // Test clocks do not fake this timer, and it keeps no process alive: the connection does.
-  const inTime = <T>(work: Work<T>) =>
-    onConnection({ sent: true, signal: AbortSignal.timeout(timeoutMs) }, work);
-
-  let known: Table | undefined;
-  async function lookAtTable(connection: Connection): Promise<Table> {
-    known = await server.look(connection);
-    return known ?? server.assumed;
-  }
-
-  const insert: CreateMany<unknown> = async (plants, contexts, call) => {
-    try {
-      return await onConnection(call, async (connection) => {
-        const table = known ?? (await lookAtTable(connection));
-        call.sent = true;
-        return server.insert(connection, table, plants);
-      });
-    } catch (error) {
-      if (error instanceof UnusableTable) return plants.map(() => new RolledBack('apart', error));
-      // One create reports the app's mistake. The others are sent on another connection.
-      if (error instanceof OpenTransaction && isPool && plants.length > 1) {
-        return [error, ...(await insert(plants.slice(1), contexts.slice(1), call))];
-      }
-      const meaning = error instanceof TooLong ? 'rejected' : server.meaningOf(error, call.sent);
-      if (meaning === 'rejected') return rejected(error, plants, options.refuse);
-      throw classified(error, meaning, plants.length);
-    }
-  };
-
-  return {
-    ...commitTogether(insert, options),
-    async find(id) {
-      const select = async (connection: Connection) =>
-        server.select(connection, known ?? (await lookAtTable(connection)), id);
-      return plantOf(id, await inTime(select));
-    },
-    async createTable() {
-      const make = () =>
-        inTime(async (connection) => {
-          // Looked for first, because a role that may only SELECT and INSERT may not CREATE, even if it exists.
-          if (await server.look(connection)) return;
-          await server.createTable(connection);
-          await server.look(connection);
-        });
-      // IF NOT EXISTS can race: the loser gets an error of the catalogue; its second try finds the table.
-      await make().catch(make);
-    },
-  };
 }
 
 /** The error to throw to `groupCommit`, which retries what the database rolled back. */
