@@ -328,7 +328,7 @@ it('is at most 1 200 bytes, minified and gzipped, and needs nothing but fetch', 
     write: false,
     metafile: true,
   });
-  expect(Object.keys(metafile.inputs).filter((name) => !name.endsWith('src/client.ts'))).toEqual([]);
+  expect(Object.keys(metafile.inputs).filter((name) => !/src\/client(-error)?\.ts$/.test(name))).toEqual([]);
   expect(gzipSync(outputFiles[0]!.contents).length).toBeLessThanOrEqual(1_200);
 });
 
@@ -336,4 +336,12 @@ it('errorNumbers has a type for each name', () => {
   const taken: 40003 = errorNumbers.id_taken;
   const numbers: ErrorNumber[] = Object.values(errorNumbers);
   expect([taken, numbers.length]).toEqual([40003, Object.keys(problems).length]);
+});
+
+it('a mistake of the caller is thrown at once and never retried, with acceptReplays too', async () => {
+  const token = vi.fn(() => 'two\nlines');
+  const fetch = respondWith();
+  const client = createPlantClient('https://example.com', { token, fetch, acceptReplays: true });
+  await expect(client.create(ilex)).rejects.toThrow(TypeError);
+  expect([token.mock.calls.length, fetch.mock.calls.length]).toEqual([1, 0]);
 });
