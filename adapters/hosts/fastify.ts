@@ -4,13 +4,13 @@ import { answerOf } from './_node/answer.js';
 import type { Exchange } from './_node/exchange.js';
 import type { NodeRequest, NodeResponse } from './_node/types.js';
 
-/** What is used of a Fastify request. */
+/** The part of a Fastify request that this adapter uses. */
 export interface FastifyRequest {
   readonly raw: NodeRequest;
   readonly url: string;
 }
 
-/** What is used of a Fastify reply. */
+/** The part of a Fastify reply that this adapter uses. */
 export interface FastifyReply {
   readonly raw: NodeResponse;
   readonly sent: boolean;
@@ -21,7 +21,7 @@ export interface FastifyReply {
   callNotFound(): unknown;
 }
 
-/** What is used of a Fastify instance. */
+/** The part of a Fastify instance that this adapter uses. */
 export interface FastifyInstance {
   readonly prefix: string;
   addHook(name: 'onRoute', hook: (route: { onRequest?: unknown }) => void): unknown;

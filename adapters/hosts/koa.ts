@@ -4,7 +4,7 @@ import { answerOf } from './_node/answer.js';
 import type { Exchange } from './_node/exchange.js';
 import type { NodeRequest, NodeResponse } from './_node/types.js';
 
-/** What is used of a Koa context. */
+/** The part of a Koa context that this adapter uses. */
 export interface KoaContext {
   readonly req: NodeRequest;
   readonly res: NodeResponse;

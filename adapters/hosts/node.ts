@@ -11,7 +11,8 @@ const { nextTick } = process;
 
 /**
  * Mounts the handler where `(request, response, next?)` is spoken: `node:http`, `node:https`, `node:http2`, Connect,
- * Polka and, as `toExpress`, Express. With a `next`, whatever is not `POST <mount>/plants` is handed on, its body unread.
+ * Polka and, as `toExpress`, Express. With a `next`, every request but
+ * `POST <mount>/plants` falls through to the app, its body unread.
  *
  * @example
  * ```ts

@@ -30,7 +30,7 @@ const lockWaitTimeout = 1205;
 /** MariaDB's `max_statement_time`, MySQL's `max_execution_time`: the server says that it rolled back. */
 const statementTimeouts = [1969, 3024];
 
-/** The commit may have gone through. TiDB, Vitess and proxies say 1105 of anything. */
+/** The commit may have succeeded. TiDB, Vitess and proxies report 1105 for anything. */
 const unknown = {
   unknownError: 1105,
   commitFailed: 1180,

@@ -1,5 +1,5 @@
 // Twenty thousand requests whose heads a seed has changed, each sent to three hosts over sockets of their own: every one
-// is answered or closed, none with a 5xx, and all three hosts answer alike.
+// gets a response or is closed, none gets a 5xx, and all three hosts respond alike.
 import { createServer } from 'node:http';
 import express from 'express';
 import Koa from 'koa';

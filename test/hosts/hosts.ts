@@ -1,6 +1,6 @@
 /**
  * Every host on Node, as a table: to test a new mount is to add a row. Each row is the real package behind a real
- * socket. Around the mount is an app that answers 418 to every request that the mount hands on.
+ * socket. Around the mount is an app that returns 418 to every request that falls through the mount.
  */
 import { createServer as createHttp, type RequestListener } from 'node:http';
 import { createServer as createHttp2, createSecureServer } from 'node:http2';
@@ -40,7 +40,7 @@ const { createServerAdapter } = createRequire(import.meta.url)('@whatwg-node/ser
 
 export interface Host {
   readonly name: string;
-  /** For `createPlantStore`, if the host does not strip the mount from the URL. */
+  /** For `createPlantStore`, if the host does not strip the prefix from the URL. */
   readonly basePath?: string;
   /** Who answers other paths and methods: the app with its 418, or the host itself. Default: the library. */
   readonly others?: 'the app' | 'the host';

@@ -17,7 +17,7 @@ const context = {
 };
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Creates plants with new ids, one after the other, until it is told to stop. */
+/** Creates plants with new ids, one after the other, until it is stopped. */
 function client({ create }: Pick<PlantStorage, 'create'>, onCreated = () => {}) {
   let isStopped = false;
   const run = async () => {

@@ -45,7 +45,7 @@ describe(`SIGKILL at a random moment (SEED=${seed})`, () => {
     ['SQLite', async () => sqliteFile()],
     ['PostgreSQL', async () => (await postgres()).url],
   ])(
-    `of the server on %s, ${rounds} times: every plant that was answered 200 is stored`,
+    `of the server on %s, ${rounds} times: every plant that returned 200 is stored`,
     async (_, open) => {
       const database = await open();
       const acknowledged: number[] = [];

@@ -54,7 +54,7 @@ describe('mysqlStorage', () => {
     ['a server that is full', 1040, '08004'],
     ['TiDB: a transaction to be retried', 8022, 'HY000'],
     ['TiDB: a write conflict', 9007, 'HY000'],
-  ])('sends again what was surely rolled back: %s', async (_, errno, sqlState) => {
+  ])('retries a batch that was definitely rolled back: %s', async (_, errno, sqlState) => {
     const { pool, log } = answering(mysqlError({ errno, sqlState }));
     const { create } = mysqlStorage(pool);
     expect(await create({ id: 1n, name: 'Rosa' }, context)).toBe('created');

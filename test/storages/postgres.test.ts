@@ -89,7 +89,7 @@ describe('after an error', () => {
     ['53300', 'too many connections'],
     ['53100', 'the disk is full'],
     ['ECONNREFUSED', 'connection refused'],
-  ])('%s (%s) all plants are sent again, because none was stored', async (code) => {
+  ])('%s (%s) all plants are retried, because none was stored', async (code) => {
     const { handle, query } = failingOnce(failure(code));
     const { create } = postgresStorage(handle);
     expect(await Promise.all([create(plant(1), context), create(plant(2), context)])).toEqual([
@@ -133,7 +133,7 @@ describe('after an error', () => {
     ['XX000', 'an internal error'],
     ['undefined', 'query_timeout of the driver'],
     ['08P01', 'PgBouncer: server conn crashed?'],
-  ])('%s (%s) the plants may be stored: create fails, and nothing is sent again', async (code) => {
+  ])('%s (%s) the plants may be stored: create fails, and nothing is retried', async (code) => {
     const { handle, query } = failingOnce(failure(code));
     const { create } = postgresStorage(handle);
     const outcomes = await Promise.allSettled([create(plant(1), context), create(plant(2), context)]);
@@ -154,7 +154,7 @@ describe('behind PgBouncer', () => {
 });
 
 it.each(['Client has encountered a connection error and', 'Client was closed and'])(
-  'pg throws before it sends, so the plants are sent again: %s is not queryable',
+  'pg throws before it sends, so the plants are retried: %s is not queryable',
   async (why) => {
     const { handle, query } = failingOnce(new Error(`${why} is not queryable`));
     expect(await postgresStorage(handle).create(plant(1), context)).toBe('created');

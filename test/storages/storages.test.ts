@@ -54,7 +54,7 @@ const storages: Record<string, () => OpenedStorage<unknown> | Promise<OpenedStor
     };
     return { storage, caller: 'anyone', peek: (id) => plants.get(id) };
   },
-  // Batches of one: a create that waits is given up if its client leaves.
+  // Batches of one: a create that waits is rejected if its client disconnects.
   'groupCommit, ids by caller, one plant a batch'() {
     const plants = new Map<unknown, Map<bigint, NewPlant>>([
       ['garden', new Map()],

@@ -74,7 +74,7 @@ function warnIfLost(handle: PlantHandler, path: string, rest: string, { response
       ? `set basePath to '${rest.slice(0, -ownPath.length)}'`
       : `mount it at '${path.slice(0, -ownPath.length) || '/'}'`;
     process.emitWarning(
-      `POST ${path} went past the plant store and got a 404. If it is to create a plant, ${advice}.`,
+      `POST ${path} was not handled by plant-store and got a 404. If it should create a plant, ${advice}.`,
       { code: 'PLANT_STORE_MOUNT' },
     );
   });

@@ -208,19 +208,22 @@ describe.each(apps)('on $name', ({ start }) => {
   test.each([
     ['/others', "the app's own path"],
     ['/%70lants', 'a path that routers take for ours'],
-  ])('behind a data listener, a body that is handed on is whole, and flows: %s, %s', async (path) => {
-    let counted = 0;
-    const seen = meddled((request) => {
-      request.on('data', (chunk) => {
-        counted += chunk.length;
+  ])(
+    'behind a data listener, a body that falls through to the app is complete, and flows: %s, %s',
+    async (path) => {
+      let counted = 0;
+      const seen = meddled((request) => {
+        request.on('data', (chunk) => {
+          counted += chunk.length;
+        });
       });
-    });
-    const answer = await send(Buffer.from('{"x":12345}'), path, token, seen);
-    expect([answer.text, counted]).toEqual(['the app got {"x":12345}', 11]);
-  });
+      const answer = await send(Buffer.from('{"x":12345}'), path, token, seen);
+      expect([answer.text, counted]).toEqual(['the app got {"x":12345}', 11]);
+    },
+  );
 });
 
-describe('node:http: a body that is handed on', () => {
+describe('node:http: a body that falls through to the app', () => {
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   test.each<[string, Meddle, (request: IncomingMessage) => Promise<string>]>([
     [

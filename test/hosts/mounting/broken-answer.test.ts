@@ -18,7 +18,7 @@ import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { listen, type Running, raw, Wire } from '../../support/sockets.js';
 import { json, rose, token } from '../node/server.js';
 
-/** What the host's error handler, or else the console, was told. */
+/** The errors that the host's error handler, or without one the console, got. */
 const told: unknown[] = [];
 const tell = (error: unknown) => void told.push(error);
 afterEach(() => {
@@ -204,7 +204,7 @@ describe.each([...onNodeHosts, ...fetchHosts])('on $name', ({ start }) => {
         throw error;
       },
     ],
-  ])('a wrapper of handle that %s: a 500, and the host is told', async (_how, handle) => {
+  ])('a wrapper of handle that %s: a 500, and the host gets the error', async (_how, handle) => {
     expect(await statusOf(await start(handle, () => {}))).toBe(500);
     expect(told).toEqual([error]);
   });

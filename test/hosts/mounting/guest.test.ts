@@ -140,18 +140,18 @@ describe.each(apps)('as a guest of $name', ({ start, basePath = '' }) => {
     return send({ method, path, headers, body: body ? new TextEncoder().encode(body) : undefined });
   };
 
-  test('POST /plants is answered by the library', async () => {
+  test('plant-store responds to POST /plants', async () => {
     expect(await asked('POST', '/plants', rose)).toMatchObject({
       status: 200,
       text: '{"name":"Rosa canina"}',
     });
   });
 
-  test("the app's own GET /plants is answered by the app", async () => {
+  test('the app responds to its own GET /plants', async () => {
     expect(await asked('GET', '/plants')).toMatchObject({ status: 200, text: 'all plants' });
   });
 
-  test("the app's CORS preflight is answered by the app", async () => {
+  test('the app responds to its CORS preflight', async () => {
     const { status, headers } = await asked('OPTIONS', '/plants');
     expect([status, headers.get('access-control-allow-origin')]).toEqual([204, '*']);
   });
@@ -164,12 +164,12 @@ describe.each(apps)('as a guest of $name', ({ start, basePath = '' }) => {
     expect(await asked('POST', '/broken', rose)).toMatchObject({ status: 500, text: 'caught of the app' });
   });
 
-  test('hazard: the body of a request that is handed on is still whole', async () => {
+  test('hazard: the body of a request that falls through is still complete', async () => {
     const megabyte = 'x'.repeat(2 ** 20);
     expect((await asked('POST', '/echo', megabyte)).text === megabyte).toBe(true);
   });
 
-  test('hazard: a body that comes after its request was handed on is whole too', async () => {
+  test('hazard: a body that arrives after its request fell through is complete too', async () => {
     const { url } = await started();
     const request = httpRequest(`${url}/echo`, { method: 'POST', headers: { 'content-type': 'text/plain' } });
     const answered = new Promise<IncomingMessage>((resolve) => request.on('response', resolve));

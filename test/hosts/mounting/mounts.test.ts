@@ -1,4 +1,4 @@
-// A mount at the operation's own path works, without taking a path that is the app's. What is lost all the same is told.
+// A mount at the operation's own path works, without taking a path that is the app's. A request that is lost all the same gets a warning.
 import { createServer } from 'node:http';
 import type { Server } from 'node:net';
 import Router from '@koa/router';
@@ -40,7 +40,7 @@ async function opened(serve: Serve, basePath = '') {
 
 const expresses = { 'Express 5': express, 'Express 4': express4 as unknown as typeof express };
 
-/** The app's own answer to what is handed on. */
+/** The app's own response to requests that fall through. */
 const around = (app: express.Express) =>
   createServer(app.use((_request, response) => void response.status(404).send('the app')));
 
@@ -393,7 +393,7 @@ describe('a POST that ends in /plants and is lost', () => {
     for (let i = 0; i < 3; i++) expect(await send(path)).toBe(404);
     expect(warnings.mock.calls).toEqual([
       [
-        `POST ${path} went past the plant store and got a 404. If it is to create a plant, ${advice}.`,
+        `POST ${path} was not handled by plant-store and got a 404. If it should create a plant, ${advice}.`,
         { code: 'PLANT_STORE_MOUNT' },
       ],
     ]);

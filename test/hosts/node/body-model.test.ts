@@ -1,6 +1,6 @@
 /**
  * Random uploads to `toNode`: bodies in any pieces, pauses, resets and stalls, behind middleware that listens to the
- * stream, decodes it, pauses it or reads it first. Each is answered, and what is stored is exactly what was sent.
+ * stream, decodes it, pauses it or reads it first. Each gets a response, and the stored plant is exactly the one that was sent.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -314,7 +314,7 @@ class Upload {
     if (this.#ending === 'broken') client.write(Buffer.from('no chunk\r\n'));
     if (this.#ending === 'reset') client.reset();
     await turnsUntil(() => this.#request !== undefined, turns);
-    // These are not answered before their time is over, or not at all.
+    // These get their response after the timeout, or none.
     const isSlow = this.#ending === 'stalled' || this.#expected().length === 0;
     await turnsUntil(() => this.answers.length > 0, isSlow ? 20 : turns);
     await timers.clock.advance(timeoutMs);
@@ -354,7 +354,7 @@ class Upload {
     return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
   }
 
-  /** The numbers that may be answered; none if the request may never come to us. */
+  /** The error codes that the response may have; none if the request may never reach the handler. */
   #expected(): readonly number[] {
     // A parser in front waits for the end of the body, too.
     if (this.#isRead && this.#ending !== 'complete') return [];

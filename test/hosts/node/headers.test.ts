@@ -8,7 +8,7 @@ import { errorOf, json, rose, roseCreated, start, token } from './server.js';
 describe('headers and targets that only a raw socket can send', () => {
   test.each([
     ['the same token twice', [token, token]],
-    ['a good token and a bad token', [token, 'Authorization: Bearer bad']],
+    ['a valid token and an invalid token', [token, 'Authorization: Bearer bad']],
     ['two spellings of the name', ['AUTHORIZATION: Basic eDp5', 'authorization: Bearer good']],
   ])('two Authorization headers are token_invalid: %s', async (_what, headers) => {
     const { open, plants } = await start();
@@ -83,7 +83,7 @@ describe('headers and targets that only a raw socket can send', () => {
     expect(await wire.answer()).toMatchObject(roseCreated);
   });
 
-  test('HTTP/1.0 is answered, then the connection is closed', async () => {
+  test('a request on HTTP/1.0 gets its response, then the connection is closed', async () => {
     const { open } = await start();
     const wire = await open();
     await wire.write(raw([token, json], rose, { line: 'POST /plants HTTP/1.0' }));
@@ -130,7 +130,7 @@ describe('Expect: 100-continue', () => {
     expect(await wire.answer()).toMatchObject(roseCreated);
   });
 
-  test('a client that does not wait for the 100 is answered too', async () => {
+  test('a client that does not wait for the 100 gets its response too', async () => {
     const { open } = await start({ serve });
     const wire = await open();
     await wire.write(raw([token, json, expectation], rose));

@@ -59,7 +59,7 @@ describe('HTTP/2', () => {
     expect(plants.size).toBe(1);
   });
 
-  test('a refused upload is answered whole, then reset with NO_ERROR; the next stream is served', async () => {
+  test('a rejected upload gets its complete response, then a reset with NO_ERROR; the next stream is served', async () => {
     const { frames, calls } = await startHttp2();
     frames.headers(1, refusedFields);
     frames.data(1, Buffer.alloc(16_384));

@@ -112,7 +112,7 @@ function proxied(handle: PlantHandler): PlantHandler {
 }
 
 describe.each(servers)('a create that waits for a batch on %s', (name, serve) => {
-  /** A batch that is on its way until `end` is called, and a create that waits for it. */
+  /** A batch that is in flight until `end` is called, and a create that waits for it. */
   async function waiting(wrap?: typeof proxied) {
     const { storage, sent, begun, waits, end } = heldBatch();
     const { port, errors, calls } = await start({ serve, storage, wrap });

@@ -19,7 +19,7 @@ describe('after a refusal', () => {
     expect(await wire.answer()).toMatchObject(roseCreated);
   });
 
-  test('pipelined requests are answered in order, also with a refused upload among them', async () => {
+  test('pipelined requests get their responses in order, with a rejected upload among them too', async () => {
     const { open } = await start();
     const wire = await open();
     const other = raw([token, json], '{"id":2,"name":"second"}');
@@ -30,7 +30,7 @@ describe('after a refusal', () => {
     expect(await wire.answer()).toMatchObject({ status: 200, text: '{"name":"second"}' });
   });
 
-  test('a refused upload that still arrives is drained, then a good request is answered', async () => {
+  test('a rejected upload that still arrives is drained, then a valid request returns 200', async () => {
     const { open, plants } = await start();
     const wire = await open();
     const size = 8 * 2 ** 20;

@@ -1,6 +1,6 @@
 /**
  * Something else read the body first. If the raw bytes were kept, they are used; a parsed body is used if it is exact.
- * If the body is gone or rounded, `onError` hears which line to move. No request hangs, and no rounded id is stored.
+ * If the body is consumed or rounded, the error names the line to move. No request hangs, and no rounded id is stored.
  */
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';

@@ -35,7 +35,7 @@ function upload({ isDeclared }: Refusal, size: number): Buffer {
 }
 
 /**
- * Sends each request after the one before it was answered, over one connection, and reads nothing until a
+ * Sends each request after the response to the one before it, over one connection, and reads nothing until a
  * request is written. Resolves with the status of each answer and the number of its Error, or with `closed`.
  */
 async function answersTo(url: string, requests: readonly (readonly (string | Buffer)[])[]) {
@@ -103,7 +103,7 @@ export function nextIsAnswered(host: Host, mebibytes: number): void {
   const started = startedFor(host);
   const size = mebibytes * mebibyte;
   test.each(refusals)(
-    `${mebibytes} MiB, refused for $why: the next request on the connection is answered`,
+    `${mebibytes} MiB, refused for $why: the next request on the connection gets its response`,
     async (refusal) => {
       const { url } = started();
       const plant = Buffer.from(`{"id":${refusals.indexOf(refusal)},"name":"Rosa"}`);
