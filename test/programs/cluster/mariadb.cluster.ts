@@ -5,7 +5,7 @@ import { storageCases } from 'plant-store/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { BlackHole } from '../../support/black-hole.js';
 import { Creators } from '../../support/creators.js';
-import { startExample } from '../../support/program.js';
+import { portOf, startExample } from '../../support/program.js';
 import { type MariaDb, oneMariaDb } from './galera.js';
 import { clean, freePorts } from './machine.js';
 
@@ -399,11 +399,8 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
 
   it('stores the plants of the demo server through DATABASE_URL', async () => {
     const programs = ['first', 'second'].map(() => startExample('server', { DATABASE_URL: server.url }));
-    const ports = programs.map(async (program) => {
-      const [, port] = await program.printed(/listening on http:\/\/127\.0\.0\.1:(\d+)/);
-      return new Creators(Number(port));
-    });
-    const [first, second] = await Promise.all(ports);
+    const creators = programs.map(async (program) => new Creators(await portOf(program)));
+    const [first, second] = await Promise.all(creators);
     expect(await first?.create(1)).toMatchObject({ status: 200 });
     expect(await second?.create(1)).toMatchObject({ status: 400, body: expect.stringContaining('40003') });
     for (const { child } of programs) child.kill('SIGTERM');
