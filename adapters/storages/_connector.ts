@@ -1,7 +1,7 @@
 /** A pool's connect that has begun. */
 export interface Connecting<Connection> {
   readonly connection: Promise<Connection>;
-  /** Makes it fail. Absent if the driver does not show a connection before it is connected. */
+  /** Fails the connect. Absent if the driver does not show a connection before it is connected. */
   readonly abort?: (() => void) | undefined;
 }
 
@@ -32,7 +32,7 @@ interface Pending {
   isAborted: boolean;
 }
 
-/** The most pending connects, however long an outage lasts: a pool with a hung login in each slot never recovers. */
+/** Maximum pending connects, however long an outage lasts: a pool with a hung login in each slot never recovers. */
 const maxPending = 4;
 
 /** After this many milliseconds a pending connect may be hung, and another one is tried in addition. */
@@ -113,7 +113,7 @@ export class Connector<Connection> {
     return waiter;
   }
 
-  /** Makes room for a new connect: aborts the oldest if it has had its time, otherwise the youngest of the others. */
+  /** Makes room for a new connect: aborts the oldest if it has timed out, otherwise the youngest of the others. */
   #abortOne([oldest, ...others]: readonly Pending[]): void {
     const isOver = ageOf(oldest!) >= this.patienceMs;
     const hung = [...(isOver ? [oldest!] : []), ...others.reverse()];

@@ -36,15 +36,15 @@ export interface SqlOptions extends Omit<GroupCommitOptions, 'namespace'> {
 
 export type Refuse = (error: unknown, plant: NewPlant) => string | undefined;
 
-/** A storage that can read its plants and make its table. */
+/** A storage that can read its plants and create its table. */
 export interface SqlStorage extends PlantStorage {
-  /** Makes the table unless there is one. Safe while other instances do the same, and can be called again. */
+  /** Creates the table unless it exists. Safe to repeat, and while other instances do the same. */
   readonly createTable: () => Promise<void>;
   readonly find: NonNullable<PlantStorage['find']>;
 }
 
 /**
- * What became of plants that the database rejected together: of a single one, the outcome that `refuse` chooses.
+ * Returns the outcome that `refuse` chooses for a plant that the database rejected alone.
  *
  * @throws {RolledBack} if there are several, or `refuse` returns no text
  */

@@ -6,7 +6,7 @@ import { retryOtherTargets } from './mount.js';
 import { NodePlantRequest } from './request.js';
 
 /**
- * What every host on Node does with a request: asks the handler, and takes care of the upload.
+ * Handles a request on every Node host: calls the handler, then drains what is left of the upload.
  *
  * @param hasApp whether there is an app to pass other paths and methods on to
  * @returns the response to send, or `undefined` to pass the request on, in this turn and with its body unread
@@ -17,7 +17,7 @@ export async function answerOf(
   hasApp = true,
 ): Promise<PlantResponse | undefined> {
   const { request, response } = exchange;
-  // A body that flows already, because a middleware before us listens to it, would be lost while we wait.
+  // A body that flows already, because an earlier middleware listens to it, would be lost while the handler runs.
   const wasFlowing = request.readableFlowing === true;
   if (wasFlowing) request.pause();
   let answer = await handle(new NodePlantRequest(exchange));

@@ -6,10 +6,11 @@ import { NodePlantRequest } from './request.js';
 const { method, path: ownPath } = operation;
 
 /**
- * Asks the handler, which answered 40401, again with each other path that this place may mean. So `app.use('/api/plants', …)`
- * and `app.post('/api/plants', …)` work as `app.use('/api', …)` does, and so does a `basePath` beside a mount.
+ * After a 40401, retries with every other path that this mount point may stand for. So `app.use('/api/plants', …)` and
+ * `app.post('/api/plants', …)` work as `app.use('/api', …)` does, and so does a `basePath` in addition to a mount path.
  *
- * @returns the first answer that is no 40401. If there is none, the app gets the request, and a warning if it has no use for it
+ * @returns the first response that is not a 40401; `undefined` if there is none: the request then falls through to the
+ *   app, with a warning if the app responds 404 too
  */
 export async function retryOtherTargets(
   handle: PlantHandler,
@@ -26,7 +27,7 @@ export async function retryOtherTargets(
   return undefined;
 }
 
-/** Only paths that the app did pass to us: the mount path itself, or the route whose handler we are. */
+/** Only paths that the app did pass to this middleware: the mount path itself, or the route that it handles. */
 function otherTargets(path: string, rest: string, { mount, route }: Exchange): string[] {
   // Not if the app has rewritten the target: then it means another path than the client.
   const isMounted =
@@ -62,8 +63,8 @@ function withoutSlash(text: string): string {
 const warned = new WeakSet<PlantHandler>();
 
 /**
- * Warns once for each handler if the app has nothing either where the request goes on to. Not of a path that no option
- * can name, because clients can send any.
+ * Warns once per handler if the app responds 404 too. Skips paths that no `basePath` can express: clients may send
+ * anything.
  */
 function warnIfLost(handle: PlantHandler, path: string, rest: string, { response }: Exchange): void {
   if (!pathPattern.test(path)) return;
