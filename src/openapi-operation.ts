@@ -1,42 +1,26 @@
-import { type Problem, problems } from './problems.js';
+import { type ErrorNumber, problems } from './problems.js';
 
-/** Whether to send a request again after an error: a cell of the document's table, and a sentence for each example. */
-const again = {
-  changed: ['after a change', 'Do not send the request again unchanged: it would fail again.'],
-  token: ['with another token', 'Send the request again with another token.'],
-  no: ['no', 'Do not send the request again: only the operator can fix this.'],
-  yes: ['yes', 'Send the request again: nothing was stored.'],
-  unknown: [
-    'only with acceptReplays',
-    'The plant may be stored. Send the request again only if the server accepts replays; otherwise a 40003 can mean that this request stored the plant.',
-  ],
-  timeout: [
-    'only after Retry-After',
-    'The plant may be stored. Send the request again only if the response has Retry-After; otherwise a 40003 can mean that this request stored the plant.',
-  ],
-} as const;
+const mayBeStored = (condition: string) =>
+  `The plant may be stored. Send the request again only if ${condition}; otherwise a 40003 can mean that this request stored the plant.`;
 
-const retries: Readonly<Record<Problem, keyof typeof again>> = {
-  body_not_json: 'changed',
-  plant_invalid: 'changed',
-  id_taken: 'changed',
-  plant_refused: 'changed',
-  media_type_unsupported: 'changed',
-  body_too_large: 'changed',
-  body_incomplete: 'yes',
-  token_missing: 'token',
-  token_invalid: 'token',
-  scope_insufficient: 'token',
-  not_found: 'changed',
-  method_not_allowed: 'changed',
-  internal_error: 'unknown',
-  storage_failed: 'unknown',
-  verification_failed: 'yes',
-  body_unreadable: 'no',
-  storage_rejected: 'no',
-  busy: 'yes',
-  timed_out: 'timeout',
+/** Whether to send a request again: a cell of the document's table, a sentence for each example, and the errors. */
+const retries: { readonly [cell: string]: readonly [sentence: string, ...errors: ErrorNumber[]] } = {
+  yes: ['Send the request again: nothing was stored.', 40007, 50002, 50301],
+  no: ['Do not send the request again: only the operator can fix this.', 50003, 50004],
+  'after a change': [
+    'Do not send the request again unchanged: it would fail again.',
+    ...([40001, 40002, 40003, 40004, 40005, 40006, 40401, 40501] as const),
+  ],
+  'with another token': ['Send the request again with another token.', 40101, 40102, 40301],
+  'only with acceptReplays': [mayBeStored('the server accepts replays'), 50000, 50001],
+  'only after Retry-After': [mayBeStored('the response has Retry-After'), 50302],
 };
+
+/** Every error as the document describes it. */
+const errors = Object.entries(problems).map(([name, [error, message]]) => {
+  const [again, [advice]] = Object.entries(retries).find(([, [, ...errors]]) => errors.includes(error))!;
+  return { name, error, message, again, advice };
+});
 
 /** A reference to a schema of the document. */
 export function ref(prefix: string, name: 'Plant' | 'NewPlant' | 'Error') {
@@ -69,65 +53,58 @@ export function describeOperation(prefix: string) {
 }
 
 function responses(prefix: string) {
-  const failure = (status: number, description: string) => errorResponse(prefix, status, description);
   return {
     '200': {
       description: 'plant response',
       content: {
-        'application/json': {
-          schema: ref(prefix, 'Plant'),
-          example: { name: 'Rosa canina', tag: 'shrub' },
-        },
+        'application/json': { schema: ref(prefix, 'Plant'), example: { name: 'Rosa canina', tag: 'shrub' } },
       },
     },
-    '400': failure(400, 'unexpected error'),
-    '401': {
-      ...failure(401, 'missing or invalid token'),
-      headers: {
-        'WWW-Authenticate': header(
-          'Bearer challenge (RFC 6750 §3), with an `error` attribute if a token was sent.',
-          'Bearer realm="plants", error="invalid_token"',
-        ),
+    '400': errorResponse(prefix, 400, 'unexpected error'),
+    '401': errorResponse(prefix, 401, 'missing or invalid token', {
+      'WWW-Authenticate': header(
+        'Bearer challenge (RFC 6750 §3), with an `error` attribute if a token was sent.',
+        'Bearer realm="plants", error="invalid_token"',
+      ),
+    }),
+    '403': errorResponse(prefix, 403, 'valid token without the required scope', {
+      'WWW-Authenticate': header(
+        'Bearer challenge (RFC 6750 §3), with the required `scope`.',
+        'Bearer realm="plants", error="insufficient_scope", scope="plants:write"',
+      ),
+    }),
+    '500': errorResponse(prefix, 500, 'server error'),
+    '503': errorResponse(prefix, 503, 'storage unavailable or timed out', {
+      'Retry-After': {
+        description: 'Seconds to wait. Present only where sending the request again is safe.',
+        required: false,
+        schema: { type: 'integer' as const, minimum: 0 },
+        example: 1,
       },
-    },
-    '403': {
-      ...failure(403, 'valid token without the required scope'),
-      headers: {
-        'WWW-Authenticate': header(
-          'Bearer challenge (RFC 6750 §3), with the required `scope`.',
-          'Bearer realm="plants", error="insufficient_scope", scope="plants:write"',
-        ),
-      },
-    },
-    '500': failure(500, 'server error'),
-    '503': {
-      ...failure(503, 'storage unavailable or timed out'),
-      headers: {
-        'Retry-After': {
-          description: 'Seconds to wait. Present only where sending the request again is safe.',
-          required: false,
-          schema: { type: 'integer' as const, minimum: 0 },
-          example: 1,
-        },
-      },
-    },
+    }),
   };
 }
 
-/** A response that carries the contract's Error, with an example for each problem of this status. */
-export function errorResponse(prefix: string, status: number, description: string) {
-  type Example = { summary: string; description: string; value: { error: number; message: string } };
+type Example = { summary: string; description: string; value: { error: number; message: string } };
+
+/** A response that carries the contract's Error, with an example for each error of this status. */
+export function errorResponse<Headers = Record<never, never>>(
+  prefix: string,
+  status: number,
+  description: string,
+  headers = {} as Headers,
+) {
   const examples: Record<string, Example> = {};
-  for (const [name, [error, message]] of Object.entries(problems)) {
-    if (Math.trunc(error / 100) === status) {
-      examples[name] = {
-        summary: `${error} ${name}: ${message}`,
-        description: again[retries[name as Problem]][1],
-        value: { error, message },
-      };
-    }
+  for (const { name, error, message, advice } of errors) {
+    if (Math.trunc(error / 100) !== status) continue;
+    const summary = `${error} ${name}: ${message}`;
+    examples[name] = { summary, description: advice, value: { error, message } };
   }
-  return { description, content: { 'application/json': { schema: ref(prefix, 'Error'), examples } } };
+  return {
+    description,
+    headers,
+    content: { 'application/json': { schema: ref(prefix, 'Error'), examples } },
+  };
 }
 
 /** A header that is always present. */
@@ -137,9 +114,8 @@ export function header(description: string, example: string) {
 
 /** Every error, and whether to send the request again, as a Markdown table. */
 export function errorTable(): string {
-  const rows = Object.entries(problems).map(
-    ([name, [error, sentence]]) =>
-      `| ${error} | \`${name}\` | ${sentence} | ${again[retries[name as Problem]][0]} |`,
+  const rows = errors.map(
+    ({ name, error, message, again }) => `| ${error} | \`${name}\` | ${message} | ${again} |`,
   );
   return ['| `error` | name | message | send again? |', '| --- | --- | --- | --- |', ...rows].join('\n');
 }

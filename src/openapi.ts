@@ -11,40 +11,37 @@ export interface OpenApiServer {
 }
 
 /** The options of `openapi`. The last three are for merging its result into a document of the app. */
-export interface OpenApiOptions<
-  BasePath extends string = string,
-  Prefix extends string = string,
-  BearerAuth extends string | undefined = string | undefined,
-> {
+export interface OpenApiOptions {
   /** Default: `[{ url: '/' }]`. */
-  readonly servers?: OpenApiServer[] | undefined;
+  readonly servers?: readonly OpenApiServer[] | undefined;
   /** The path before `/plants`, such as `/api`. Default: none. */
-  readonly basePath?: BasePath | undefined;
+  readonly basePath?: string | undefined;
   /** Comes before the names of the three schemas: with `PlantStore`, `Error` is `PlantStoreError`. Default: none. */
-  readonly prefix?: Prefix | undefined;
+  readonly prefix?: string | undefined;
   /**
    * The name of a security scheme that the app's document defines; `securitySchemes` is then empty. Default: a scheme
    * `bearerAuth` for HTTP bearer tokens.
    */
-  readonly bearerAuth?: BearerAuth | undefined;
+  readonly bearerAuth?: string | undefined;
 }
 
-/** The document as plain data: `JSON.stringify` it, serve it, pass it to a generator. */
-export type OpenApiDocument<
-  BasePath extends string = '',
-  Prefix extends string = '',
-  BearerAuth extends string | undefined = undefined,
-> = ReturnType<typeof openapi<BasePath, Prefix, BearerAuth>>;
+/**
+ * The document as plain data: `JSON.stringify` it, serve it, pass it to a generator. Its paths and schemas have the names
+ * that `Options`, the type of the options, gives them.
+ */
+export type OpenApiDocument<Options extends OpenApiOptions = Record<never, never>> = ReturnType<
+  typeof openapi<Options>
+>;
 
-type Named<Name extends string, Value> = { [Key in Name]: Value };
+/** The text of an option in its type, or `Default` if the type has none. */
+type Given<Options, Name, Default> = Name extends keyof Options ? Text<Options[Name], Default> : Default;
 
-/** A key with `as`, because TypeScript would infer `BearerAuth` from it in `const document: OpenApiDocument = openapi()`. */
-type Security<BearerAuth> = {
-  [Name in 'bearerAuth' as BearerAuth extends string ? BearerAuth : Name]: string[];
-};
+type Text<Value, Default> = Value extends string ? Value : Default;
 
-/** The security scheme of an app that names none. */
-type OwnScheme = { bearerAuth: { type: 'http'; scheme: 'bearer' } };
+/** The security schemes of a document: its own, or none if the app names one. */
+type Schemes<Name> = Name extends string
+  ? Record<never, never>
+  : { bearerAuth: { type: 'http'; scheme: 'bearer' } };
 
 /**
  * Creates the contract as an OpenAPI document: the operation, its schemas, and every response that this library can send.
@@ -82,15 +79,14 @@ type OwnScheme = { bearerAuth: { type: 'http'; scheme: 'bearer' } };
  * };
  * ```
  */
-export function openapi<
-  BasePath extends string = '',
-  Prefix extends string = '',
-  BearerAuth extends string | undefined = undefined,
->(options: OpenApiOptions<BasePath, Prefix, BearerAuth> = {}) {
-  const { servers, basePath, prefix, bearerAuth } = checkOptions<OpenApiOptions>(options, rules());
-  const path = `${basePath as BasePath}${operation.path}` as const;
-  const security = () => [named(bearerAuth, [] as string[]) as Security<BearerAuth>];
-  const ownScheme = { bearerAuth: { type: 'http', scheme: 'bearer' } };
+export function openapi<const Options extends OpenApiOptions = Record<never, never>>(
+  // A misspelt option does not compile.
+  options: Options & Record<Exclude<keyof Options, keyof OpenApiOptions>, never> = {} as never,
+) {
+  const { servers, basePath, prefix, bearerAuth } = checkOptions<OpenApiOptions>(options, rules);
+  const path = `${basePath as Given<Options, 'basePath', ''>}${operation.path}` as const;
+  const security = () => [named(bearerAuth as Given<Options, 'bearerAuth', 'bearerAuth'>, [] as string[])];
+  const schemes = options.bearerAuth === undefined ? { bearerAuth: { type: 'http', scheme: 'bearer' } } : {};
   return {
     openapi: '3.1.0',
     info: {
@@ -99,41 +95,22 @@ export function openapi<
       license: { name: 'MIT', identifier: 'MIT' },
       description: 'Adds plants to a store.',
     },
-    servers,
+    servers: servers.map((server) => ({ ...server })),
     tags: [{ name: 'plants', description: 'The plants in the store.' }],
     security: security(),
     // The security is said again on the operation, because a merge takes the operation alone.
     paths: named(path, { post: { ...describeOperation(prefix), security: security() } }),
     components: {
-      securitySchemes: (options.bearerAuth === undefined ? ownScheme : {}) as BearerAuth extends string
-        ? Record<never, never>
-        : OwnScheme,
-      schemas: schemas(prefix as Prefix),
+      securitySchemes: schemes as Schemes<Given<Options, 'bearerAuth', undefined>>,
+      schemas: schemas(prefix as Given<Options, 'prefix', ''>),
     },
     // Not responses of this operation: a standalone server sends them for other paths and methods.
     'x-responses': {
       '404': errorResponse(prefix, 404, 'unknown path'),
-      '405': {
-        ...errorResponse(prefix, 405, 'method not allowed'),
-        headers: {
-          Allow: header('Methods that this path supports (RFC 9110 §10.2.1).', operation.method),
-        },
-      },
+      '405': errorResponse(prefix, 405, 'method not allowed', {
+        Allow: header('Methods that this path supports (RFC 9110 §10.2.1).', operation.method),
+      }),
     },
-  };
-}
-
-/** Made anew for each document, which its owner may change. */
-function rules(): Rules<OpenApiOptions> {
-  return {
-    servers: [
-      [{ url: '/' }],
-      (value) => Array.isArray(value) && value.every((server) => typeof server?.url === 'string'),
-      'an array of objects with a url',
-    ],
-    basePath: plantStoreRules.basePath,
-    prefix: ['', (value) => value === '' || isName(value), `empty or ${nameRule}`],
-    bearerAuth: ['bearerAuth', isName, nameRule],
   };
 }
 
@@ -142,40 +119,47 @@ const isName = (value: unknown) => typeof value === 'string' && /^[\w.-]+$/.test
 
 const nameRule = 'a name of letters, digits, ".", "-" and "_"';
 
+const rules: Rules<OpenApiOptions> = {
+  servers: [
+    [{ url: '/' }],
+    (value) => Array.isArray(value) && value.every((server) => typeof server?.url === 'string'),
+    'an array of objects with a url',
+  ],
+  basePath: plantStoreRules.basePath,
+  prefix: ['', (value) => value === '' || isName(value), `empty or ${nameRule}`],
+  bearerAuth: ['bearerAuth', isName, nameRule],
+};
+
 /** An object with one member. */
 function named<Name extends string, Value>(name: Name, value: Value) {
-  return { [name]: value } as Named<Name, Value>;
+  return { [name]: value } as { [Key in Name]: Value };
 }
 
 function schemas<Prefix extends string>(prefix: Prefix) {
-  const plant = {
-    type: 'object' as const,
-    required: ['name'],
-    properties: {
-      name: { type: 'string' as const, description: 'The name of the plant' },
-      tag: { type: 'string' as const, description: 'Tag that specifies the type of the plant' },
-    } satisfies Record<keyof Plant, object>,
-  };
-  const identified = {
-    type: 'object' as const,
-    required: ['id'],
-    properties: {
-      id: { type: 'integer' as const, format: 'int64', description: 'Identification number of the plant' },
-    },
-  };
+  const plant = object(['name'], {
+    name: string('The name of the plant'),
+    tag: string('Tag that specifies the type of the plant'),
+  } satisfies Record<keyof Plant, object>);
+  const identified = object(['id'], { id: integer('int64', 'Identification number of the plant') });
+  const error = object(['error', 'message'], {
+    error: integer('int32', 'Numeric error value'),
+    message: string('Text of the error'),
+  });
+  const description = `Why a request failed: a stable code for programs and a message for people.\n\n${errorTable()}`;
   const allOf: [ReturnType<typeof ref>, typeof identified] = [ref(prefix, 'Plant'), identified];
-  const error = {
-    description: `Why a request failed: a stable code for programs and a message for people.\n\n${errorTable()}`,
-    type: 'object' as const,
-    required: ['error', 'message'],
-    properties: {
-      error: { type: 'integer' as const, format: 'int32', description: 'Numeric error value' },
-      message: { type: 'string' as const, description: 'Text of the error' },
-    },
-  };
   return {
     ...named(`${prefix}Plant` as const, plant),
     ...named(`${prefix}NewPlant` as const, { allOf }),
-    ...named(`${prefix}Error` as const, error),
+    ...named(`${prefix}Error` as const, { description, ...error }),
   };
 }
+
+const string = (description: string) => ({ type: 'string' as const, description });
+
+const integer = (format: string, description: string) => ({ type: 'integer' as const, format, description });
+
+const object = <Properties>(required: string[], properties: Properties) => ({
+  type: 'object' as const,
+  required,
+  properties,
+});

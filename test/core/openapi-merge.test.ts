@@ -130,7 +130,12 @@ test("a scheme of the app is named everywhere and defined nowhere, even if it is
   }
 });
 
-test('what a caller changes in one document is not changed in the next', () => {
+test('what a caller changes in one document is not changed in the next, nor in the options', () => {
+  const servers = [{ url: '/api' }] as const;
+  const document = openapi({ servers });
+  document.servers[0]!.url = '/changed';
+  document.servers.push({ url: '/more' });
+  expect(servers).toEqual([{ url: '/api' }]);
   const [first, second] = [openapi(), openapi()];
   first.servers[0]!.url = '/changed';
   first.security[0]!.bearerAuth.push('scope');
@@ -183,7 +188,7 @@ describe('an invalid option is a TypeError that names it', () => {
 
 test('the types have the names that were given', () => {
   const document = openapi(merging);
-  expectTypeOf(document).toEqualTypeOf<OpenApiDocument<'/api', 'PlantStore', 'jwt'>>();
+  expectTypeOf(document).toEqualTypeOf<OpenApiDocument<typeof merging>>();
   const { PlantStoreNewPlant, PlantStoreError } = document.components.schemas;
   expect([PlantStoreNewPlant.allOf[1].required, PlantStoreError.required]).toEqual([
     ['id'],
@@ -199,11 +204,13 @@ test('the types have the names that were given', () => {
     document.components.securitySchemes.bearerAuth,
     // @ts-expect-error a misspelt option
     openapi({ bearerauth: 'jwt' }),
+    // @ts-expect-error a misspelt option beside others
+    openapi({ basePath: '/api', bearerauth: 'jwt' }),
   ];
   expect(never).toBeInstanceOf(Function);
   const taken: OpenAPIV3_1.Document = document;
   const plain: OpenApiDocument = openapi();
-  const based: OpenApiDocument<'/api'> = openapi({ basePath: '/api' });
+  const based: OpenApiDocument<{ basePath: '/api' }> = openapi({ basePath: '/api' });
   expect(based.security).toEqual(plain.security);
   expect([taken, plain.components.securitySchemes.bearerAuth.scheme]).toEqual([document, 'bearer']);
 });
