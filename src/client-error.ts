@@ -1,4 +1,5 @@
-import type { ErrorNumber, errorNumbers, Problem } from './problems.js';
+import type { Plant } from './plant/plant.js';
+import type { ErrorNumber, Problem } from './problems.js';
 
 /**
  * Why a create failed. `message` is the server's own.
@@ -21,9 +22,9 @@ export class PlantError extends Error {
   override readonly name = 'PlantError';
   /** The HTTP status; 0 if no response arrived. */
   declare readonly status: number;
-  /** The server's error code, if the response has one. */
+  /** The server's error code, if this version knows it. */
   declare readonly error: ErrorNumber | undefined;
-  /** The name of the error code, if this version knows it. */
+  /** The name of the error code. */
   declare readonly problem: Problem | undefined;
   /** `'no'` if the server stored nothing, `'unknown'` if it may have. */
   declare readonly stored: 'no' | 'unknown';
@@ -33,34 +34,29 @@ export class PlantError extends Error {
   declare readonly cause: unknown;
 
   /** @internal */
-  constructor(message: string, details: Omit<PlantError, Exclude<keyof Error, 'cause'>>) {
-    super(message);
-    Object.assign(this, details);
+  constructor(status: number, json: ResponseJson, after: string | null | undefined, cause: unknown) {
+    const error = Number(json.error);
+    const problem = names[status]?.split(' ')[error - 100 * status] || undefined;
+    super(problem ? json.message : status ? `HTTP ${status}` : 'no response');
+    const isOpen = problem ? [50000, 50001, 50302].includes(error) : status < 300 || status >= 500;
+    const stored = isOpen ? 'unknown' : 'no';
+    // Seconds, or a date (RFC 9110 §10.2.3).
+    const ms = Math.max(0, Number(after) * 1_000 || Date.parse(after!) - Date.now() || 0);
+    const retryAfterMs = status === 503 && after ? ms : undefined;
+    Object.assign(this, { status, error: problem && error, problem, stored, retryAfterMs, cause });
   }
 }
 
-/** The error codes again, because the table in problems.ts would bring its sentences. The type holds the two together. */
-export const names: { readonly [Name in Problem as (typeof errorNumbers)[Name]]: Name } = {
-  40001: 'body_not_json',
-  40002: 'plant_invalid',
-  40003: 'id_taken',
-  40004: 'plant_refused',
-  40005: 'media_type_unsupported',
-  40006: 'body_too_large',
-  40007: 'body_incomplete',
-  40101: 'token_missing',
-  40102: 'token_invalid',
-  40301: 'scope_insufficient',
-  40401: 'not_found',
-  40501: 'method_not_allowed',
-  50000: 'internal_error',
-  50001: 'storage_failed',
-  50002: 'verification_failed',
-  50003: 'body_unreadable',
-  50004: 'storage_rejected',
-  50301: 'busy',
-  50302: 'timed_out',
-};
+/** A Plant or an Error, or anything else. */
+export type ResponseJson = Partial<Plant & { error: ErrorNumber; message: string }>;
 
-/** After these problems the plant may be stored. */
-export const open: readonly unknown[] = [50000, 50001, 50302];
+/** The names of the error codes of each status by their last two digits: a fraction of the table in problems.ts. */
+const names: { readonly [status: number]: string } = {
+  400: ' body_not_json plant_invalid id_taken plant_refused media_type_unsupported body_too_large body_incomplete',
+  401: ' token_missing token_invalid',
+  403: ' scope_insufficient',
+  404: ' not_found',
+  405: ' method_not_allowed',
+  500: 'internal_error storage_failed verification_failed body_unreadable storage_rejected',
+  503: ' busy timed_out',
+};

@@ -1,26 +1,18 @@
-import { names, open, PlantError } from './client-error.js';
+import { PlantError, type ResponseJson } from './client-error.js';
 import type { Global, MaybePromise, Signal } from './http.js';
 import type { Plant } from './plant/plant.js';
-import type { ErrorNumber } from './problems.js';
 
 export { PlantError };
+
+interface Headed {
+  readonly headers: Global<'Headers', { get(name: string): string | null }>;
+}
 
 /** The part of the platform's `fetch` that the client uses. */
 export type ClientFetch = (
   url: string,
-  init: {
-    readonly method: string;
-    readonly headers: Global<'Headers', { get(name: string): string | null }>;
-    readonly body: string;
-    readonly redirect: 'manual';
-    readonly signal: Signal | null;
-  },
-) => PromiseLike<{
-  readonly ok: boolean;
-  readonly status: number;
-  readonly headers: { get(name: string): string | null };
-  text(): Promise<string>;
-}>;
+  init: Headed & { method: string; body: string; redirect: 'manual'; signal: Signal | null },
+) => PromiseLike<Headed & { readonly status: number; text(): Promise<string> }>;
 
 /** The options of `createPlantClient`. */
 export interface PlantClientOptions {
@@ -34,26 +26,11 @@ export interface PlantClientOptions {
   readonly acceptReplays?: boolean | undefined;
 }
 
-/** A plant as the client sends it. */
-export interface ClientPlant extends Plant {
-  /** A `bigint`. A `number` is accepted if it is a safe integer, because others are rounded already. */
-  readonly id: bigint | number;
-}
+/** A plant as the client sends it. The id is a `bigint`, or a `number` that is a safe integer: others are rounded already. */
+export type ClientPlant = Plant & { readonly id: bigint | number };
 
 /** What `createPlantClient` returns. */
-export interface PlantClient {
-  /**
-   * Creates a plant and resolves to it as the server stored it.
-   *
-   * @throws {PlantError} if the server rejects the plant, or no response arrives
-   * @throws {TypeError} if the id is neither a `bigint` nor a safe integer, or the token cannot be sent
-   * @throws the signal's reason if `signal` aborts: the plant may or may not have been stored
-   */
-  create(plant: ClientPlant, options?: { readonly signal?: Signal | undefined }): Promise<Plant>;
-}
-
-/** A longer `Retry-After` is left to the caller. */
-const longestWaitMs = 60_000;
+export type PlantClient = ReturnType<typeof createPlantClient>;
 
 /**
  * Creates a client of `POST /plants` that sends each id exactly. It retries a 503 that has a `Retry-After`, after that
@@ -69,78 +46,67 @@ const longestWaitMs = 60_000;
  * const { name, tag } = await client.create({ id: 9007199254740993n, name: 'Rosa canina' });
  * ```
  */
-export function createPlantClient(
-  baseUrl: string | { toString(): string },
-  options: PlantClientOptions,
-): PlantClient {
+export function createPlantClient(baseUrl: string | { toString(): string }, options: PlantClientOptions) {
   const { retries = 3, acceptReplays } = options;
   const url = String(baseUrl).replace(/\/*$/, '/plants');
 
   return {
-    async create(plant, { signal = null } = {}) {
+    /**
+     * Creates a plant and resolves to it as the server stored it.
+     *
+     * @throws {PlantError} if the server rejects the plant, or no response arrives
+     * @throws {TypeError} if the id is neither a `bigint` nor a safe integer, or the token cannot be sent
+     * @throws the signal's reason if `signal` aborts: the plant may or may not have been stored
+     */
+    async create(
+      plant: ClientPlant,
+      { signal }: { readonly signal?: Signal | undefined } = {},
+    ): Promise<Plant> {
       const body = toJson(plant);
-      let last: PlantError | undefined;
+      let stored: string | undefined;
       for (let attempt = 0; ; attempt++) {
-        try {
-          return await send(url, options, body, signal, last);
-        } catch (error) {
-          // Anything else than a PlantError has none of these, and is thrown.
-          last = Object(error) as PlantError;
-          const { status, retryAfterMs = acceptReplays && status === 0 ? 0 : Infinity } = last;
-          if (attempt >= retries || retryAfterMs > longestWaitMs) throw error;
-          await wait(retryAfterMs + Math.random() * 1_000 * 2 ** attempt, signal);
-        }
+        const outcome = await send(url, options, body, signal);
+        if (!(outcome instanceof PlantError)) return outcome;
+        // What one attempt left unknown stays unknown.
+        if (stored === 'unknown') Object.assign(outcome, { stored });
+        stored = outcome.stored;
+        const { status, retryAfterMs = acceptReplays && status === 0 ? 0 : Infinity } = outcome;
+        // A longer Retry-After is left to the caller.
+        if (attempt >= retries || retryAfterMs > 60_000) throw outcome;
+        await wait(retryAfterMs + Math.random() * 1_000 * 2 ** attempt, signal);
       }
     },
   };
 }
 
-type ResponseJson = Partial<Plant & { error: ErrorNumber; message: string }> | null | undefined;
-
-/** Sends one attempt. `last` is the error of the attempt before. */
+/** Sends one attempt. */
 async function send(
   url: string,
   { token, fetch = globalThis.fetch as ClientFetch }: PlantClientOptions,
   body: string,
-  signal: Signal | null,
-  last: PlantError | undefined,
-): Promise<Plant> {
+  signal: Signal | null = null,
+) {
   // Throws if a header cannot carry the token: with `fetch` that would look like a lost connection.
   const headers = new Headers({
     authorization: `Bearer ${typeof token === 'function' ? await token() : token}`,
     'content-type': 'application/json',
   });
   let status = 0;
+  let json: ResponseJson = {};
   let after: string | null | undefined;
-  let json: ResponseJson;
   let cause: unknown;
   try {
     const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
     const text = await response.text();
     status = response.status;
     after = response.headers.get('retry-after');
-    json = JSON.parse(text);
+    json = Object(JSON.parse(text));
   } catch (error) {
     signal?.throwIfAborted();
     cause = error;
   }
-  if (status === 200 && typeof json?.name === 'string') return json as Plant;
-  const error = json?.error as ErrorNumber;
-  const problem = names[error];
-  const isOpen = problem ? open.includes(error) : status < 300 || status >= 500;
-  throw new PlantError((problem && json!.message) || (status ? `HTTP ${status}` : 'no response'), {
-    status,
-    error: problem && error,
-    problem,
-    // What an earlier attempt left unknown stays unknown.
-    stored: isOpen || last?.stored === 'unknown' ? 'unknown' : 'no',
-    // Seconds, or a date (RFC 9110 §10.2.3).
-    retryAfterMs:
-      status === 503 && after
-        ? Math.max(0, Number(after) * 1_000 || Date.parse(after) - Date.now() || 0)
-        : undefined,
-    cause,
-  });
+  if (status === 200 && typeof json.name === 'string') return json as Plant;
+  return new PlantError(status, json, after, cause);
 }
 
 /** Writes the digits of the id into the text: `JSON.stringify` throws on a `bigint`. */
@@ -151,7 +117,7 @@ function toJson({ id, name, tag }: ClientPlant): string {
 }
 
 /** Waits, or until the signal aborts: then the next attempt rejects. */
-function wait(ms: number, signal: Signal | null): Promise<void> {
+function wait(ms: number, signal: Signal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       clearTimeout(timer);

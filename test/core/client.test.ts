@@ -173,6 +173,12 @@ describe('the error of the client', () => {
       { message: 'HTTP 404', stored: 'no' },
     ],
     ['a number that this version does not know', () => failure(49999), { message: 'HTTP 499', stored: 'no' }],
+    ['a number next to a known one', () => failure(40000), { message: 'HTTP 400', stored: 'no' }],
+    [
+      'a known number with another status',
+      () => Response.json({ error: 40003, message: 'taken' }, { status: 500 }),
+      { message: 'HTTP 500', stored: 'unknown' },
+    ],
     [
       'a page with status 200',
       () => new Response('<h1>Sign in</h1>'),
