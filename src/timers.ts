@@ -13,7 +13,6 @@ export interface Clock {
 const now = /* @__PURE__ */ performance.now.bind(performance);
 const set = setTimeout;
 const clear = clearTimeout;
-const immediate = typeof setImmediate === 'function' ? setImmediate : undefined;
 const Channel = typeof MessageChannel === 'function' ? MessageChannel : undefined;
 
 /** The clock of the platform. */
@@ -21,46 +20,50 @@ export const systemClock: Clock = {
   now,
   setTimer: (task, ms) => set(task, ms),
   clearTimer: (timer) => clear(timer as ReturnType<typeof setTimeout>),
-  atEndOfTurn,
+  atEndOfTurn: (task) => void nextMessage().then(task),
 };
 
-/** Whether the kept `setImmediate` is a fake, from before this module was loaded: unknown until one has run, or has not. */
-let isFake: boolean | undefined;
+/** Calls back, as the executor of a promise does. */
+type Wait = (resolve: () => void) => void;
+let kept: Wait | undefined;
 
-// A microtask is too early: the rest of the turn's requests could not join. A timer is 1 ms too late.
-function atEndOfTurn(task: () => void): void {
-  if (immediate && isFake === false) immediate(task);
-  else if (!immediate || isFake) atNextMessage(task);
-  else detectFake(immediate, task);
+/**
+ * Resolves when the event loop delivers a message: Node has then parsed all of the packet that it is parsing. Not by
+ * `setImmediate`, because test runners fake it, often before this module loads. A microtask would be too early.
+ */
+export function nextMessage(): Promise<void> {
+  return new Promise(kept ?? openChannel(true));
 }
 
-function detectFake(immediate: (task: () => void) => unknown, task: () => void): void {
-  const runIf = (expected: boolean) => {
-    isFake ??= expected;
-    if (isFake === expected) task();
-  };
-  immediate(() => runIf(false));
-  // Twice: after a turn that took longer, the first timer fires before the end of the turn.
-  wait(1)
-    .then(() => wait(1))
-    .then(() => runIf(true));
+/**
+ * Resolves in another turn of the event loop, for work that may have no end. By a channel of its own, because Node delivers
+ * up to 1000 messages of one channel in a turn.
+ */
+export function endOfTurn(): Promise<void> {
+  return new Promise(openChannel(false));
 }
 
-/** Test runners do not fake messages. */
-function atNextMessage(task: () => void): void {
-  if (!Channel) return void set(task, 0);
+/** @param isForAll whether to keep it, because to open one costs ten times as much as to send a message */
+function openChannel(isForAll: boolean): Wait {
+  if (!Channel) return (resolve) => set(resolve, 0);
   const { port1, port2 } = new Channel();
+  // Browsers and Workers have no `unref`; and on Workers what one request has opened must not wake another.
+  const isKept = isForAll && typeof port1.unref === 'function';
+  const waiting: (() => void)[] = [];
   const onmessage = () => {
-    port1.close();
-    task();
+    if (isKept) port1.unref();
+    else port1.close();
+    for (const resolve of waiting.splice(0)) resolve();
   };
   Object.assign(port1, { onmessage });
-  port2.postMessage(null);
-}
-
-/** Resolves when the event loop has finished this turn. */
-export function endOfTurn(): Promise<void> {
-  return new Promise(atEndOfTurn);
+  const wait: Wait = (resolve) => {
+    if (waiting.push(resolve) > 1) return;
+    // Referenced only while somebody waits: otherwise it would keep the process alive.
+    if (isKept) port1.ref();
+    port2.postMessage(null);
+  };
+  if (isKept) kept = wait;
+  return wait;
 }
 
 /** Resolves after `ms` milliseconds of real time, because test runners do not fake this timer. It keeps no process alive. */

@@ -59,8 +59,8 @@ describe('a rejected upload', () => {
     expect(await errorOf(body)).toBe(40006);
     await vi.waitFor(() => expect(turnsBefore).toHaveLength(21));
     clearImmediate(turning);
-    // The first chunk was read for the plant.
-    expect(turnsBefore.at(-1)! - turnsBefore[1]!).toBeGreaterThanOrEqual(19);
+    // The first chunk was read for the plant, and the loop may come to the third before it comes to an immediate.
+    expect(turnsBefore.at(-1)! - turnsBefore[2]!).toBeGreaterThanOrEqual(18);
   });
 
   test.each([

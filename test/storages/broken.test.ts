@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 
 type Plants = Map<bigint, NewPlant>;
 
-const turn = () => new Promise((resolve) => setImmediate(resolve));
+/** Two immediates: between them the loop delivers the messages that were sent before. */
+const turn = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
 /** Storages that each break one promise, and the cases that must catch them. */
 const broken: [hazard: string, caughtBy: string[], create: (plants: Plants) => PlantStorage['create']][] = [

@@ -1,6 +1,5 @@
 import { endOfTurn, lingerMs, Upload, wait } from '../../../src/for-hosts.js';
-import { awaitsContinue } from './body.js';
-import { packetParsed } from './packet.js';
+import { awaitsContinue, packetParsed } from './body.js';
 import type { NodeRequest, NodeResponse } from './types.js';
 
 /**
