@@ -12,7 +12,7 @@ const whatToWrite =
  *   gives a callback to its plugins
  * @throws {TypeError} if there is neither; the host then shows the message
  */
-export function answerMistake(...given: readonly unknown[]): PlantResponse {
+export function respondToMistake(...given: readonly unknown[]): PlantResponse {
   const [first, second, done] = given;
   const { res } = Object(first);
   const response = [second, res].find((value) => Object(value).writeHead) as NodeResponse | undefined;
@@ -42,7 +42,7 @@ const makers = ['createPlantStore', 'guard'];
  */
 export function checkHandler(handle: unknown, rest: readonly unknown[]): boolean {
   const isHandler = typeof handle === 'function' && !makers.includes(handle.name);
-  if (!isHandler) answerMistake(handle, ...rest);
+  if (!isHandler) respondToMistake(handle, ...rest);
   return isHandler;
 }
 

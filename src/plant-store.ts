@@ -10,7 +10,7 @@ import {
   type PlantResponse,
   pathOf,
 } from './http.js';
-import { answerMistake } from './mount-mistakes.js';
+import { respondToMistake } from './mount-mistakes.js';
 import { type Complete, checkOptions, type PlantStoreOptions, plantStoreRules } from './options.js';
 import { bodyOwner, library, type Party, storageParty, verifier } from './parties.js';
 import { plantOf } from './plant/from-body.js';
@@ -103,7 +103,7 @@ export function handlerOf(run: Operation, settings: Complete<PlantStoreOptions>)
   return function handle(request, index) {
     return new Promise((resolve) => {
       // An object is a host's response, environment or next handler: the adapter was forgotten.
-      if (Object(index) === index) return resolve(answerMistake(request, index));
+      if (Object(index) === index) return resolve(respondToMistake(request, index));
       const progress = new Progress(request, settings, resolve);
       run(request, progress);
       progress.startDeadline();

@@ -1,7 +1,7 @@
 import { checkHandler, checkOptions, openapi, operation, pathOf } from '../../src/for-hosts.js';
 import type { PlantHandler, PlantResponse } from '../../src/index.js';
-import { answerOf } from './_node/answer.js';
-import type { Exchange } from './_node/exchange.js';
+import { Exchange } from './_node/exchange.js';
+import { respondTo } from './_node/respond.js';
 import type { NodeRequest, NodeResponse } from './_node/types.js';
 
 /** The part of a Fastify request that this adapter uses. */
@@ -17,7 +17,7 @@ export interface FastifyReply {
   code(status: number): FastifyReply;
   headers(headers: { [name: string]: string }): FastifyReply;
   serializer(serialize: (body: unknown) => string): FastifyReply;
-  send(answer: unknown): unknown;
+  send(body: unknown): unknown;
   callNotFound(): unknown;
 }
 
@@ -50,10 +50,10 @@ export interface FastifyRouteOptions {
  * accepted, and reject a wrong Content-Type by itself. So all `onRequest` hooks run first, and `onSend`, `onResponse`,
  * `onError` and `onTimeout` ones as on any route; `preParsing`, `preValidation` and `preHandler` hooks do not run.
  *
- * The route's schema says to @fastify/swagger what the contract says: the body, and each answer. It names no security
+ * The route's schema says to @fastify/swagger what the contract says: the body, and each response. It names no security
  * scheme, because @fastify/swagger throws if the app's document does not define it: give yours as `schema.security`.
  *
- * @throws {TypeError} that names a bad argument or option
+ * @throws {TypeError} if an argument or option is invalid
  *
  * @example
  * ```ts
@@ -74,9 +74,14 @@ export function toFastify(
   if (!checkHandler(handle, [route, ...rest])) return () => {};
   const { schema, config } = checkOptions(route, { schema: objectRule, config: objectRule });
   const respond = (request: FastifyRequest, reply: FastifyReply, mount?: string): void => {
+    const { url: originalUrl, raw } = request;
+    const isPlugin = mount !== undefined;
+    // Before a route's handler, Fastify has parsed the body.
+    const exchange = new Exchange(raw, reply.raw, request, isPlugin ? raw : request);
+    const place = { url: isPlugin ? urlOf(originalUrl) : originalUrl, originalUrl, mount };
     // Its promise is not returned: Fastify would go on as soon as it resolves, before `reply` is sent.
-    answerOf(handle, new FastifyExchange(request, reply, mount))
-      .then((answer) => send(answer, reply))
+    respondTo(exchange, place, handle)
+      .then((response) => send(response, reply))
       .catch((error) => reply.send(error));
   };
   return function plantStore(first: FastifyInstance | FastifyRequest, second: unknown, done?: () => void) {
@@ -130,45 +135,21 @@ function operationSchema(): object {
   return { ...described, body: inline(requestBody), response: inline(responses) };
 }
 
-function send(answer: PlantResponse | undefined, reply: FastifyReply): void {
-  // Another hook, such as a timeout, may have answered.
+function send(response: PlantResponse | undefined, reply: FastifyReply): void {
+  // Another hook, such as a timeout, may have responded.
   if (reply.sent || reply.raw.headersSent) return;
-  if (!answer) reply.callNotFound();
+  if (!response) reply.callNotFound();
   // Without a serializer of its own, Fastify adds a charset, which this media type does not have (RFC 8259 §11).
-  else reply.code(answer.status).headers(answer.headers).serializer(identity).send(answer.body);
+  else reply.code(response.status).headers(response.headers).serializer(identity).send(response.body);
 }
 
 const identity = (body: unknown) => body as string;
 
-class FastifyExchange implements Exchange {
-  readonly request: NodeRequest;
-  readonly response: NodeResponse;
-
-  constructor(
-    readonly raw: FastifyRequest,
-    reply: FastifyReply,
-    /** The plugin's; none for the handler of a route. */
-    readonly mount: string | undefined,
-  ) {
-    this.request = raw.raw;
-    this.response = reply.raw;
-  }
-
-  get parsed() {
-    // Before a route's handler, Fastify has parsed the body.
-    return this.mount === undefined ? this.raw : this.request;
-  }
-
-  get originalUrl() {
-    return this.raw.url;
-  }
-
-  get url() {
-    if (this.mount === undefined) return this.originalUrl;
-    const path = pathOf(this.originalUrl);
-    // The router has found it, by the app's rules on letter case and slashes; but it also finds an escaped spelling,
-    // `/%70lants`, which is not the operation.
-    const isEscaped = path.includes('%', path.lastIndexOf('/', path.length - 2));
-    return isEscaped ? path : operation.path;
-  }
+/** The operation's target if the router has found it; otherwise the path that came. */
+function urlOf(originalUrl: string): string {
+  const path = pathOf(originalUrl);
+  // The router finds it by the app's rules on letter case and slashes; but it also finds an escaped spelling,
+  // `/%70lants`, which is not the operation.
+  const isEscaped = path.includes('%', path.lastIndexOf('/', path.length - 2));
+  return isEscaped ? path : operation.path;
 }

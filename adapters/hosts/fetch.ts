@@ -1,9 +1,9 @@
 import {
-  answerMistake,
   checkHandler,
   type Global,
   isNotMine,
   lingerMs,
+  respondToMistake,
   Upload,
   WithSignal,
   wait,
@@ -60,7 +60,7 @@ export function toFetch(
   checkHandler(handle, rest);
   const timer = new SharedTimer();
   return async (request, server) => {
-    if (typeof request.headers.get !== 'function') return answerMistake(request, server) as never;
+    if (typeof request.headers.get !== 'function') return respondToMistake(request, server) as never;
     const plantRequest = new FetchPlantRequest(request, server, timer);
     const response = withPath(await handle(plantRequest), request.url);
     const { status, headers, body } = response;

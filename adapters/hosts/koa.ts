@@ -1,7 +1,7 @@
-import { answerMistake, checkHandler } from '../../src/for-hosts.js';
+import { checkHandler, respondToMistake } from '../../src/for-hosts.js';
 import type { PlantHandler } from '../../src/index.js';
-import { answerOf } from './_node/answer.js';
-import type { Exchange } from './_node/exchange.js';
+import { Exchange, type Place } from './_node/exchange.js';
+import { respondTo } from './_node/respond.js';
 import type { NodeRequest, NodeResponse } from './_node/types.js';
 
 /** The part of a Koa context that this adapter uses. */
@@ -15,6 +15,11 @@ export interface KoaContext {
   status: number;
   body: unknown;
   set(headers: { [name: string]: string }): void;
+  /** Of koa-mount. */
+  readonly mountPath?: string;
+  /** Of @koa/router. */
+  readonly routerPath?: unknown;
+  readonly app?: { readonly middleware?: readonly unknown[] };
 }
 
 /**
@@ -39,58 +44,22 @@ export function toKoa(
 ): (context: KoaContext, next: () => Promise<unknown>) => Promise<unknown> {
   checkHandler(handle, rest);
   return async function plantStore(context, next) {
-    if (!context.req) return answerMistake(context, next);
-    const answer = await answerOf(handle, new KoaExchange(context, plantStore));
-    if (!answer) return next();
-    // Another middleware, such as a timeout, may have answered.
+    if (!context.req) return respondToMistake(context, next);
+    const exchange = new Exchange(context.req, context.res, context, context.request);
+    const response = await respondTo(exchange, placeOf(context, plantStore), handle);
+    if (!response) return next();
+    // Another middleware, such as a timeout, may have responded.
     if (context.headerSent) return;
-    context.status = answer.status;
-    context.set(answer.headers);
-    context.body = answer.body;
+    context.status = response.status;
+    context.set(response.headers);
+    context.body = response.body;
   };
 }
 
-/** What koa-mount and @koa/router add to a context. */
-interface MountedContext extends KoaContext {
-  readonly mountPath?: string;
-  readonly routerPath?: unknown;
-  readonly app?: { readonly middleware?: readonly unknown[] };
-}
-
-class KoaExchange implements Exchange {
-  constructor(
-    readonly raw: MountedContext,
-    readonly middleware: unknown,
-  ) {}
-
-  get request() {
-    return this.raw.req;
-  }
-
-  get response() {
-    return this.raw.res;
-  }
-
-  get parsed() {
-    return this.raw.request;
-  }
-
-  get url() {
-    return this.request.url!;
-  }
-
-  get originalUrl() {
-    return this.raw.originalUrl;
-  }
-
-  get mount() {
-    return this.raw.mountPath;
-  }
-
-  get route() {
-    const { app, routerPath } = this.raw;
-    // A router leaves it on the context when it passes a request on. To look for our middleware in the router's layers
-    // would not do, because agents and apps wrap handlers; but what the app itself uses is in no route.
-    return app?.middleware?.includes(this.middleware) ? undefined : routerPath;
-  }
+function placeOf(context: KoaContext, middleware: unknown): Place {
+  const { originalUrl, mountPath: mount, routerPath, app, req } = context;
+  // A router leaves it on the context when it passes a request on. To look for our middleware in the router's layers
+  // would not do, because agents and apps wrap handlers; but what the app itself uses is in no route.
+  const isUsed = app?.middleware?.includes(middleware);
+  return { url: req.url ?? '', originalUrl, mount, route: isUsed ? undefined : routerPath };
 }

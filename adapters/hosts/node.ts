@@ -1,7 +1,7 @@
-import { answerMistake, checkHandler, Refusal } from '../../src/for-hosts.js';
+import { checkHandler, Refusal, respondToMistake } from '../../src/for-hosts.js';
 import type { PlantHandler, PlantResponse } from '../../src/index.js';
-import { answerOf } from './_node/answer.js';
-import type { Exchange } from './_node/exchange.js';
+import { Exchange, type Place } from './_node/exchange.js';
+import { respondTo } from './_node/respond.js';
 import type { NodeRequest, NodeResponse } from './_node/types.js';
 
 export type { NodeRequest, NodeResponse } from './_node/types.js';
@@ -32,18 +32,23 @@ export function toNode(
   checkHandler(handle, rest);
   return function plantStore(request, response, next) {
     if (!request.method || typeof response?.writeHead !== 'function')
-      return void answerMistake(request, response);
-    serve(handle, new NodeExchange(request, response, next), next);
+      return void respondToMistake(request, response);
+    serve(handle, request, response, next);
   };
 }
 
 type Next = (error?: unknown) => void;
 
-async function serve(handle: PlantHandler, exchange: NodeExchange, next?: Next): Promise<void> {
-  const { response } = exchange;
+async function serve(
+  handle: PlantHandler,
+  request: NodeRequest,
+  response: NodeResponse,
+  next?: Next,
+): Promise<void> {
   try {
-    const answer = await answerOf(handle, exchange, Boolean(next));
-    if (answer) return send(answer, response);
+    const exchange = new Exchange(request, response, request, request);
+    const plantResponse = await respondTo(exchange, placeOf(request, next), handle, Boolean(next));
+    if (plantResponse) return send(plantResponse, response);
   } catch (error) {
     return next ? passOn(next, error) : fail(error, response);
   }
@@ -69,39 +74,12 @@ interface ExpressRequest extends NodeRequest {
   readonly next?: unknown;
 }
 
-class NodeExchange implements Exchange {
-  constructor(
-    readonly request: ExpressRequest,
-    readonly response: NodeResponse,
-    readonly next: unknown,
-  ) {}
-
-  get raw() {
-    return this.request;
-  }
-
-  get parsed() {
-    return this.request;
-  }
-
-  get url() {
-    return this.request.url ?? '';
-  }
-
-  get originalUrl() {
-    return this.request.originalUrl ?? this.url;
-  }
-
-  get mount() {
-    return this.request.baseUrl;
-  }
-
-  get route() {
-    const { route, next } = this.request;
-    // Express leaves a route that was passed on its requests. But what it gives to a route's handlers is the route's own
-    // `next`, not the router's. To look for our middleware in the route would not do: agents and apps wrap handlers.
-    return Array.isArray(route?.stack) && this.next !== next ? route.path : undefined;
-  }
+function placeOf(request: ExpressRequest, next: unknown): Place {
+  const { url = '', originalUrl = url, baseUrl: mount, route } = request;
+  // Express leaves a route that was passed on its requests. But what it gives to a route's handlers is the route's own
+  // `next`, not the router's. To look for our middleware in the route would not do: agents and apps wrap handlers.
+  const isInRoute = Array.isArray(route?.stack) && next !== request.next;
+  return { url, originalUrl, mount, route: isInRoute ? route.path : undefined };
 }
 
 function send({ status, headers, body }: PlantResponse, response: NodeResponse): void {

@@ -1,9 +1,10 @@
 import { operation, pathOf, pathPattern } from '../../../src/for-hosts.js';
 import type { PlantHandler, PlantResponse } from '../../../src/index.js';
-import type { Exchange } from './exchange.js';
+import type { Exchange, Place } from './exchange.js';
 import { NodePlantRequest } from './request.js';
 
 const { method, path: ownPath } = operation;
+const endsInOwnPath = /* @__PURE__ */ new RegExp(`${ownPath}/?$`);
 
 /**
  * After a 40401, retries with every other path that this mount point may stand for. So `app.use('/api/plants', …)` and
@@ -15,49 +16,36 @@ const { method, path: ownPath } = operation;
 export async function retryOtherTargets(
   handle: PlantHandler,
   exchange: Exchange,
+  place: Place,
 ): Promise<PlantResponse | undefined> {
-  const path = pathOf(exchange.originalUrl);
-  const rest = pathOf(exchange.url);
-  if (exchange.request.method !== method || !isOwn(path)) return undefined;
-  for (const url of otherTargets(path, rest, exchange)) {
-    const answer = await handle(new NodePlantRequest(exchange, url));
-    if (answer.error !== 40401) return answer;
+  const path = pathOf(place.originalUrl);
+  const rest = pathOf(place.url);
+  if (exchange.request.method !== method || !endsInOwnPath.test(path)) return undefined;
+  for (const url of otherTargets(path, rest, place)) {
+    const response = await handle(new NodePlantRequest(exchange, url));
+    if (response.error !== 40401) return response;
   }
   warnIfLost(handle, path, rest, exchange);
   return undefined;
 }
 
 /** Only paths that the app did pass to this middleware: the mount path itself, or the route that it handles. */
-function otherTargets(path: string, rest: string, { mount, route }: Exchange): string[] {
+function otherTargets(path: string, rest: string, { mount, route }: Place): string[] {
   // Not if the app has rewritten the target: then it means another path than the client.
   const isMounted =
     typeof mount === 'string' && mount !== '' && path.endsWith(mount + (rest === '/' ? '' : rest));
-  const isAtMount = isMounted && rest === '/' && isOwn(mount);
-  const isRoute = [route].flat().some((pattern) => isOwn(pattern) && fits(pattern, rest));
-  return [...(isMounted ? [path] : []), ...(isAtMount || isRoute ? [ownPath] : [])];
+  const isRoute = endsInOwnPath.test(rest) && [route].flat().some((pattern) => fits(pattern, rest));
+  return [...(isMounted ? [path] : []), ...((isMounted && rest === '/') || isRoute ? [ownPath] : [])];
 }
 
-/** Whether a mount path, or the pattern of a route, is written for the operation: with a slash at its end or without. */
-function isOwn(place: unknown): place is string | RegExp {
-  const text = place instanceof RegExp ? place.source.replace(/[\\?$]/g, '') : place;
-  return typeof text === 'string' && withoutSlash(text).endsWith(ownPath);
-}
-
-/** Whether a path is one of that pattern, which may be one of a list. Patterns with wildcards or options are the host's. */
-function fits(pattern: string | RegExp, path: string): boolean {
-  if (pattern instanceof RegExp || /[*+?({]/.test(pattern)) return isOwn(path);
-  if (path.endsWith('/') && !pattern.endsWith('/')) return false;
-  const segments = withoutSlash(path).split('/');
-  const expected = withoutSlash(pattern).split('/');
-  return (
-    segments.length === expected.length &&
-    expected.every((part, i) => part.startsWith(':') || part.toLowerCase() === segments[i]!.toLowerCase()) &&
-    isOwn(path)
-  );
-}
-
-function withoutSlash(text: string): string {
-  return text.endsWith('/') ? text.slice(0, -1) : text;
+/** Whether a route's pattern is written for the operation, and is the one of its list that has found the path. */
+function fits(pattern: unknown, path: string): boolean {
+  if (pattern instanceof RegExp)
+    return endsInOwnPath.test(pattern.source.replace(/[\\?$]/g, '')) && path.search(pattern) >= 0;
+  if (typeof pattern !== 'string' || !endsInOwnPath.test(pattern)) return false;
+  // Routers ignore letter case. What else a pattern may hold, such as wildcards, is the router's own language.
+  const expression = pattern.replace(/:\w+/g, '[^/]+').replace(/\/$/, '/?');
+  return /[^\w./:~-]/.test(pattern) || new RegExp(`^${expression}$`, 'i').test(path);
 }
 
 const warned = new WeakSet<PlantHandler>();

@@ -15,7 +15,7 @@ export class NodePlantRequest extends WithSignal implements PlantRequest {
 
   constructor(
     exchange: Exchange,
-    readonly url = exchange.url,
+    readonly url: string,
   ) {
     super();
     const { request, response, raw } = exchange;

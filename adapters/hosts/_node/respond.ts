@@ -1,7 +1,7 @@
 import { isNotMine, withPath } from '../../../src/for-hosts.js';
 import type { PlantHandler, PlantResponse } from '../../../src/index.js';
 import { drain } from './drain.js';
-import type { Exchange } from './exchange.js';
+import type { Exchange, Place } from './exchange.js';
 import { retryOtherTargets } from './mount.js';
 import { NodePlantRequest } from './request.js';
 
@@ -11,22 +11,24 @@ import { NodePlantRequest } from './request.js';
  * @param hasApp whether there is an app to pass other paths and methods on to
  * @returns the response to send, or `undefined` to pass the request on, in this turn and with its body unread
  */
-export async function answerOf(
-  handle: PlantHandler,
+export async function respondTo(
   exchange: Exchange,
+  place: Place,
+  handle: PlantHandler,
   hasApp = true,
 ): Promise<PlantResponse | undefined> {
   const { request, response } = exchange;
   // A body that flows already, because an earlier middleware listens to it, would be lost while the handler runs.
   const wasFlowing = request.readableFlowing === true;
   if (wasFlowing) request.pause();
-  let answer = await handle(new NodePlantRequest(exchange));
-  if (answer.error === 40401) answer = (await retryOtherTargets(handle, exchange)) ?? answer;
-  if (hasApp && isNotMine(answer)) {
+  let plantResponse = await handle(new NodePlantRequest(exchange, place.url));
+  if (plantResponse.error === 40401)
+    plantResponse = (await retryOtherTargets(handle, exchange, place)) ?? plantResponse;
+  if (hasApp && isNotMine(plantResponse)) {
     // It flows in the next tick: the app can listen first.
     if (wasFlowing) request.resume();
     return undefined;
   }
   await drain(request, response);
-  return withPath(answer, exchange.originalUrl);
+  return withPath(plantResponse, place.originalUrl);
 }
