@@ -26,25 +26,25 @@ type Listener = NonNullable<Parameters<Signal['addEventListener']>[1]>;
 
 /** Swallows what a signal's listeners throw: Node reports it as an uncaught exception, which would crash the app. */
 function guardListeners(signal: Signal): void {
-  const { addEventListener, removeEventListener } = signal;
   const guards = new WeakMap<Listener, Listener>();
-  const guarded = (listener: Listener): Listener => {
+  const guardOf = (listener: Listener): Listener => {
     // What cannot be a key is no listener: the platform rejects or ignores it.
     if (Object(listener) !== listener) return listener;
-    const guard = guards.get(listener) ?? guardOf(listener);
+    const guard = guards.get(listener) ?? swallowing(listener, signal);
     guards.set(listener, guard);
     return guard;
   };
-  signal.addEventListener = (type: string, listener: Listener, ...options: never[]) =>
-    addEventListener.call(signal, type, guarded(listener), ...options);
-  signal.removeEventListener = (type: string, listener: Listener, ...options: never[]) =>
-    removeEventListener.call(signal, type, guarded(listener), ...options);
+  for (const method of ['addEventListener', 'removeEventListener'] as const) {
+    const original = signal[method];
+    signal[method] = (type: string, listener: Listener, ...options: never[]) =>
+      original.call(signal, type, guardOf(listener), ...options);
+  }
 }
 
-function guardOf(listener: Listener): Listener {
-  return async function (this: Signal, event: Event) {
+function swallowing(listener: Listener, signal: Signal): Listener {
+  return async (event: Event) => {
     try {
-      await (typeof listener === 'function' ? listener.call(this, event) : listener.handleEvent(event));
+      await (typeof listener === 'function' ? listener.call(signal, event) : listener.handleEvent(event));
     } catch {}
   };
 }

@@ -1,6 +1,12 @@
 import { integer } from '../options.js';
 import type { StorageContext } from '../storage.js';
 
+/**
+ * Ends a batch before its text, at 3 bytes a character, fills a statement of 1 MiB: databases refuse longer ones
+ * (MySQL's `max_allowed_packet`). A longer plant is sent alone.
+ */
+export const maxBatchText = 262_144;
+
 /** The options of `groupCommit`. */
 export interface GroupCommitOptions<Caller = unknown> {
   /** Maximum plants in one batch; a batch also ends after 256 Ki characters of text. Default: 256. */

@@ -2,39 +2,40 @@ import { type Complete, checkOptions } from '../options.js';
 import type { NewPlant } from '../plant/plant.js';
 import type { StorageContext } from '../storage.js';
 import { type Clock, systemClock } from '../timers.js';
-import { Batch, type BatchQueue, maxBatchText, slowRejectionMs } from './batch.js';
+import { Alarm } from './alarm.js';
+import { Batch, type BatchOwner } from './batch.js';
 import { Circuit } from './circuit.js';
 import { type CreateMany, unavailable } from './create-many.js';
-import { type GroupCommitOptions, groupCommitRules } from './options.js';
+import { type GroupCommitOptions, groupCommitRules, maxBatchText } from './options.js';
 import { Room } from './room.js';
 import { Suspects } from './suspects.js';
 import { type CreateOwner, firstCall, WaitingCreate } from './waiting-create.js';
 
 /** @internal Gathers creates into batches. Exported for tests, which pass a clock. */
-export class Queue<Caller> implements BatchQueue<Caller>, CreateOwner<Caller> {
+export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
   readonly now: () => number;
   readonly #settings: Complete<GroupCommitOptions<Caller>>;
   /** In the order of their calls. */
   readonly #waiting: WaitingCreate<Caller>[] = [];
   readonly #suspects: Suspects<Caller>;
   readonly #room: Room;
+  readonly #circuit: Circuit;
+  /** The batch in flight. */
+  #batch: Batch<Caller> | undefined;
   /** Whether a batch is in flight, or will be at the end of this turn. */
   #isRunning = false;
-  /** When the last batch ended: creates from before had to wait for it. */
-  #idleSince = 0;
-  /** When the database last settled or rejected a batch. */
-  #answeredAt = Number.NEGATIVE_INFINITY;
-  readonly #circuit: Circuit;
   /** Whether the last batch was one of suspects. */
   #isSuspects = false;
-  /** When the last batch was taken from the queue. */
+  /** When the last batch was taken from the queue, and when it ended: creates from before had to wait for it. */
   #sentAt = 0;
+  #endedAt = 0;
   /** How long the last batch took, in milliseconds. */
-  #lastMs = 0;
+  #tookMs = 0;
+  /** Before this nothing is sent, and before the other one no suspect. */
+  #restUntil = 0;
   #suspectsRestUntil = 0;
-  #wakeTimer: unknown;
-  /** For the oldest create in the queue, called `since`. */
-  #expiry: { readonly timer: unknown; readonly since: number } | undefined;
+  /** For the next create that times out, or sooner. One for all: a timer for each batch costs as much as a create. */
+  readonly #alarm: Alarm;
 
   constructor(
     readonly createMany: CreateMany<Caller>,
@@ -45,20 +46,18 @@ export class Queue<Caller> implements BatchQueue<Caller>, CreateOwner<Caller> {
     this.#suspects = new Suspects(this.#settings.timeoutMs);
     this.#circuit = new Circuit(this.#settings.timeoutMs);
     this.#room = new Room(this.#settings.maxQueued, this.#settings.maxQueuedText);
+    this.#alarm = new Alarm(clock, () => this.#onAlarm());
     this.now = clock.now;
-  }
-
-  get isProbing(): boolean {
-    return this.#circuit.isOpen;
   }
 
   create(plant: NewPlant, context: StorageContext<Caller>): Promise<'created' | 'taken'> {
     try {
       const create = new WaitingCreate(plant, context, this.#settings.namespace(context), this);
-      if (this.#circuit.isOpen && this.#isRunning) throw unavailable(this.#circuit.cause);
+      const isProbing = this.#isRunning || this.#waiting.length > 0;
+      if (this.#circuit.isOpen && isProbing) throw unavailable(this.#circuit.cause);
       this.#room.reserve(create.textLength);
       this.#waiting.push(create);
-      this.#wake();
+      if (!this.#isRunning) this.#wake();
       return create.promise;
     } catch (error) {
       return Promise.reject(error);
@@ -69,43 +68,36 @@ export class Queue<Caller> implements BatchQueue<Caller>, CreateOwner<Caller> {
     this.#room.release(create.textLength);
   }
 
+  /** Sends the next batch at the end of this turn, or when it is due. */
   #wake(): void {
-    if (this.#isRunning || (this.#waiting.length === 0 && this.#suspects.isEmpty)) return;
-    this.#isRunning = true;
-    this.clock.atEndOfTurn(() => this.#sendNext());
+    const suspectsAt = () => Math.max(this.#suspectsRestUntil, this.#suspects.readyAt);
+    const dueAt = Math.max(this.#restUntil, this.#waiting.length > 0 ? 0 : suspectsAt());
+    this.#isRunning = dueAt <= 0 || dueAt <= this.now();
+    if (this.#isRunning) this.clock.atEndOfTurn(() => this.#sendNext());
+    else if (dueAt < Number.POSITIVE_INFINITY) this.#watch(dueAt);
+    else this.#alarm.set(dueAt);
   }
 
   #sendNext(): void {
     const creates = this.#nextTurn();
-    if (this.#isSuspects || !this.#suspects.isEmpty) this.#watch();
-    if (creates.length > 0) new Batch(creates, this.#circuit.attemptMs, this).send();
-    else this.#pause();
-  }
-
-  #pause(): void {
-    this.#isRunning = false;
-    if (this.#suspects.isEmpty) return;
-    const pauseMs = this.#pauseUntil - this.now();
-    this.clock.clearTimer(this.#wakeTimer);
-    // Not less: a rounding error would be a timer that fires too early, again and again.
-    this.#wakeTimer = this.clock.setTimer(() => this.#wake(), Math.max(1, pauseMs));
-  }
-
-  /** When the suspects can be sent. */
-  get #pauseUntil(): number {
-    return Math.max(this.#suspectsRestUntil, this.#suspects.readyAt);
+    if (creates.length === 0) return void this.#wake();
+    this.#batch = new Batch(creates, this);
+    this.#batch.send();
+    // A driver that blocks has ended it by now: no timer.
+    if (this.#batch) this.#watch();
   }
 
   /** Good batches and suspects take turns. If both wait they get equal time, because a suspect may wait for a lock. */
   #nextTurn(): readonly WaitingCreate<Caller>[] {
-    if (!this.#isSuspects && this.#suspects.isEmpty) return this.#take(this.#waiting);
     const now = this.now();
+    this.#sentAt = now;
+    if (!this.#isSuspects && this.#suspects.isEmpty) return this.#take(this.#waiting);
+    const wereSuspects = this.#isSuspects;
     const good = () => this.#take(this.#waiting);
     const suspects = () => (now < this.#suspectsRestUntil ? [] : this.#suspects.next(now, this.#take));
-    const wereSuspects = this.#isSuspects;
     const others = wereSuspects ? good() : suspects();
     const isOthersTurn = others.length > 0;
-    if (wereSuspects && isOthersTurn) this.#suspectsRestUntil = now + this.#lastMs;
+    if (wereSuspects && isOthersTurn) this.#suspectsRestUntil = now + this.#tookMs;
     const creates = isOthersTurn ? others : wereSuspects ? suspects() : good();
     this.#isSuspects = wereSuspects !== isOthersTurn && creates.length > 0;
     return creates;
@@ -113,7 +105,6 @@ export class Queue<Caller> implements BatchQueue<Caller>, CreateOwner<Caller> {
 
   /** Takes the next creates to send from the start of a list. Those that disconnected or timed out are rejected instead. */
   readonly #take = (list: WaitingCreate<Caller>[]): readonly WaitingCreate<Caller>[] => {
-    this.#sentAt = this.now();
     const dueSince = this.#sentAt - this.#circuit.attemptMs;
     const mayClaim = list === this.#waiting && !this.#suspects.isEmpty;
     const batch: WaitingCreate<Caller>[] = [];
@@ -124,7 +115,7 @@ export class Queue<Caller> implements BatchQueue<Caller>, CreateOwner<Caller> {
       if (isFull || batch.length === this.#settings.maxBatch) break;
       count++;
       // Asking may create an AbortController, a fifth of a request: so only creates that had to wait are asked.
-      if (create.calledAt < this.#idleSince && !create.isSettled) create.failIfDisconnected();
+      if (create.calledAt < this.#endedAt && !create.isSettled) create.failIfDisconnected();
       if (create.calledAt <= dueSince) create.expire();
       if (create.isSettled || (mayClaim && this.#suspects.claim(create))) continue;
       batch.push(create);
@@ -136,65 +127,73 @@ export class Queue<Caller> implements BatchQueue<Caller>, CreateOwner<Caller> {
 
   onEnd(batch: Batch<Caller>): void {
     const { end, open, cause } = batch;
-    this.#isRunning = false;
-    this.#idleSince = this.now();
-    this.#lastMs = this.#idleSince - this.#sentAt;
-    if (end === 'settled' || end === 'apart') {
-      this.#circuit.close();
-      this.#answeredAt = this.#idleSince;
-    }
-    if (end === 'later') this.#suspects.addRetry(open, this.#idleSince, this.#lastMs);
-    else if (end !== 'apart') this.#suspects.add(open, 1);
-    else this.#suspects.add(open, this.#lastMs < slowRejectionMs ? 2 : 16);
+    this.#batch = undefined;
+    this.#endedAt = this.now();
+    this.#tookMs = this.#endedAt - this.#sentAt;
+    if (end === 'settled' || end === 'apart') this.#circuit.onAnswer(this.#endedAt);
+    if (end === 'together') this.#retry(batch);
+    else if (end === 'apart') this.#suspects.addRejected(open, this.#tookMs);
+    else this.#suspects.add(open);
     if (end === 'unsent' || end === 'unanswered') {
       // A suspect may time out at a lock while the database is well: the next good batch will show.
-      const isWell = this.#isSuspects && this.#answeredAt >= this.#idleSince - this.#settings.timeoutMs;
+      const isWell = this.#isSuspects && this.#circuit.isWell(this.#endedAt);
       if (!isWell) this.#openCircuit(cause, end === 'unanswered');
     }
-    if (this.#isSuspects || !this.#suspects.isEmpty || this.#expiry) this.#watch(open);
-    const isNext = !this.#isSuspects && !this.#suspects.isEmpty && this.#pauseUntil <= this.#idleSince;
-    if (isNext) {
-      // Suspects need no end of turn: no create of this turn could join them.
-      this.#isRunning = true;
-      this.#sendNext();
-    } else this.#wake();
+    this.#wake();
+  }
+
+  /** After a pause: the row of a lone plant may be locked, so others are sent meanwhile. Otherwise, nothing is. */
+  #retry({ open, firsts }: Batch<Caller>): void {
+    const isLone = firsts.length === 1 && !this.#circuit.isOpen;
+    if (isLone) return void this.#suspects.addLone(open, this.#endedAt, this.#tookMs);
+    this.#restUntil = this.#endedAt + this.#circuit.pauseMs();
+    if (this.#isSuspects) this.#suspects.add(open);
+    else this.#waiting.unshift(...open);
   }
 
   /** Fails everything queued, then all but one probe at a time. */
   #openCircuit(cause: unknown, isSlow: boolean): void {
     this.#circuit.open(cause, isSlow);
-    for (const create of [...this.#waiting.splice(0), ...this.#suspects]) create.refuse(unavailable(cause));
+    this.#restUntil = 0;
+    this.#alarm.set(Number.POSITIVE_INFINITY);
+    for (const create of this.#queued) create.refuse(unavailable(cause));
+    this.#waiting.length = 0;
     this.#suspects.clear();
   }
 
-  /** While there are suspects, creates are not sent in the order of their calls: those in the queue need a timer too. */
-  #watch(back: readonly WaitingCreate<Caller>[] = []): void {
-    const isNeeded = !this.#suspects.isEmpty || (this.#isSuspects && this.#isRunning);
-    if (!isNeeded) this.clock.clearTimer(this.#wakeTimer);
-    // Creates that come back from a batch may be older than all in the queue.
-    if (this.#expiry && (!isNeeded || firstCall(back) < this.#expiry.since)) {
-      this.clock.clearTimer(this.#expiry.timer);
-      this.#expiry = undefined;
-    }
-    if (!isNeeded || this.#expiry) return;
-    const since = Math.min(firstCall(this.#waiting), firstCall(this.#suspects));
-    if (since === Number.POSITIVE_INFINITY) return;
-    const leftMs = since + this.#settings.timeoutMs - this.now();
-    const timer = this.clock.setTimer(() => this.#expire(), Math.max(0, leftMs));
-    this.#expiry = { timer, since };
+  /** Sets the alarm for `at`, or for the first create that times out, if that is sooner. */
+  #watch(at = Number.POSITIVE_INFINITY): void {
+    // An alarm that is set is not too late for any create: later ones time out later.
+    if (this.#alarm.at < Number.POSITIVE_INFINITY) return void this.#alarm.set(Math.min(at, this.#alarm.at));
+    const since = Math.min(firstCall(this.#batch?.creates ?? []), firstCall(this.#queued));
+    this.#alarm.set(Math.min(at, since + this.#circuit.attemptMs));
   }
 
-  /** Rejects the queued creates that timed out, together with those that time out soon. */
-  #expire(): void {
-    this.#expiry = undefined;
-    const dueSince = this.now() - 0.9 * this.#settings.timeoutMs;
+  #onAlarm(): void {
+    const { attemptMs } = this.#circuit;
+    // Timers may fire up to 1 ms too early.
+    const dueSince = this.now() - attemptMs + 1;
+    // With those that time out soon, so that most batches end whole.
+    const soon = dueSince + 0.1 * attemptMs;
+    if (firstCall(this.#queued) <= dueSince) this.#expire(soon);
+    if (firstCall(this.#batch?.creates ?? []) <= dueSince) this.#batch?.expire(soon, attemptMs);
+    if (this.#batch) this.#watch();
+    else if (!this.#isRunning) this.#wake();
+  }
+
+  /** Rejects the queued creates that were called until `dueSince`. */
+  #expire(dueSince: number): void {
     let lost: WaitingCreate<Caller> | undefined;
-    for (const create of [...this.#waiting, ...this.#suspects]) {
+    for (const create of this.#queued) {
       if (create.isSettled || create.calledAt > dueSince) continue;
-      if (create.retries && this.#answeredAt < create.calledAt) lost = create;
+      if (create.cause !== undefined && !this.#circuit.isWell(this.now())) lost = create;
       create.expire();
     }
+    // Rolled back again and again, while the database settled nothing.
     if (lost && !this.#isRunning) this.#openCircuit(lost.cause, false);
-    this.#watch();
+  }
+
+  get #queued(): readonly WaitingCreate<Caller>[] {
+    return this.#suspects.isEmpty ? this.#waiting : [...this.#waiting, ...this.#suspects];
   }
 }

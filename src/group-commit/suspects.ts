@@ -1,56 +1,70 @@
-import { retryPause } from './batch.js';
+import { retryPause } from './circuit.js';
 import { byId, firstCall, senderOf, type WaitingCreate } from './waiting-create.js';
 
-/** The creates of one sender, while some of them are suspected: its new creates wait in the same line. */
+/**
+ * A rejection that took this long, in milliseconds, waited for a lock, and so will the next. The batch is then split
+ * into sixteen parts, not two: two waits find a lone plant among 256, not eight.
+ */
+const slowRejectionMs = 100;
+
+/** Creates that are sent in turns with those of other lines. */
 interface Line<Caller> {
   /** To be sent next, each as a batch. */
   readonly parts: WaitingCreate<Caller>[][];
-  /** In the order of their calls. */
+  /** To be sent after these, in the order of their calls. */
   readonly incoming: WaitingCreate<Caller>[];
-}
-
-/** Creates of one id that were rolled back alone: their row may be locked. */
-interface Retry<Caller> {
-  readonly creates: WaitingCreate<Caller>[];
   /** When the next attempt is due. */
-  readonly at: number;
-  /** How long the last attempt took, in milliseconds. */
+  at: number;
+  /** How long an attempt takes, in milliseconds. */
   readonly tookMs: number;
 }
 
+type Take<Caller> = (list: WaitingCreate<Caller>[]) => readonly WaitingCreate<Caller>[];
+
 /**
- * Creates of batches that the database rejected, until the plants at fault are found. They are split by sender first,
- * the smaller senders together, because most of those are innocent; only a batch of one sender is bisected.
+ * Creates that the database rolled back, until the plants at fault are found, or their rows unlocked. A rejected batch is
+ * split by sender first, the smaller senders together, because most of those are innocent; only what one sender sent is
+ * bisected.
  */
 export class Suspects<Caller> {
   /** Parts of a batch of several senders. */
   readonly #mixed: WaitingCreate<Caller>[][] = [];
-  /** By sender, in the order of their turns. */
+  /**
+   * In the order of their turns. By sender, while some of its creates are suspected: its new creates wait in the same
+   * line. By id, if it was rolled back alone: its row may be locked, and new creates of the id join it.
+   */
   readonly #lines = new Map<unknown, Line<Caller>>();
-  /** By id, so that another create of the id joins them; in the order of their attempts. */
-  readonly #retries = new Map<bigint | symbol, Retry<Caller>>();
-  #turns = 0;
+  #isMixedTurn = false;
 
   constructor(readonly timeoutMs: number) {}
 
   get isEmpty(): boolean {
-    return this.#mixed.length === 0 && this.#lines.size === 0 && this.#retries.size === 0;
+    return this.#mixed.length === 0 && this.#lines.size === 0;
+  }
+
+  /** When the next turn can be. */
+  get readyAt(): number {
+    if (this.#mixed.length > 0) return Number.NEGATIVE_INFINITY;
+    let readyAt = Number.POSITIVE_INFINITY;
+    for (const { at } of this.#lines.values()) if (at < readyAt) readyAt = at;
+    return readyAt;
   }
 
   *[Symbol.iterator](): Generator<WaitingCreate<Caller>> {
-    for (const part of this.#mixed) yield* part;
-    for (const { parts, incoming } of this.#lines.values()) {
-      for (const part of parts) yield* part;
-      yield* incoming;
-    }
-    for (const { creates } of this.#retries.values()) yield* creates;
+    yield* this.#mixed.flat();
+    for (const { parts, incoming } of this.#lines.values()) yield* [...parts.flat(), ...incoming];
+  }
+
+  /** Adds the creates of a batch that was rejected, which `tookMs` milliseconds. */
+  addRejected(creates: readonly WaitingCreate<Caller>[], tookMs: number): void {
+    this.add(creates, tookMs < slowRejectionMs ? 2 : 16);
   }
 
   /**
    * Adds the creates of a batch, split by sender: small senders and large ones. What one sender sent is cut into `count`
-   * equal parts. After a slow rejection, `count` is 16, for many senders too: each rejection waits for a lock.
+   * equal parts. After a slow rejection, so are many senders.
    */
-  add(creates: readonly WaitingCreate<Caller>[], count: number): void {
+  add(creates: readonly WaitingCreate<Caller>[], count = 1): void {
     if (creates.length === 0) return;
     const groups = groupsOf(creates);
     const [sender, ofSender] = groups[0]!;
@@ -68,26 +82,24 @@ export class Suspects<Caller> {
     }
   }
 
-  /** Adds a create, and its duplicates, that the database rolled back alone. They are retried alone, after a pause. */
-  addRetry(creates: readonly WaitingCreate<Caller>[], now: number, tookMs: number): void {
+  /** Adds creates of one id that the database rolled back alone. They are sent alone, after a pause. */
+  addLone(creates: readonly WaitingCreate<Caller>[], now: number, tookMs: number): void {
     const [create] = creates;
     if (!create) return;
     const { id } = create.plant;
-    const { retries = 0 } = create;
-    create.retries = retries + 1;
-    const retry = { creates: [...creates], at: now + retryPause(retries), tookMs };
+    create.retries = (create.retries ?? -1) + 1;
     // The id of another namespace: nothing can join.
-    this.#retries.set(this.#retries.has(id) ? Symbol() : id, retry);
+    const key = this.#lines.has(id) ? Symbol() : id;
+    this.#lines.set(key, { parts: [], incoming: [...creates], at: now + retryPause(create.retries), tookMs });
   }
 
-  /** Takes a new create if it must not share a batch with others: its id is being retried, or its sender is suspected. */
+  /** Takes a new create if it must not share a batch with others: its id was rolled back alone, or its sender is suspected. */
   claim(create: WaitingCreate<Caller>): boolean {
-    const retry = this.#retries.get(create.plant.id);
-    const isRetried = retry !== undefined && retry.creates[0]?.namespace === create.namespace;
-    const line = isRetried || this.#lines.size === 0 ? undefined : this.#lines.get(senderOf(create));
-    const list = isRetried ? retry.creates : line?.incoming;
-    list?.push(create);
-    return list !== undefined;
+    const ofId = this.#lines.get(create.plant.id);
+    const isOfId = ofId?.incoming[0]?.namespace === create.namespace;
+    const line = ofId && isOfId ? ofId : this.#lines.get(senderOf(create));
+    line?.incoming.push(create);
+    return line !== undefined;
   }
 
   /**
@@ -96,17 +108,12 @@ export class Suspects<Caller> {
    * @param take takes creates that can be sent, at most a batch, from the start of a list
    */
   next(now: number, take: Take<Caller>): readonly WaitingCreate<Caller>[] {
-    for (let i = 0; i < 4; i++) {
-      const turn = this.#turns++ % 4;
-      const creates =
-        turn % 2 === 0
-          ? this.#nextMixed(take)
-          : turn === 1
-            ? this.#nextOfLine(take)
-            : this.#nextRetry(now, take);
-      if (creates.length > 0) return creates;
-    }
-    return [];
+    if (this.isEmpty) return [];
+    this.#isMixedTurn = !this.#isMixedTurn;
+    const mixed = this.#isMixedTurn ? this.#nextMixed(take) : [];
+    if (mixed.length > 0) return mixed;
+    const ofLine = this.#nextOfLine(now, take);
+    return ofLine.length > 0 || this.#isMixedTurn ? ofLine : this.#nextMixed(take);
   }
 
   #nextMixed(take: Take<Caller>): readonly WaitingCreate<Caller>[] {
@@ -117,59 +124,34 @@ export class Suspects<Caller> {
     return [];
   }
 
-  #nextOfLine(take: Take<Caller>): readonly WaitingCreate<Caller>[] {
-    for (const [sender, line] of this.#lines) {
-      const creates = take(line.parts.shift() ?? line.incoming);
-      // To the end: the next turn is the next sender's.
-      this.#lines.delete(sender);
-      if (line.parts.length + line.incoming.length > 0) this.#lines.set(sender, line);
-      if (creates.length > 0) return creates;
-    }
-    return [];
-  }
-
-  #nextRetry(now: number, take: Take<Caller>): readonly WaitingCreate<Caller>[] {
-    for (const [key, retry] of this.#retries) {
-      if (retry.at > now) continue;
-      const timeoutAt = firstCall(retry.creates) + this.timeoutMs;
-      if (timeoutAt > now && timeoutAt < now + 1.5 * retry.tookMs) {
+  #nextOfLine(now: number, take: Take<Caller>): readonly WaitingCreate<Caller>[] {
+    for (const [key, line] of this.#lines) {
+      if (line.tookMs > 0 && line.at <= now) {
+        const timeoutAt = firstCall(line.incoming) + this.timeoutMs;
         // An attempt that timed out would leave its outcome unknown.
-        this.#retries.set(key, { ...retry, at: timeoutAt });
-        continue;
+        if (timeoutAt > now && timeoutAt < now + 1.5 * line.tookMs) line.at = timeoutAt;
       }
-      const creates = take(retry.creates);
-      this.#retries.delete(key);
-      if (retry.creates.length > 0) this.#retries.set(key, retry);
+      if (line.at > now) continue;
+      const creates = take(line.parts.shift() ?? line.incoming);
+      // To the end: the next turn is the next line's.
+      this.#lines.delete(key);
+      if (line.parts.length + line.incoming.length > 0) this.#lines.set(key, line);
       if (creates.length > 0) return creates;
     }
     return [];
-  }
-
-  /** When the next turn can be. */
-  get readyAt(): number {
-    if (this.#mixed.length > 0 || this.#lines.size > 0) return Number.NEGATIVE_INFINITY;
-    let readyAt = Number.POSITIVE_INFINITY;
-    for (const { at } of this.#retries.values()) if (at < readyAt) readyAt = at;
-    return readyAt;
   }
 
   clear(): void {
     this.#mixed.length = 0;
     this.#lines.clear();
-    this.#retries.clear();
   }
 
   #lineOf(sender: unknown): Line<Caller> {
-    let line = this.#lines.get(sender);
-    if (!line) {
-      line = { parts: [], incoming: [] };
-      this.#lines.set(sender, line);
-    }
+    const line = this.#lines.get(sender) ?? { parts: [], incoming: [], at: 0, tookMs: 0 };
+    this.#lines.set(sender, line);
     return line;
   }
 }
-
-type Take<Caller> = (list: WaitingCreate<Caller>[]) => readonly WaitingCreate<Caller>[];
 
 function cut<T>(list: readonly T[], count: number): T[][] {
   const size = Math.ceil(list.length / count);
