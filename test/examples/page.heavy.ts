@@ -78,7 +78,6 @@ async function answer(page: Page): Promise<string> {
 
 /** The text that is to be seen: what is hidden is not in it. */
 function textOf(page: Page, selector: string): Promise<string> {
-  // biome-ignore lint/performance/useDomNodeTextContent: the text content has what is hidden too
   return page.locator(selector).innerText();
 }
 
