@@ -29,20 +29,22 @@ function filesThatForget(member: string): string[] {
   return [...new Set(diagnostics.map(({ file }) => relative(root, file!.fileName)))].sort();
 }
 
-it('the compiler names no file as the sources are', () => {
-  expect(filesThatForget('')).toEqual([]);
-});
-
 it('a new optional member of a plant is a type error in each file that would drop it', () => {
   const files = filesThatForget('readonly height?: number | undefined;');
-  expect(files).toEqual(
-    expect.arrayContaining([
-      'adapters/storages/_table.ts',
-      'adapters/storages/_mysql-table.ts',
-      'adapters/storages/_postgres-table.ts',
-      'adapters/storages/_sqlite-table.ts',
-      'test/published/storage-promises.ts',
-      'test/published/trial.ts',
-    ]),
-  );
+  expect(files).toEqual([
+    'adapters/storages/_mysql-table.ts',
+    'adapters/storages/_postgres-table.ts',
+    'adapters/storages/_sqlite-table.ts',
+    'adapters/storages/_table.ts',
+    'src/group-commit/waiting-create.ts',
+    'src/openapi.ts',
+    'src/plant-store.ts',
+    'src/plant/from-body.ts',
+    'src/plant/json-fast-path.ts',
+    'src/plant/json.ts',
+    'src/plant/plant.ts',
+    'src/schema.ts',
+    'test/published/storage-promises.ts',
+    'test/published/trial.ts',
+  ]);
 });
