@@ -21,11 +21,6 @@ export interface Lease<Connection> {
   release(error?: unknown): void;
 }
 
-interface Waiter<Connection> {
-  resolve(connection: Connection): void;
-  reject(error: unknown): void;
-}
-
 interface Pending {
   readonly startedAt: number;
   readonly abort: (() => void) | undefined;
@@ -43,7 +38,8 @@ const hungMs = 400;
  * addition, a new connect is tried about every 500 ms, because a login that the network swallowed never settles.
  */
 export class Connector<Connection> {
-  readonly #waiting = new Set<Waiter<Connection>>();
+  /** Each is called with a connect that has settled. */
+  readonly #waiting = new Set<(connecting: Promise<Connection>) => void>();
   /** In the order in which they began. */
   readonly #pending = new Set<Pending>();
   #isWatching = false;
@@ -55,77 +51,60 @@ export class Connector<Connection> {
   ) {}
 
   lease(): Lease<Connection> {
-    let waiter: Waiter<Connection> | undefined;
-    const connection = new Promise<Connection>((resolve, reject) => {
-      waiter = { resolve, reject };
+    let serve!: (connecting: Promise<Connection>) => void;
+    const connection = new Promise<Connection>((resolve) => {
+      serve = resolve;
     });
-    this.#waiting.add(waiter!);
+    this.#waiting.add(serve);
     this.#connect();
-    return {
-      connection,
-      release: (error) => {
-        this.#waiting.delete(waiter!);
-        connection.then((connected) => this.pool.release(connected, error)).catch(() => {});
-      },
+    const release = (error?: unknown) => {
+      this.#waiting.delete(serve);
+      connection.then((connected) => this.pool.release(connected, error)).catch(() => {});
     };
+    return { connection, release };
   }
 
   #connect(): void {
-    const pending = [...this.#pending];
-    const isHung = pending.length > 0 && ageOf(pending.at(-1)!) >= hungMs;
-    if (pending.length < Math.min(this.#waiting.size, maxPending)) this.#begin();
-    else if (this.#waiting.size > 0 && isHung) {
-      if (pending.length < maxPending && !this.pool.isFull()) this.#begin();
-      else this.#abortOne(pending);
+    if (this.#waiting.size === 0) return;
+    const [oldest, ...others] = this.#pending;
+    const isHung = oldest !== undefined && ageOf(others.at(-1) ?? oldest) >= hungMs;
+    const isMissing = this.#pending.size < this.#waiting.size || (isHung && !this.pool.isFull());
+    if (isMissing && this.#pending.size < maxPending) this.#begin();
+    else if (isHung) {
+      // Makes room for a new connect: aborts the oldest if it has timed out, otherwise the youngest of the others.
+      const isOver = ageOf(oldest) >= this.patienceMs;
+      const victims = [...(isOver ? [oldest] : []), ...others.reverse()];
+      const victim = victims.find(({ abort, isAborted }) => abort && !isAborted);
+      if (victim) {
+        victim.isAborted = true;
+        victim.abort!();
+      }
     }
     this.#watch();
   }
 
   #begin(): void {
-    try {
-      const { connection, abort } = this.pool.connect();
-      const pending = { startedAt: performance.now(), abort, isAborted: false };
-      this.#pending.add(pending);
-      connection.then(
-        (connected) => this.#settle(pending, connected),
-        (error) => this.#settle(pending, undefined, error),
-      );
-    } catch (error) {
-      this.#next()?.reject(error);
-    }
-  }
-
-  #settle(pending: Pending, connected: Connection | undefined, error?: unknown): void {
-    this.#pending.delete(pending);
-    if (connected === undefined) {
-      if (!pending.isAborted) this.#next()?.reject(error);
-    } else {
-      const waiter = this.#next();
-      if (waiter) waiter.resolve(connected);
-      else this.pool.release(connected);
-    }
-    this.#connect();
-  }
-
-  #next(): Waiter<Connection> | undefined {
-    const [waiter] = this.#waiting;
-    if (waiter) this.#waiting.delete(waiter);
-    return waiter;
-  }
-
-  /** Makes room for a new connect: aborts the oldest if it has timed out, otherwise the youngest of the others. */
-  #abortOne([oldest, ...others]: readonly Pending[]): void {
-    const isOver = ageOf(oldest!) >= this.patienceMs;
-    const hung = [...(isOver ? [oldest!] : []), ...others.reverse()];
-    const victim = hung.find(({ abort, isAborted }) => abort && !isAborted);
-    if (!victim) return;
-    victim.isAborted = true;
-    victim.abort!();
+    const { connection, abort } = this.pool.connect();
+    const pending: Pending = { startedAt: performance.now(), abort, isAborted: false };
+    this.#pending.add(pending);
+    const settle = (isConnected: boolean) => {
+      this.#pending.delete(pending);
+      const [serve] = isConnected || !pending.isAborted ? this.#waiting : [];
+      if (serve) {
+        this.#waiting.delete(serve);
+        serve(connection);
+      } else connection.then((connected) => this.pool.release(connected)).catch(() => {});
+      this.#connect();
+    };
+    connection.then(
+      () => settle(true),
+      () => settle(false),
+    );
   }
 
   /** Looks again soon. The sockets of the pending connects keep the process alive, this timer does not. */
   #watch(): void {
-    if (this.#isWatching || this.#waiting.size === 0) return;
+    if (this.#isWatching) return;
     this.#isWatching = true;
     AbortSignal.timeout(hungMs / 2).addEventListener('abort', () => {
       this.#isWatching = false;

@@ -4,7 +4,7 @@ import { type MysqlError, packetTooLarge } from './_mysql-errors.js';
 /** A statement as `mysql2` takes it. */
 export interface MysqlStatement {
   sql: string;
-  values: (string | null)[];
+  values: (string | Date | null)[];
   rowsAsArray: boolean;
   nestTables: boolean;
   typeCast: (field: unknown, next: () => unknown) => unknown;
@@ -38,7 +38,7 @@ export function poolOf(pool: MysqlPool): Pool<MysqlConnection> {
   return {
     connect(): Connecting<MysqlConnection> {
       const count = core._allConnections?.length ?? 0;
-      const connection = Promise.resolve(pool.getConnection());
+      const connection = (async () => pool.getConnection())();
       const all = core._allConnections;
       const stream = all && all.length > count ? all.get?.(count)?.stream : undefined;
       return { connection, abort: stream && (() => stream.destroy(new Error('the login did not end'))) };

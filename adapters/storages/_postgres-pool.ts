@@ -43,7 +43,10 @@ export function isPool(pool: PostgresPool): pool is PostgresPool & PgPool {
 }
 
 /** Checks clients out of a `pg` Pool, to hear their notices. */
-export function poolOf(pool: PgPool): Pool<PgClient> {
+export function poolOf(pool: PostgresPool): Pool<PgClient> {
+  // Only what was checked out is released.
+  if (!isPool(pool))
+    return { connect: () => ({ connection: Promise.resolve(pool) }), isFull: () => true, release() {} };
   return {
     connect(): Connecting<PgClient> {
       const { length = 0 } = pool._clients ?? [];

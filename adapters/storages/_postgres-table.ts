@@ -1,50 +1,72 @@
-import { type Column, type Columns, checkColumns, definitionsOf, membersOf } from './_table.js';
+import type { Column } from './_columns.js';
+import { textOf, type Value } from './_rows.js';
+import type { Dialect, Table } from './_table.js';
 
-export const columns: Columns = { id: 'bigint PRIMARY KEY', name: 'text NOT NULL', tag: 'text' };
+export const dialect: Dialect = {
+  mark: '"',
+  container: 'schema',
+  // PostgreSQL cuts longer names, so that two of them would be one.
+  maxBytes: 63,
+  types: { id: 'bigint PRIMARY KEY', name: 'text NOT NULL', tag: 'text' },
+  text: 'text',
+};
 
-export function schemaOf(table: string): string {
-  return `CREATE TABLE IF NOT EXISTS ${table} (${definitionsOf(columns)})`;
+/** A column as the catalogue shows it. */
+export interface PostgresColumn extends Column {
+  /** Its type, for casts: without a length, to which a cast would cut. */
+  readonly cast: string;
+  /** Whether it holds JSON. */
+  readonly isJson: boolean;
 }
 
-/** What is known of a table: its columns, and the statements that fit their types. */
-export interface PostgresTable {
-  readonly columns: readonly Column[];
+/** The statements that fit the columns of a table. */
+export interface PostgresSql {
+  readonly columns: readonly PostgresColumn[];
+  readonly keyLength: number;
   readonly insert: string;
   readonly stored: string;
   readonly find: string;
 }
 
-/** Parameters travel as text, because an app may have set parsers of its own, and are cast to the columns' types. */
-export function tableOf(table: string, found: readonly Found[] = []): PostgresTable {
-  const names = membersOf(columns);
-  const typeOf = (name: string) => found.find((column) => column.name === name)?.cast ?? 'text';
-  const types = names.map((name) => (found.length > 0 ? typeOf(name) : columns[name].split(' ', 1)[0]!));
-  const list = names.map(quoted).join(', ');
-  const arrays = names.map((_, i) => `$${i + 1}::text[]::${types[i]}[]`);
-  // Sorted, so that two instances cannot deadlock. ON CONFLICT waits for a rival transaction to end, but not for long,
-  // because a batch waits with it; an app's own `lock_timeout` holds if it is shorter. The warning of `isUnreplicated`
-  // must not be filtered. Both settings end with the statement.
+/**
+ * Parameters travel as text, because drivers and the app's own serializers change values of some types, and are cast to
+ * the columns' types. Arrays of the usual two types are not cast: 10 % of an INSERT.
+ *
+ * @param columns in the order of the table's
+ */
+export function sqlOf(table: Table, columns: readonly PostgresColumn[]): PostgresSql {
+  const { name, key } = table;
+  const isUsual = columns.map(({ cast }) => /^pg_catalog\.(int8|text)$/.test(cast));
+  const arrays = columns.map(({ cast }, i) => `$${i + 1}::${isUsual[i] ? cast : 'text'}[]`);
+  const values = columns.map(({ cast }, i) => (isUsual[i] ? `new.v${i}` : `new.v${i}::${cast}`));
+  const aliases = columns.map((_, i) => `v${i}`);
+  const stored = key.map((column) => `plant.${column}`);
+  const text = key.length > 1 ? `ROW(${stored.join(', ')})::text` : `${stored}::text`;
+  const where = (value: (i: number) => string) =>
+    stored.map((column, i) => `${column} = ${value(i)}`).join(' AND ');
+  // Sorted, so that two instances cannot deadlock. Of keys that only PostgreSQL takes for one, the first create wins.
+  const [ordinality, place] = key.length > 1 ? [' WITH ORDINALITY', ', place'] : ['', ''];
+  const order = `${key.map((_, i) => i + 1).join(', ')}${place && ', new.place'}`;
+  // ON CONFLICT waits for a rival transaction to end, but not for long, because a batch waits with it; an app's own
+  // `lock_timeout` holds if it is shorter. The warning of `isUnreplicated` must not be filtered. Both settings end with
+  // the statement.
   return {
-    columns: found,
-    insert: `INSERT INTO ${table} AS plant (${list})
-SELECT ${names.map((name) => `new.${quoted(name)}`).join(', ')} FROM unnest(${arrays.join(', ')}) AS new (${list}),
+    columns,
+    keyLength: key.length,
+    insert: `INSERT INTO ${name} AS plant (${table.columns.join(', ')})
+SELECT ${values.join(', ')} FROM unnest(${arrays.join(', ')})${ordinality} AS new (${aliases.join(', ')}${place}),
 set_config('client_min_messages', 'warning', true) AS verbosity,
 set_config('lock_timeout', regexp_replace(current_setting('lock_timeout'), '${longerThan250ms}', '250ms'), true) AS patience
-ORDER BY new.id ON CONFLICT (id) DO NOTHING RETURNING plant.id::text AS key`,
-    stored: `SELECT (new.place - 1)::text AS n, plant.id::text AS key
-FROM unnest(${arrays[0]}) WITH ORDINALITY AS new (id, place) JOIN ${table} AS plant ON plant.id = new.id`,
-    find: `SELECT ${list} FROM ${table} AS plant WHERE plant.id = $1::text::${types[0]}`,
+ORDER BY ${order} ON CONFLICT (${key.join(', ')}) DO NOTHING RETURNING ${text} AS key`,
+    stored: `SELECT (new.place - 1)::text AS n, ${text} AS key
+FROM unnest(${arrays.slice(0, key.length).join(', ')}) WITH ORDINALITY AS new (${aliases.slice(0, key.length).join(', ')}, place)
+JOIN ${name} AS plant ON ${where((i) => values[i]!)}`,
+    find: `SELECT ${table.found} FROM ${name} AS plant WHERE ${where((i) => `$${i + 1}::text::${columns[i]!.cast}`)}`,
   };
 }
 
 /** What `current_setting` shows, in the largest unit that fits. Without `?` and backslashes, which others may take for theirs. */
 const longerThan250ms = '^(0|[0-9]+(s|min|h|d)|(2[5-9]|[3-9][0-9])[0-9]ms|[0-9]{4,}ms)$';
-
-/** A column as the catalogue shows it. */
-export interface Found extends Column {
-  /** Its type, for casts: without a length, to which a cast would cut. */
-  readonly cast: string;
-}
 
 /** Finds the columns of a table, and the types behind domains. */
 export const lookAt = `SELECT a.attname AS name, quote_ident(n.nspname) || '.' || quote_ident(t.typname) AS "cast",
@@ -54,28 +76,36 @@ FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid JOIN pg_namespace
 JOIN pg_type AS b ON b.oid = CASE WHEN t.typbasetype = 0 THEN t.oid ELSE t.typbasetype END
 WHERE a.attrelid = to_regclass($1::text) AND a.attname = ANY ($2::text[])`;
 
-/** @throws {UnusableTable} if a column would change the values that it is given */
-export function foundIn(table: string, rows: readonly Record<string, unknown>[]): Found[] {
-  const found = rows.map(({ name, cast, type, base, kind, modifier }): Found => {
-    const length = Number(modifier) - 4;
-    const isText = /^(text|varchar|citext)$/.test(String(base));
-    // A numeric with a negative scale rounds.
-    const isId =
-      isText ||
-      /^(int[248]|bpchar)$/.test(String(base)) ||
-      (base === 'numeric' && !(length > 0 && length & 0x400));
-    return {
-      name: String(name),
-      cast: String(cast),
-      type: String(type),
-      isExact: name === 'id' ? isId : isText || kind === 'e',
-      maxLength: base === 'varchar' && length > 0 ? length : undefined,
-    };
-  });
-  checkColumns(table, found, columns);
-  return found;
+export function columnOf({
+  name,
+  cast,
+  type,
+  base,
+  kind,
+  modifier,
+}: Record<string, unknown>): PostgresColumn {
+  const length = Number(modifier) - 4;
+  const isText = /^(text|varchar|citext)$/.test(String(base));
+  // A numeric with a negative scale rounds.
+  const isRounded = length > 0 && (length & 0x400) !== 0;
+  const isId = isText || /^(int[248]|bpchar)$/.test(String(base)) || (base === 'numeric' && !isRounded);
+  return {
+    name: String(name),
+    cast: String(cast),
+    type: String(type),
+    isExact: name === 'id' ? isId : isText || kind === 'e',
+    maxLength: base === 'varchar' && length > 0 ? length : undefined,
+    isJson: /^jsonb?$/.test(String(base)),
+  };
 }
 
-function quoted(name: string): string {
-  return `"${name}"`;
+/** A value as it is sent to a column. */
+export function sent(value: Value, isJson: boolean): string | null {
+  return isJson && value !== null && typeof value !== 'bigint' ? JSON.stringify(value) : textOf(value);
+}
+
+/** What to take a column for that the database does not show. */
+export function assumed(name: string): PostgresColumn {
+  const cast = name === 'id' ? 'pg_catalog.int8' : 'pg_catalog.text';
+  return { name, cast, type: cast, isExact: true, isJson: false };
 }

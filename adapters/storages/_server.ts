@@ -1,14 +1,15 @@
 import {
   type BatchCall,
-  type CreateMany,
   type CreateOutcome,
   type NewPlant,
   RolledBack,
   StorageBusy,
 } from '../../src/index.js';
-import { Connector, type Lease, type Pool } from './_connector.js';
-import { commitTogether, rejected, type SqlOptions, type SqlStorage } from './_sql.js';
-import { plantOf, TooLong, UnusableTable } from './_table.js';
+import { type Column, checkTrailingSpaces, inOrder, Unfit, UnusableTable } from './_columns.js';
+import { Connector, type Pool } from './_connector.js';
+import type { Row } from './_rows.js';
+import { rejected, type SqlOptions, type StoredTable } from './_sql.js';
+import type { Table } from './_table.js';
 
 /**
  * What an error says of the plants that were sent. `transient`: nothing was stored, and sending again may help.
@@ -28,126 +29,134 @@ export class OpenTransaction extends StorageBusy {
   }
 }
 
-/** A database server, as one table of it is used. `Table` is what is known of that table. */
-export interface Server<Connection, Table> {
-  /** A pool, or the one connection that the app gave. */
-  readonly source: Pool<Connection> | { readonly connection: Connection };
+/** What is known of a table: its columns, in the order of the rows', and the statements that fit them. */
+export interface Known {
+  readonly columns: readonly Column[];
+}
+
+/** A database server. */
+export interface Server<Connection, Found extends Column, Sql extends Known> {
+  readonly pool: Pool<Connection>;
   /** What an error of a statement means; `isSent` is `false` if no plant was sent before it. */
   meaningOf(error: unknown, isSent: boolean): Meaning;
-  /** @throws {OpenTransaction} if the connection is known to be in a transaction */
-  checkOut?(connection: Connection): void;
-  /** What to assume of a table that shows nothing of itself. */
-  readonly assumed: Table;
   /**
-   * Looks at the table: `undefined` if there is none.
+   * Finds the columns of the table; none if there is no table.
    *
    * @throws {UnusableTable} if it would change or lose plants
    */
-  look(connection: Connection): Promise<Table | undefined>;
-  insert(connection: Connection, table: Table, plants: readonly NewPlant[]): Promise<CreateOutcome[]>;
-  select(connection: Connection, table: Table, id: bigint): Promise<Record<string, unknown> | undefined>;
+  look(connection: Connection): Promise<readonly Found[]>;
+  /** What to take a column for that the database does not show. */
+  assumed(name: string): Found;
+  sqlOf(columns: readonly Found[]): Sql;
+  insert(
+    connection: Connection,
+    sql: Sql,
+    plants: readonly NewPlant[],
+    rows: readonly Row[],
+  ): Promise<CreateOutcome[]>;
+  select(connection: Connection, sql: Sql, key: Row): Promise<Record<string, unknown> | undefined>;
   createTable(connection: Connection): Promise<unknown>;
 }
 
-/** Stores plants in a table of a server. A statement has the same timeout as a create. */
-export function serverStorage<Connection, Table>(
-  server: Server<Connection, Table>,
-  options: SqlOptions,
-): SqlStorage {
-  const table = new ServerTable(server, options);
-  return {
-    ...commitTogether((plants, contexts, call) => table.insert(plants, contexts, call), options),
-    find: (id) => table.find(id),
-    createTable: () => table.create(),
-  };
-}
-
-type Work<Connection, T> = (connection: Connection) => Promise<T>;
-
-class ServerTable<Connection, Table> {
-  readonly #server: Server<Connection, Table>;
-  readonly #options: SqlOptions;
+/** A table of a server. A statement has the same timeout as a create. */
+export class ServerTable<Connection, Found extends Column, Sql extends Known> implements StoredTable {
   readonly #timeoutMs: number;
-  readonly #lease: () => Lease<Connection>;
-  #known: Table | undefined;
+  readonly #connector: Connector<Connection>;
+  #known: Sql | undefined;
 
-  constructor(server: Server<Connection, Table>, options: SqlOptions) {
-    this.#server = server;
-    this.#options = options;
+  constructor(
+    readonly table: Table,
+    readonly server: Server<Connection, Found, Sql>,
+    readonly options: SqlOptions<never>,
+  ) {
     this.#timeoutMs = options.timeoutMs ?? 10_000;
-    this.#lease = leasesOf(server.source, this.#timeoutMs);
+    this.#connector = new Connector(server.pool, this.#timeoutMs);
   }
 
-  async insert(...[plants, contexts, call]: Parameters<CreateMany<unknown>>): Promise<CreateOutcome[]> {
+  async insert(plants: readonly NewPlant[], rows: readonly Row[], call: BatchCall): Promise<CreateOutcome[]> {
     try {
       return await this.#onConnection(call, async (connection) => {
-        const table = await this.#look(connection);
+        const sql = await this.#sqlOn(connection);
         call.sent = true;
-        return this.#server.insert(connection, table, plants);
+        checkTrailingSpaces(this.table.name, sql.columns, rows);
+        return this.server.insert(connection, sql, plants, rows);
       });
     } catch (error) {
       if (error instanceof UnusableTable) return plants.map(() => new RolledBack('apart', error));
       // One create reports the app's mistake. The others are sent on another connection.
-      if (error instanceof OpenTransaction && 'connect' in this.#server.source && plants.length > 1) {
-        return [error, ...(await this.insert(plants.slice(1), contexts.slice(1), call))];
+      if (error instanceof OpenTransaction && plants.length > 1) {
+        return [error, ...(await this.insert(plants.slice(1), rows.slice(1), call))];
       }
-      const meaning = error instanceof TooLong ? 'rejected' : this.#server.meaningOf(error, call.sent);
-      if (meaning === 'rejected') return rejected(error, plants, this.#options.refuse);
+      const meaning = error instanceof Unfit ? 'rejected' : this.server.meaningOf(error, call.sent);
+      if (meaning === 'rejected') return rejected(error, plants, this.options.refuse);
       throw classified(error, meaning, plants.length);
     }
   }
 
-  async find(id: bigint): Promise<NewPlant | undefined> {
-    const select = async (connection: Connection) =>
-      this.#server.select(connection, await this.#look(connection), id);
-    return plantOf(id, await this.#inTime(select));
+  find(key: Row): Promise<Record<string, unknown> | undefined> {
+    return this.#inTime(async (connection) =>
+      this.server.select(connection, await this.#sqlOn(connection), key),
+    );
   }
 
   async create(): Promise<void> {
     const make = () =>
       this.#inTime(async (connection) => {
         // Looked for first, because a role that may only SELECT and INSERT may not CREATE, even if it exists.
-        if (await this.#server.look(connection)) return;
-        await this.#server.createTable(connection);
-        await this.#server.look(connection);
+        if (await this.#look(connection)) return;
+        await this.server.createTable(connection);
+        await this.#look(connection);
       });
     // IF NOT EXISTS can race: the loser gets an error of the catalogue; its second try finds the table.
     await make().catch(make);
   }
 
-  async #look(connection: Connection): Promise<Table> {
-    this.#known ??= await this.#server.look(connection);
-    return this.#known ?? this.#server.assumed;
+  async #sqlOn(connection: Connection): Promise<Sql> {
+    const { server, table } = this;
+    return (
+      this.#known ??
+      (await this.#look(connection)) ??
+      server.sqlOf(table.names.map((name) => server.assumed(name)))
+    );
+  }
+
+  /** Looks at the table: `undefined` if it shows nothing of itself. */
+  async #look(connection: Connection): Promise<Sql | undefined> {
+    const found = await this.server.look(connection).catch((error) => {
+      // A database that has no such catalogue.
+      if (this.server.meaningOf(error, true) === 'rejected') return [];
+      throw error;
+    });
+    this.#known = found.length > 0 ? this.server.sqlOf(inOrder(this.table, found)) : undefined;
+    return this.#known;
   }
 
   // Test clocks do not fake this timer, and it keeps no process alive: the connection does.
-  #inTime<T>(work: Work<Connection, T>): Promise<T> {
+  #inTime<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     return this.#onConnection({ sent: true, signal: AbortSignal.timeout(this.#timeoutMs) }, work);
   }
 
   /** Runs `work` until the call is aborted, because a frozen server would hold the connection for ever. */
-  async #onConnection<T>(call: BatchCall, work: Work<Connection, T>): Promise<T> {
+  async #onConnection<T>(call: BatchCall, work: (connection: Connection) => Promise<T>): Promise<T> {
     const { signal } = call;
-    const { connection: leased, release } = this.#lease();
+    const { connection, release } = this.#connector.lease();
     let failure: unknown;
-    let onAbort: (() => void) | undefined;
+    let onAbort!: () => void;
     const aborted = new Promise<never>((_resolve, reject) => {
       onAbort = () => reject(new Error(`the database did not answer within ${this.#timeoutMs} ms`));
       signal.addEventListener('abort', onAbort);
     });
-    const untilAbort = <R>(step: Promise<R>) => Promise.race([step, aborted]);
     call.sent = false;
     try {
-      const connection = await untilAbort(leased);
-      this.#server.checkOut?.(connection);
-      return await untilAbort(work(connection));
+      const connected = await Promise.race([connection, aborted]);
+      return await Promise.race([work(connected), aborted]);
     } catch (error) {
       const cause = error ?? new Error('the driver failed without an error');
       // The connection has nothing to do with these.
-      if (!(cause instanceof UnusableTable || cause instanceof TooLong)) failure = cause;
+      if (!(cause instanceof Unfit)) failure = cause;
       throw cause;
     } finally {
-      signal.removeEventListener('abort', onAbort!);
+      signal.removeEventListener('abort', onAbort);
       release(failure);
     }
   }
@@ -163,16 +172,4 @@ function classified(error: unknown, meaning: Meaning, count: number): unknown {
   if (meaning === 'permanent')
     return new StorageBusy('the database refused the connection', { cause: error });
   return error;
-}
-
-function leasesOf<Connection>(
-  source: Server<Connection, unknown>['source'],
-  timeoutMs: number,
-): () => Lease<Connection> {
-  if ('connect' in source) {
-    const connector = new Connector(source, timeoutMs);
-    return () => connector.lease();
-  }
-  // Only what was checked out is released.
-  return () => ({ connection: Promise.resolve(source.connection), release() {} });
 }

@@ -1,21 +1,22 @@
 import {
-  type CreateMany,
+  type BatchCall,
   type CreateOutcome,
   type GroupCommitOptions,
   groupCommit,
+  type MaybePromise,
   type NewPlant,
   PlantRefused,
   type PlantStorage,
   RolledBack,
 } from '../../src/index.js';
+import { plantOf } from './_columns.js';
+import { ignoreRejection, ofApp, type Row, Rows } from './_rows.js';
+import type { TableOptions } from './_table.js';
 
-/** The options of the SQL storages. Their tables are one namespace. */
-export interface SqlOptions extends Omit<GroupCommitOptions, 'namespace'> {
-  /**
-   * The table's name; it is quoted. In PostgreSQL its schema, in MySQL its database may stand in front, with a dot
-   * between: `garden.plants`. Default: `plants`.
-   */
-  readonly table?: string | undefined;
+/** The options of the SQL storages. */
+export interface SqlOptions<Caller = unknown>
+  extends Omit<GroupCommitOptions<Caller>, 'namespace'>,
+    TableOptions<Caller> {
   /**
    * Called with the database's error if it definitely rejected this plant: a constraint, a trigger, a limit. Never called
    * after a timeout or if the plant may be stored. Return a text for the client, which gets it with status 400 (40004),
@@ -37,10 +38,43 @@ export interface SqlOptions extends Omit<GroupCommitOptions, 'namespace'> {
 export type Refuse = (error: unknown, plant: NewPlant) => string | undefined;
 
 /** A storage that can read its plants and create its table. */
-export interface SqlStorage extends PlantStorage {
-  /** Creates the table unless it exists. Safe to repeat, and while other instances do the same. */
+export interface SqlStorage<Caller = unknown> extends PlantStorage<Caller> {
+  /**
+   * Creates the table unless it exists. Safe to repeat, and while other instances do the same. Rejects with `namespace`
+   * or `columns`, whose types only you know: create that table with a migration, from what `schemaOf` returns.
+   */
   readonly createTable: () => Promise<void>;
-  readonly find: NonNullable<PlantStorage['find']>;
+  readonly find: NonNullable<PlantStorage<Caller>['find']>;
+}
+
+/** A table of a database, by its rows. */
+export interface StoredTable {
+  /** @param plants one for each row */
+  insert(plants: readonly NewPlant[], rows: readonly Row[], call: BatchCall): MaybePromise<CreateOutcome[]>;
+  /** @param key the namespace's values and the id, which begin each row */
+  find(key: Row): Promise<Record<string, unknown> | undefined>;
+  create(): Promise<void>;
+}
+
+/** Stores plants in a table by `groupCommit`. */
+export function sqlStorage<Caller>(table: StoredTable, options: SqlOptions<Caller>): SqlStorage<Caller> {
+  const { table: _, namespace: __, columns: ___, refuse, ...groupOptions } = options;
+  if (refuse !== undefined && typeof refuse !== 'function') throw new TypeError('refuse must be a function');
+  const rows = new Rows(options);
+  const { create } = groupCommit<Caller>(
+    (plants, contexts, call) => table.insert(plants, rows.of(plants, contexts), call),
+    { ...groupOptions, namespace: rows.isExtended ? (context) => rows.namespaceOf(context) : undefined },
+  );
+  return {
+    create: rows.isExtended ? async (plant, context) => create(plant, rows.prepare(context)) : create,
+    find: async (id, context) => plantOf(id, await table.find(rows.keyOf(id, context))),
+    async createTable() {
+      if (!rows.isExtended) return table.create();
+      throw new Error(
+        'createTable does not know the types of your columns: create the table with a migration, from what schemaOf returns',
+      );
+    },
+  };
 }
 
 /**
@@ -53,55 +87,10 @@ export function rejected(
   [plant, ...others]: readonly NewPlant[],
   refuse: Refuse | undefined,
 ): CreateOutcome[] {
-  const text = refuse && others.length === 0 ? textOf(() => refuse(error, plant!), error) : undefined;
-  if (text === undefined) throw new RolledBack('apart', error);
-  return [new PlantRefused(text, { cause: error })];
-}
-
-/** @throws {RolledBack} if `refuse` throws or returns neither a string nor `undefined` */
-function textOf(refuse: () => unknown, cause: unknown): string | undefined {
-  let text: unknown;
-  try {
-    text = refuse();
-  } catch (thrown) {
-    throw new RolledBack('apart', thrown);
-  }
-  if (text === undefined || typeof text === 'string') return text;
-  // Its own rejection, if it is a promise, would otherwise crash the process.
-  Promise.resolve(text).catch(() => {});
-  const wrong = new TypeError('refuse must return a string or undefined, and must not be async', { cause });
-  throw new RolledBack('apart', wrong);
-}
-
-/** `groupCommit` with the options of an SQL storage. */
-export function commitTogether(createMany: CreateMany<unknown>, options: SqlOptions): PlantStorage {
-  const { table: _, refuse, ...groupOptions } = options;
-  if (refuse !== undefined && typeof refuse !== 'function') throw new TypeError('refuse must be a function');
-  if ('namespace' in groupOptions) {
-    throw new TypeError(
-      'namespace is not supported here: the table has one id column for all callers; use groupCommit directly',
-    );
-  }
-  return groupCommit(createMany, groupOptions);
-}
-
-/**
- * Quotes the name of a table.
- *
- * @param name `plants` unless given
- * @param mark the quotation mark of the database
- * @param container what may stand before the name, with a dot between; without it a dot is part of the name
- * @param maxBytes the longest name, in bytes of UTF-8, if the database cuts longer ones
- * @throws {TypeError} if it is no such name
- */
-export function quote(name: unknown = 'plants', mark: string, container?: string, maxBytes = 0): string {
-  const parts = container ? String(name).split('.') : [String(name)];
-  const isTooLong = (part: string) => maxBytes > 0 && new TextEncoder().encode(part).length > maxBytes;
-  const isName = (part: string) => part !== '' && !part.includes('\0') && !isTooLong(part);
-  if (typeof name !== 'string' || parts.length > 2 || !parts.every(isName)) {
-    const limit = maxBytes > 0 ? ` of at most ${maxBytes} bytes` : '';
-    const orBoth = container ? `, or a ${container} and a name with a dot between` : '';
-    throw new TypeError(`table must be a name${limit}${orBoth}`);
-  }
-  return parts.map((part) => mark + part.replaceAll(mark, mark + mark) + mark).join('.');
+  if (!refuse || others.length > 0) throw new RolledBack('apart', error);
+  const text: unknown = ofApp(() => refuse(error, plant!));
+  if (typeof text === 'string') return [new PlantRefused(text, { cause: error })];
+  ignoreRejection(text);
+  const wrong = 'refuse must return a string or undefined, and must not be async';
+  throw new RolledBack('apart', text === undefined ? error : new TypeError(wrong, { cause: error }));
 }

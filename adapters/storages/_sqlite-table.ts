@@ -1,37 +1,54 @@
-import { type Column, type Columns, checkColumns, definitionsOf, membersOf } from './_table.js';
+import type { Column } from './_columns.js';
+import type { Row, Value } from './_rows.js';
+import type { Dialect, Table } from './_table.js';
 
-export const columns: Columns = { id: 'INTEGER PRIMARY KEY', name: 'TEXT NOT NULL', tag: 'TEXT' };
+export const dialect: Dialect = {
+  mark: '"',
+  types: { id: 'INTEGER PRIMARY KEY', name: 'TEXT NOT NULL', tag: 'TEXT' },
+  text: 'TEXT',
+};
 
-export function schemaOf(table: string): string {
-  return `CREATE TABLE IF NOT EXISTS ${table} (${definitionsOf(columns)})`;
-}
-
-type Affinity = 'INTEGER' | 'TEXT' | 'NONE' | 'REAL' | 'NUMERIC';
-
-/** @throws {UnusableTable} if a column would change the values that it is given */
-export function foundIn(
-  table: string,
-  rows: readonly { readonly name: string; readonly type: string }[],
-): (Column & { readonly affinity: Affinity })[] {
-  const found = rows
-    .filter(({ name }) => membersOf(columns).includes(name as never))
-    .map(({ name, type }) => {
-      const affinity = affinityOf(type);
-      return {
-        name,
-        type,
-        affinity,
-        isExact: name === 'id' ? affinity !== 'REAL' : /TEXT|NONE/.test(affinity),
-      };
-    });
-  checkColumns(table, found, columns);
-  return found;
+export function columnOf({ name, type }: { readonly name: string; readonly type: string }): Column {
+  const affinity = affinityOf(type);
+  const isExact = name.toLowerCase() === 'id' ? affinity !== 'REAL' : /TEXT|NONE/.test(affinity);
+  return { name, type, isExact };
 }
 
 /** The affinity of a column, by the rules of SQLite: REAL rounds ids, and what is no text changes names such as `007`. */
-function affinityOf(type: string): Affinity {
+function affinityOf(type: string): 'INTEGER' | 'TEXT' | 'NONE' | 'REAL' | 'NUMERIC' {
   if (/INT/i.test(type)) return 'INTEGER';
   if (/CHAR|CLOB|TEXT/i.test(type)) return 'TEXT';
   if (/BLOB|^$/i.test(type)) return 'NONE';
   return /REAL|FLOA|DOUB/i.test(type) ? 'REAL' : 'NUMERIC';
+}
+
+/** One statement and one JSON text per batch, because a call into SQLite costs more than an insert. */
+export function sqlOf({ name, columns, key, found }: Table) {
+  // A value with the affinity of the cast would be compared by that, and use no index of a column of text: `+` ends it.
+  const values = columns.map((_, i) => {
+    const value = `json_extract(new.value, '$[${i}]')`;
+    return i === key.length - 1 ? `+CAST(${value} AS INTEGER)` : value;
+  });
+  const textOf = (row: string) =>
+    key.length > 1
+      ? key.map((column) => `quote(${row}${column})`).join(` || ',' || `)
+      : `CAST(${row}${key} AS TEXT)`;
+  const same = key.map((column, i) => `plant.${column} = ${values[i]}`).join(' AND ');
+  const rows = `json_each(?) AS new JOIN ${name} AS plant ON ${same}`;
+  return {
+    insert: `INSERT INTO ${name} (${columns.join(', ')}) SELECT ${values.join(', ')}
+FROM json_each(?) AS new WHERE true ON CONFLICT (${key.join(', ')}) DO NOTHING RETURNING ${textOf('')} AS key`,
+    stored: `SELECT new.key AS n, ${textOf('plant.')} AS key FROM ${rows}`,
+    find: `SELECT ${found} FROM ${rows}`,
+  };
+}
+
+export function jsonOf(rows: readonly Row[]): string {
+  return JSON.stringify(rows.map((row) => row.map(sent)));
+}
+
+/** A number where it is exact, because a column without a type does not make one of a text. */
+function sent(value: Value): Value {
+  if (typeof value !== 'bigint') return value;
+  return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
 }

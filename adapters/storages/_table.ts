@@ -1,106 +1,87 @@
-import type { CreateOutcome, NewPlant, Whole } from '../../src/index.js';
+import type { NewPlant } from '../../src/index.js';
+import { members, type RowOptions } from './_rows.js';
 
-/** The definition of each column, in the SQL of one database: what a plant's table is created and accessed with. */
-export type Columns = Record<keyof NewPlant, string>;
-
-/** The plant in a row of its columns. The id is the one that was looked for: drivers round numbers beyond 2^53. */
-export function plantOf(id: bigint, row: Record<string, unknown> | undefined): Whole<NewPlant> | undefined {
-  return row && { id, name: row.name as string, tag: (row.tag as string | null) ?? undefined };
+/** How a database spells names and types. */
+export interface Dialect {
+  /** The quotation mark of names. */
+  readonly mark: string;
+  /** What may precede the name of a table, with a dot between. Without it a dot is part of the name. */
+  readonly container?: string;
+  /** The longest name, in bytes of UTF-8, if the database cuts longer ones. */
+  readonly maxBytes?: number;
+  /** The definitions of the columns of a plant. */
+  readonly types: Record<keyof NewPlant, string>;
+  /** A type of text that can be part of a key. */
+  readonly text: string;
+  /** What follows the columns in `CREATE TABLE`. */
+  readonly ending?: string;
 }
 
-/** A value as it travels. An absent member is null. */
-export function textOf(value: NewPlant[keyof NewPlant]): string | null {
-  return value === undefined ? null : String(value);
+/** The options that name a table and its columns. */
+export interface TableOptions<Caller> extends RowOptions<Caller> {
+  /**
+   * The table's name; it is quoted. In PostgreSQL its schema, in MySQL its database may stand in front, with a dot
+   * between: `garden.plants`. Default: `plants`.
+   */
+  readonly table?: string | undefined;
 }
 
-export function membersOf(columns: Columns): (keyof NewPlant)[] {
-  return Object.keys(columns) as (keyof NewPlant)[];
-}
-
-/** The columns as `CREATE TABLE` lists them. */
-export function definitionsOf(columns: Columns): string {
-  return membersOf(columns)
-    .map((member) => `${member} ${columns[member]}`)
-    .join(', ');
-}
-
-/** An error of every create: the table would change or lose plants without an error. */
-export class UnusableTable extends Error {
-  /** @param table quoted */
-  constructor(table: string, why: string) {
-    super(`plant-store cannot use the table ${table}: ${why}`);
-  }
-}
-
-/** A column of a table, as far as it decides what it can hold. */
-export interface Column {
+/** The names of a table and its columns, in the SQL of one database. */
+export class Table {
+  /** Quoted. */
   readonly name: string;
-  /** As the database calls it. */
-  readonly type: string;
-  /** Whether it holds each value of its member exactly, or rejects it. */
-  readonly isExact: boolean;
-  /** The most characters that it holds. */
-  readonly maxLength?: number | undefined;
-}
+  /** The columns in their order: the namespace, those of a plant, further ones of the app. */
+  readonly names: readonly string[];
+  /** The same, those of the app quoted. */
+  readonly columns: readonly string[];
+  /** What is unique: the columns of the namespace and the id, as in `columns`. */
+  readonly key: readonly string[];
 
-/** @throws {UnusableTable} if a column would change the values that it is given */
-export function checkColumns(table: string, columns: readonly Column[], defaults: Columns): void {
-  const inexact = columns.find(({ isExact }) => !isExact);
-  if (!inexact) return;
-  const { name, type } = inexact;
-  const better = defaults[name as keyof NewPlant].split(' ', 1);
-  throw new UnusableTable(
-    table,
-    `its column ${name} is ${type}, which does not hold every ${name} exactly: use ${better}`,
-  );
-}
+  /** What `find` selects. Not the id, which drivers round, and at which node:sqlite throws. */
+  readonly found = members
+    .slice(1)
+    .map((member) => `plant.${member}`)
+    .join(', ');
 
-/** An error of one plant, as if the database had rejected it. */
-export class TooLong extends Error {}
+  /** @throws {TypeError} if a name is invalid */
+  constructor(
+    readonly dialect: Dialect,
+    { table = 'plants', namespace = {}, columns = {} }: TableOptions<never>,
+  ) {
+    const spaces = Object.keys(namespace);
+    this.name = quote('table', table, dialect, dialect.container);
+    this.names = [...spaces, ...members, ...Object.keys(columns)];
+    const isOwn = (name: string) => !Object.hasOwn(dialect.types, name);
+    this.columns = this.names.map((name) => (isOwn(name) ? quote('a column', name, dialect) : name));
+    this.key = this.columns.slice(0, spaces.length + 1);
+    const lower = this.names.map((name) => name.toLowerCase());
+    const repeated = this.names.find((_, i) => lower.indexOf(lower[i]!) < i);
+    if (repeated !== undefined) throw new TypeError(`the table has one column ${repeated}, not two`);
+  }
 
-/**
- * Databases cut trailing spaces that exceed the length of a column, without an error.
- *
- * @throws {TooLong} if a value would be cut
- */
-export function checkTrailingSpaces(
-  table: string,
-  columns: readonly Column[],
-  plants: readonly NewPlant[],
-): void {
-  for (const { name, maxLength } of columns) {
-    if (maxLength === undefined) continue;
-    for (const plant of plants) {
-      const value = plant[name as keyof NewPlant];
-      if (typeof value === 'string' && value.endsWith(' ') && [...value].length > maxLength) {
-        throw new TooLong(`too long for the column ${name} of the table ${table}`);
-      }
-    }
+  /** The SQL that creates the table. All columns of the app have the same type: a start. */
+  get schema(): string {
+    const { types, text, ending = '' } = this.dialect;
+    const isShort = this.key.length === 1;
+    const definitions = this.names.map((name, i) => {
+      const type = Object.hasOwn(types, name) ? types[name as keyof NewPlant] : text;
+      if (isShort || i >= this.key.length) return `${this.columns[i]} ${type}`;
+      return `${this.columns[i]} ${type.replace(' PRIMARY KEY', '')} NOT NULL`;
+    });
+    if (!isShort) definitions.push(`PRIMARY KEY (${this.key.join(', ')})`);
+    return `CREATE TABLE IF NOT EXISTS ${this.name} (${definitions.join(', ')})${ending}`;
   }
 }
 
-/** A row of the batch that is stored: its place in the batch, and its key in the words of the database. */
-export interface Stored {
-  readonly n: number | string;
-  readonly key: string;
-}
-
-/**
- * What became of each plant, by the keys that INSERT returned and by the rows of the batch that are stored. A plant that
- * is in neither gets an Error, because a trigger may drop rows silently, and `taken` would be untrue. Of plants that the
- * database takes for one, the first was created.
- */
-export function outcomesOf(
-  plants: readonly NewPlant[],
-  created: readonly { readonly key: string }[],
-  stored: readonly Stored[] = [],
-): CreateOutcome[] {
-  if (created.length === plants.length) return plants.map(() => 'created');
-  const fresh = new Set(created.map(({ key }) => key));
-  const keys = new Map(stored.map(({ n, key }) => [Number(n), key]));
-  return plants.map(({ id }, i) => {
-    const key = keys.get(i);
-    if (key !== undefined) return fresh.delete(key) ? 'created' : 'taken';
-    return new Error(`plant ${id} was neither inserted nor found: check the table's triggers and policies`);
-  });
+/** @throws {TypeError} if it is no such name */
+function quote(what: string, name: unknown, { mark, maxBytes = 0 }: Dialect, container?: string): string {
+  const parts = container ? String(name).split('.') : [String(name)];
+  const isTooLong = (part: string) => maxBytes > 0 && new TextEncoder().encode(part).length > maxBytes;
+  const isName = (part: string) => part !== '' && !part.includes('\0') && !isTooLong(part);
+  if (typeof name !== 'string' || parts.length > 2 || !parts.every(isName)) {
+    const limit = maxBytes > 0 ? ` of at most ${maxBytes} bytes` : '';
+    const orBoth = container ? `, or a ${container} and a name with a dot between` : '';
+    throw new TypeError(`${what} must be a name${limit}${orBoth}`);
+  }
+  return parts.map((part) => mark + part.replaceAll(mark, mark + mark) + mark).join('.');
 }

@@ -1,9 +1,14 @@
-import type { NewPlant, PlantStorage } from '../../src/index.js';
+import type { NewPlant, PlantStorage, StorageContext } from '../../src/index.js';
+import { type RowOptions, Rows, textOfAll } from './_rows.js';
+
+/** The options of `memoryStorage`. */
+export type MemoryOptions<Caller = unknown> = Pick<RowOptions<Caller>, 'namespace'>;
 
 /**
  * Stores plants in a `Map`, for tests and trials: they are lost on exit.
  *
- * @param plants the map to store them in, by id
+ * @param plants the map to store them in, by id; with a `namespace` by its values and the id, such as `["garden",["7"]]`
+ * @throws {TypeError} if `namespace` is invalid
  *
  * @example
  * ```ts
@@ -11,15 +16,22 @@ import type { NewPlant, PlantStorage } from '../../src/index.js';
  * const handle = createPlantStore(memoryStorage(plants), acceptTokens('secret'));
  * ```
  */
-export function memoryStorage(plants: Map<bigint, NewPlant> = new Map()): PlantStorage {
+export function memoryStorage<Caller = unknown>(
+  plants: Map<bigint | string, NewPlant> = new Map(),
+  { namespace }: MemoryOptions<Caller> = {},
+): PlantStorage<Caller> {
+  const rows = new Rows<Caller>({ namespace });
+  const keyOf = (id: bigint, context: StorageContext<Caller>) =>
+    rows.isExtended ? textOfAll(rows.keyOf(id, context)) : id;
   return {
-    async create(plant) {
-      if (plants.has(plant.id)) return 'taken';
-      plants.set(plant.id, plant);
+    async create(plant, context) {
+      const key = keyOf(plant.id, context);
+      if (plants.has(key)) return 'taken';
+      plants.set(key, plant);
       return 'created';
     },
-    async find(id) {
-      return plants.get(id);
+    async find(id, context) {
+      return plants.get(keyOf(id, context));
     },
   };
 }

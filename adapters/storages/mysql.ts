@@ -1,24 +1,46 @@
 import { type CreateOutcome, type NewPlant, StorageBusy } from '../../src/index.js';
 import { duplicateKey, type MysqlError, meaningOf } from './_mysql-errors.js';
 import { type MysqlConnection, type MysqlPool, type MysqlStatement, poolOf } from './_mysql-pool.js';
-import { columns, foundIn, lookAt, type MysqlTable, schemaOf, tableOf } from './_mysql-table.js';
-import { OpenTransaction, type Server, serverStorage } from './_server.js';
-import { quote, type SqlOptions, type SqlStorage } from './_sql.js';
-import { checkTrailingSpaces, membersOf, textOf } from './_table.js';
+import {
+  assumed,
+  columnsIn,
+  dialect,
+  lookAt,
+  type MysqlColumn,
+  type MysqlSql,
+  sent,
+  sqlOf,
+} from './_mysql-table.js';
+import { type ColumnValue, members, type Row } from './_rows.js';
+import { OpenTransaction, type Server, ServerTable } from './_server.js';
+import { type SqlOptions, type SqlStorage, sqlStorage } from './_sql.js';
+import { Table, type TableOptions } from './_table.js';
 
-export type { MysqlConnection, MysqlPool, MysqlStatement };
+export type { ColumnValue, MysqlConnection, MysqlPool, MysqlStatement };
 
 /** The options of `mysqlStorage`. */
-export type MysqlOptions = SqlOptions;
+export type MysqlOptions<Caller = unknown> = SqlOptions<Caller>;
 
 /** What `mysqlStorage` returns. */
-export type MysqlStorage = SqlStorage;
-
-const members = membersOf(columns);
-const list = members.join(', ');
+export type MysqlStorage<Caller = unknown> = SqlStorage<Caller>;
 
 /** The table, in SQL, for a migration. `createTable` runs the same text. */
-export const schema = schemaOf('`plants`');
+export const schema = schemaOf();
+
+/**
+ * Returns the table of a storage with these options, in SQL, for a migration. Columns of your own are `VARCHAR(255)`:
+ * edit the types.
+ *
+ * @throws {TypeError} if an option is invalid
+ *
+ * @example
+ * ```ts
+ * const sql = schemaOf({ table: 'garden.plants', namespace: { tenant: () => '' } });
+ * ```
+ */
+export function schemaOf(options: TableOptions<never> = {}): string {
+  return new Table(dialect, options).schema;
+}
 
 /**
  * Stores plants in MariaDB, MySQL, TiDB or Vitess through your pool, which it neither configures nor closes. The pool's
@@ -36,52 +58,33 @@ export const schema = schemaOf('`plants`');
  * const handle = createPlantStore(storage, acceptTokens('secret'));
  * ```
  */
-export function mysqlStorage(pool: MysqlPool, options: MysqlOptions = {}): MysqlStorage {
+export function mysqlStorage<Caller = unknown>(
+  pool: MysqlPool,
+  options: MysqlOptions<Caller> = {},
+): MysqlStorage<Caller> {
   // A callback pool hands its connections to a parameter.
   if (typeof pool?.getConnection !== 'function' || pool.getConnection.length > 0) {
     throw new TypeError('mysqlStorage needs a mysql2/promise pool: pass pool.promise()');
   }
-  const table = quote(options.table, '`', 'database');
-  const server: Server<MysqlConnection, MysqlTable> = {
-    source: poolOf(pool),
+  const table = new Table(dialect, options);
+  const server: Server<MysqlConnection, MysqlColumn, MysqlSql> = {
+    pool: poolOf(pool),
     meaningOf,
-    assumed: tableOf(),
     async look(connection) {
       const [name, database] = (options.table ?? 'plants').split('.').reverse();
-      const rows = await execute(connection, lookAt, [database ?? null, name!, name!]).catch((error) => {
-        // A database that has no such catalogue.
-        if (meaningOf(error, true) === 'rejected') return [];
-        throw error;
-      });
-      return rows.length > 0 ? tableOf(foundIn(table, rows)) : undefined;
+      return columnsIn(table, await execute(connection, lookAt, [database ?? null, name!, name!]));
     },
-    async insert(connection, known, plants) {
-      checkTrailingSpaces(table, known.columns, plants);
-      return insert(connection, { name: table, id: known.id }, plants);
+    assumed,
+    sqlOf: (columns) => sqlOf(table, columns),
+    insert,
+    async select(connection, { find }, key) {
+      const [row] = await execute(connection, find, key.map(sent));
+      return row && Object.fromEntries(members.slice(1).map((member, i) => [member, row[i]]));
     },
-    async select(connection, { id: cast }, id) {
-      const [row] = await select(connection, { name: table, id: cast }, list, [String(id)]);
-      return row && Object.fromEntries(members.map((member, i) => [member, row[i]]));
-    },
-    createTable: (connection) => execute(connection, schemaOf(table)),
+    createTable: (connection) => execute(connection, table.schema),
   };
-  return serverStorage(server, options);
+  return sqlStorage(new ServerTable(table, server, options), options);
 }
-
-/** A table, as its statements need it. */
-interface Target {
-  /** Quoted. */
-  readonly name: string;
-  readonly id: MysqlTable['id'];
-}
-
-/**
- * Settings of one statement, for MariaDB and for MySQL, each of which takes the other's for a comment. Without a strict
- * mode the server changes what does not fit; without the other mode, id 0 of an AUTO_INCREMENT column is the next number.
- * MariaDB ends a wait for a lock at once, because a batch waits with it. MySQL has no such setting for a statement.
- */
-const modes = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO';
-const insertInto = `/*M! SET STATEMENT sql_mode = CONCAT(@@sql_mode, ',${modes}'), innodb_lock_wait_timeout = 0 FOR */ INSERT /*+ SET_VAR(sql_mode = '${modes}') */ INTO`;
 
 /**
  * Plain INSERTs, all or nothing. IGNORE truncates, and on Galera lets two instances win one id. ON DUPLICATE KEY does
@@ -89,41 +92,35 @@ const insertInto = `/*M! SET STATEMENT sql_mode = CONCAT(@@sql_mode, ',${modes}'
  */
 async function insert(
   connection: MysqlConnection,
-  table: Target,
+  sql: MysqlSql,
   plants: readonly NewPlant[],
+  rows: readonly Row[],
 ): Promise<CreateOutcome[]> {
-  if (plants.length === 0) return [];
-  const ids = plants.map(({ id }) => String(id));
-  const values = plants.flatMap((plant) => members.map((member) => textOf(plant[member])));
-  const row = `(${members.map(() => '?').join(', ')})`;
+  if (rows.length === 0) return [];
   try {
-    const rows = plants.map(() => row).join();
-    await execute(connection, `${insertInto} ${table.name} (${list}) VALUES ${rows}`, values);
-    return plants.map(() => 'created');
+    await execute(connection, sql.insert(rows.length), rows.flat().map(sent), rows.length === 1);
+    return rows.map(() => 'created');
   } catch (error) {
     if ((error as MysqlError).errno !== duplicateKey) throw error;
     // Whether the app has a transaction open, whose rows it can still roll back: a SELECT does not show that.
     await execute(connection, 'DO 0');
-    const rows = await select(connection, table, 'CAST(id AS CHAR)', ids);
-    // Another unique index was violated.
-    if (rows.length === 0) throw error;
-    // A column with ZEROFILL has leading zeros.
-    const taken = new Set(rows.map(([id]) => BigInt(id!)));
-    const free = plants.filter(({ id }) => !taken.has(id));
-    const outcomes = await insert(connection, table, free);
-    return plants.map(({ id }) => (taken.has(id) ? 'taken' : outcomes.shift()!));
+    const keys = rows.flatMap((row) => row.slice(0, sql.keyLength)).map(sent);
+    const stored = await execute(connection, sql.stored(rows.length), keys, rows.length === 1);
+    // Another unique index was violated, or by two plants of this batch.
+    if (stored.length === 0) throw error;
+    const taken = new Set(stored.map(([n]) => Number(n)));
+    const isFree = (_: unknown, n: number) => !taken.has(n);
+    const outcomes = await insert(connection, sql, plants.filter(isFree), rows.filter(isFree));
+    return rows.map((_, n) => (taken.has(n) ? 'taken' : outcomes.shift()!));
   }
-}
-
-function select(connection: MysqlConnection, { name, id }: Target, what: string, ids: string[]) {
-  return execute(connection, `SELECT ${what} FROM ${name} WHERE id IN (${ids.map(() => id).join()})`, ids);
 }
 
 /** Runs a statement, prepared always: mysql2's own escaping is an injection under NO_BACKSLASH_ESCAPES. */
 async function execute(
   connection: MysqlConnection,
   sql: string,
-  values: (string | null)[] = [],
+  values: MysqlStatement['values'] = [],
+  isKept = true,
 ): Promise<(string | null)[][]> {
   // Every setting of the pool that changes rows is set again here, because what a statement says wins.
   const typeCast: MysqlStatement['typeCast'] = (_field, next) => next();
@@ -133,7 +130,7 @@ async function execute(
     throw error;
   });
   // Servers limit prepared statements (max_prepared_stmt_count), and each batch size is one: drop it.
-  if (values.length > members.length) connection.unprepare(statement);
+  if (!isKept) connection.unprepare(statement);
   if (!Array.isArray(answer)) throw answer;
   const [result] = answer;
   if (Array.isArray(result)) return result;

@@ -1,4 +1,5 @@
 import type { CreateOutcome, NewPlant } from '../../src/index.js';
+import { outcomesOf } from './_columns.js';
 import { inFailedTransaction, meaningOf, outOfRange } from './_postgres-errors.js';
 import {
   isInTransaction,
@@ -8,29 +9,51 @@ import {
   type PostgresPool,
   poolOf,
 } from './_postgres-pool.js';
-import { columns, foundIn, lookAt, type PostgresTable, schemaOf, tableOf } from './_postgres-table.js';
-import { OpenTransaction, type Server, serverStorage } from './_server.js';
-import { quote, type SqlOptions, type SqlStorage } from './_sql.js';
-import { checkTrailingSpaces, membersOf, outcomesOf, textOf } from './_table.js';
+import {
+  assumed,
+  columnOf,
+  dialect,
+  lookAt,
+  type PostgresColumn,
+  type PostgresSql,
+  sent,
+  sqlOf,
+} from './_postgres-table.js';
+import type { ColumnValue, Row } from './_rows.js';
+import { OpenTransaction, type Server, ServerTable } from './_server.js';
+import { type SqlOptions, type SqlStorage, sqlStorage } from './_sql.js';
+import { Table, type TableOptions } from './_table.js';
 
-export type { PostgresPool };
+export type { ColumnValue, PostgresPool };
 
 /** The options of `postgresStorage`. */
-export type PostgresOptions = SqlOptions;
+export type PostgresOptions<Caller = unknown> = SqlOptions<Caller>;
 
 /** What `postgresStorage` returns. */
-export type PostgresStorage = SqlStorage;
+export type PostgresStorage<Caller = unknown> = SqlStorage<Caller>;
 
 /** The table, in SQL, for a migration. `createTable` runs the same text. */
-export const schema = schemaOf('"plants"');
+export const schema = schemaOf();
 
-const members = membersOf(columns);
+/**
+ * Returns the table of a storage with these options, in SQL, for a migration. Columns of your own are `text`: edit the
+ * types.
+ *
+ * @throws {TypeError} if an option is invalid
+ *
+ * @example
+ * ```ts
+ * const sql = schemaOf({ table: 'garden.plants', namespace: { tenant: () => '' } });
+ * ```
+ */
+export function schemaOf(options: TableOptions<never> = {}): string {
+  return new Table(dialect, options).schema;
+}
 
 /**
  * Stores plants in PostgreSQL or a compatible database through your pool, which it neither configures nor closes.
  * Many instances may share one database. Plants are as durable as its `fsync` and `synchronous_commit` make them.
- * Give the pool an `error` listener: without one, a dropped idle connection crashes the process. All callers share one
- * table.
+ * Give the pool an `error` listener: without one, a dropped idle connection crashes the process.
  *
  * @throws {TypeError} if an argument or option is invalid
  *
@@ -44,53 +67,49 @@ const members = membersOf(columns);
  * await storage.createTable();
  * ```
  */
-export function postgresStorage(pool: PostgresPool, options: PostgresOptions = {}): PostgresStorage {
+export function postgresStorage<Caller = unknown>(
+  pool: PostgresPool,
+  options: PostgresOptions<Caller> = {},
+): PostgresStorage<Caller> {
   const { _connected, _connecting } = (pool ?? {}) as { _connected?: unknown; _connecting?: unknown };
   if (typeof pool?.query !== 'function' || (_connected === false && _connecting === false)) {
     throw new TypeError(`postgresStorage needs a pg Pool, a connected pg Client or a PGlite:
 pass new pg.Pool(), or call client.connect() first`);
   }
-  // PostgreSQL cuts longer names, so that two tables would be one.
-  const table = quote(options.table, '"', 'schema', 63);
-  const server: Server<PgClient, PostgresTable> = {
-    source: isPool(pool) ? poolOf(pool) : { connection: pool },
+  const table = new Table(dialect, options);
+  const server: Server<PgClient, PostgresColumn, PostgresSql> = {
+    pool: poolOf(pool),
     meaningOf,
-    checkOut(client) {
-      if (isInTransaction(client)) throw new OpenTransaction();
-    },
-    assumed: tableOf(table),
     async look(client) {
-      const { rows } = await client.query(lookAt, [table, members]).catch((error) => {
-        // A database that has no such catalogue.
-        if (meaningOf(error, true) === 'rejected') return { rows: [] };
-        throw error;
-      });
-      return rows.length > 0 ? tableOf(table, foundIn(table, rows)) : undefined;
+      const { rows } = await client.query(lookAt, [table.name, table.names]);
+      return rows.map(columnOf);
     },
-    insert: async (client, known, plants) => {
-      checkTrailingSpaces(table, known.columns, plants);
-      return insert(client, known, plants, isPool(pool));
-    },
-    async select(client, { find }, id) {
-      const { rows } = await client.query(find, [String(id)]).catch((error) => {
+    assumed,
+    sqlOf: (columns) => sqlOf(table, columns),
+    insert: (client, sql, plants, rows) => insert(client, sql, plants, rows, isPool(pool)),
+    async select(client, { find, columns }, key) {
+      const values = key.map((value, i) => sent(value, columns[i]!.isJson));
+      const { rows } = await client.query(find, values).catch((error) => {
         // No row has an id that the column cannot hold.
         if (error?.code === outOfRange) return { rows: [] };
         throw error;
       });
       return rows[0];
     },
-    createTable: (client) => client.query(schemaOf(table)),
+    createTable: (client) => client.query(table.schema),
   };
-  return serverStorage(server, options);
+  return sqlStorage(new ServerTable(table, server, options), options);
 }
 
 async function insert(
   client: PgClient,
-  table: PostgresTable,
+  sql: PostgresSql,
   plants: readonly NewPlant[],
+  rows: readonly Row[],
   isOwn: boolean,
 ): Promise<CreateOutcome[]> {
-  const values = members.map((member) => plants.map((plant) => textOf(plant[member])));
+  if (isInTransaction(client)) throw new OpenTransaction();
+  const values = sql.columns.map(({ isJson }, i) => rows.map((row) => sent(row[i]!, isJson)));
   const notices: Message[] = [];
   const onNotice = (notice: Message) => notices.push(notice);
   let status: string | undefined;
@@ -99,7 +118,7 @@ async function insert(
   };
   client.on?.('notice', onNotice);
   if (!client.getTransactionStatus) client.connection?.on?.('readyForQuery', onReady);
-  const inserting = client.query(table.insert, values).catch((error) => {
+  const inserting = client.query(sql.insert, values).catch((error) => {
     throw error?.code === inFailedTransaction ? new OpenTransaction({ cause: error }) : error;
   });
   const { rows: created } = await inserting.finally(() => {
@@ -110,10 +129,10 @@ async function insert(
   const unreplicated = notices.find(isUnreplicated);
   if (unreplicated) throw new Error(`not replicated: ${unreplicated.message}`);
   if (created.length === plants.length) return outcomesOf(plants, created);
-  return client.query(table.stored, [values[0]]).then(
+  return client.query(sql.stored, values.slice(0, sql.keyLength)).then(
     ({ rows: stored }) => outcomesOf(plants, created, stored),
     (error) => {
-      // The keys are as PostgreSQL spells them: of a type that spells ids otherwise, all are in doubt.
+      // The keys are as PostgreSQL spells them: of those that it spells otherwise, all are in doubt.
       const keys = new Set(created.map(({ key }) => key));
       return plants.map(({ id }) => (keys.has(String(id)) ? 'created' : error));
     },

@@ -1,7 +1,11 @@
 import { type CreateOutcome, groupCommit, type NewPlant, RolledBack, StorageBusy } from '../../src/index.js';
-import { commitTogether, quote, rejected, type SqlOptions, type SqlStorage } from './_sql.js';
-import { columns, foundIn, schemaOf } from './_sqlite-table.js';
-import { membersOf, outcomesOf, plantOf, type Stored, textOf, UnusableTable } from './_table.js';
+import { inOrder, outcomesOf, type Stored, UnusableTable } from './_columns.js';
+import type { ColumnValue, Row } from './_rows.js';
+import { rejected, type SqlOptions, type SqlStorage, sqlStorage } from './_sql.js';
+import { columnOf, dialect, jsonOf, sqlOf } from './_sqlite-table.js';
+import { Table, type TableOptions } from './_table.js';
+
+export type { ColumnValue };
 
 /** The part that this storage uses of a connection of `libsql`, `better-sqlite3`, `node:sqlite` or `bun:sqlite`. */
 export interface SqliteDatabase {
@@ -11,21 +15,28 @@ export interface SqliteDatabase {
 }
 
 /** The options of `sqliteStorage`. */
-export type SqliteOptions = SqlOptions;
+export type SqliteOptions<Caller = unknown> = SqlOptions<Caller>;
 
 /** What `sqliteStorage` returns. */
-export type SqliteStorage = SqlStorage;
-
-const members = membersOf(columns);
-const list = members.join(', ');
-// Without the id, which drivers round, and at which node:sqlite throws.
-const plantList = members
-  .filter((member) => member !== 'id')
-  .map((member) => `plant.${member}`)
-  .join(', ');
+export type SqliteStorage<Caller = unknown> = SqlStorage<Caller>;
 
 /** The table, in SQL, for a migration. `createTable` runs the same text. */
-export const schema = schemaOf('"plants"');
+export const schema = schemaOf();
+
+/**
+ * Returns the table of a storage with these options, in SQL, for a migration. Columns of your own are `TEXT`: edit the
+ * types.
+ *
+ * @throws {TypeError} if an option is invalid
+ *
+ * @example
+ * ```ts
+ * const sql = schemaOf({ namespace: { tenant: () => '' } });
+ * ```
+ */
+export function schemaOf(options: TableOptions<never> = {}): string {
+  return new Table(dialect, options).schema;
+}
 
 /**
  * Stores plants in SQLite through your connection, which it neither configures nor closes. The connection's settings
@@ -47,20 +58,26 @@ export const schema = schemaOf('"plants"');
  * await storage.createTable();
  * ```
  */
-export function sqliteStorage(database: SqliteDatabase, options: SqliteOptions = {}): SqliteStorage {
+export function sqliteStorage<Caller = unknown>(
+  database: SqliteDatabase,
+  options: SqliteOptions<Caller> = {},
+): SqliteStorage<Caller> {
   if (typeof database?.exec !== 'function' || typeof database.prepare !== 'function') {
     throw new TypeError("sqliteStorage needs an open database: pass new Database('plants.db')");
   }
-  const table = new SqliteTable(database, options);
-  return {
-    ...commitTogether((plants) => table.insert(plants), options),
-    find: (id) => whenFree(() => plantOf(id, table.find(id)), options),
-    createTable: () => whenFree(() => table.create(), options),
-  };
+  const stored = new SqliteTable(database, new Table(dialect, options), options);
+  return sqlStorage(
+    {
+      insert: (plants, rows) => stored.insert(plants, rows),
+      find: (key) => whenFree(() => stored.find(key), options),
+      create: () => whenFree(() => stored.create(), options),
+    },
+    options,
+  );
 }
 
 /** Runs `work` as soon as no other connection holds the lock, with the pauses and the timeout of a create. */
-async function whenFree<T>(work: () => T, { timeoutMs }: SqliteOptions): Promise<T> {
+async function whenFree<T>(work: () => T, { timeoutMs }: SqliteOptions<never>): Promise<T> {
   let result: { readonly value: T } | undefined;
   const attempt = (): CreateOutcome[] => {
     try {
@@ -80,28 +97,26 @@ class SqliteTable {
   /** Statements that have worked. libsql cannot reuse a statement that failed, so it comes back only after success. */
   readonly #prepared = new Map<string, ReturnType<SqliteDatabase['prepare']>>();
 
-  /** Quoted. */
-  readonly #name: string;
+  readonly #sql: ReturnType<typeof sqlOf>;
   #isUsable = false;
-  /** An id, from the text as which it travels, in the type of its column: compared otherwise, no index is used. */
-  #id = 'CAST(new.value AS INTEGER)';
 
   constructor(
     readonly database: SqliteDatabase,
-    readonly options: SqliteOptions,
+    readonly table: Table,
+    readonly options: SqliteOptions<never>,
   ) {
-    this.#name = quote(options.table, '"');
+    this.#sql = sqlOf(table);
   }
 
   /** BEGIN around a single statement detects that the app has a transaction open. */
-  insert(plants: readonly NewPlant[]): CreateOutcome[] {
+  insert(plants: readonly NewPlant[], rows: readonly Row[]): CreateOutcome[] {
     let step: 'begin' | 'insert' | 'commit' = 'begin';
     try {
       this.database.exec('BEGIN IMMEDIATE');
       step = 'insert';
       this.#look();
-      const created = this.#insert(plants);
-      const stored = created.length < plants.length ? this.#stored(plants) : [];
+      const created = this.#all<{ key: string }>(this.#sql.insert, rows);
+      const stored = created.length < plants.length ? this.#all<Stored>(this.#sql.stored, rows) : [];
       step = 'commit';
       this.database.exec('COMMIT');
       return outcomesOf(plants, created, stored);
@@ -118,56 +133,31 @@ class SqliteTable {
     }
   }
 
-  find(id: bigint): Record<string, unknown> | undefined {
+  find(key: Row): Record<string, unknown> | undefined {
     this.#look();
-    const select = `SELECT ${plantList} FROM json_each(?) AS new JOIN ${this.#name} AS plant ON plant.id = ${this.#id}`;
-    return this.#all<Record<string, unknown>>(select, [String(id)])[0];
+    return this.#all<Record<string, unknown>>(this.#sql.find, [key])[0];
   }
 
   create(): void {
-    this.database.exec(schemaOf(this.#name));
+    this.database.exec(this.table.schema);
     this.#look();
   }
 
-  /** @throws {UnusableTable} if a column would change the values that it is given */
+  /** @throws {UnusableTable} if a column is missing, or would change the values that it is given */
   #look(): void {
     if (this.#isUsable) return;
-    const info = this.database
-      .prepare('SELECT name, type FROM pragma_table_info(?)')
-      .all(this.options.table ?? 'plants');
-    const found = foundIn(this.#name, info as { name: string; type: string }[]);
+    const info = this.database.prepare('SELECT name, type FROM pragma_table_info(?)');
+    const found = info.all(this.options.table ?? 'plants') as { name: string; type: string }[];
+    if (found.length > 0) inOrder(this.table, found.map(columnOf));
     this.#isUsable = found.length > 0;
-    if (found.some(({ name, affinity }) => name === 'id' && affinity === 'TEXT')) this.#id = 'new.value';
   }
 
-  /** One statement and one JSON text per batch, because a call into SQLite costs more than an insert. */
-  #insert(plants: readonly NewPlant[]): { key: string }[] {
-    // Ids travel as text: drivers round beyond 2^53, and node:sqlite's `run()` throws on such an id after inserting it.
-    const values = members.map((member, i) => {
-      const value = `json_extract(value, '$[${i}]')`;
-      return member === 'id' ? `CAST(${value} AS INTEGER)` : value;
-    });
-    const insert = `INSERT INTO ${this.#name} (${list}) SELECT ${values}
-FROM json_each(?) WHERE true ON CONFLICT (id) DO NOTHING RETURNING CAST(id AS TEXT) AS key`;
-    const rows = plants.map((plant) => members.map((member) => textOf(plant[member])));
-    return this.#all<{ key: string }>(insert, rows);
-  }
-
-  #stored(plants: readonly NewPlant[]): Stored[] {
-    const select = `SELECT new.key AS n, CAST(plant.id AS TEXT) AS key
-FROM json_each(?) AS new JOIN ${this.#name} AS plant ON plant.id = ${this.#id}`;
-    return this.#all<Stored>(
-      select,
-      plants.map(({ id }) => String(id)),
-    );
-  }
-
-  #all<Row>(sql: string, values: readonly unknown[]): Row[] {
+  #all<Result>(sql: string, rows: readonly Row[]): Result[] {
     const statement = this.#prepared.get(sql) ?? this.database.prepare(sql);
     this.#prepared.delete(sql);
-    const rows = statement.all(JSON.stringify(values)) as Row[];
+    const results = statement.all(jsonOf(rows)) as Result[];
     this.#prepared.set(sql, statement);
-    return rows;
+    return results;
   }
 
   #rollBack(): void {

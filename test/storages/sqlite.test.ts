@@ -278,11 +278,6 @@ describe('sqliteStorage', () => {
     );
   });
 
-  it('refuses a namespace, because a batch with an id twice would call both plants created', () => {
-    const options = { namespace: () => 'garden' };
-    expect(() => sqliteStorage(open(), options as object)).toThrow('namespace is not supported here');
-  });
-
   it('does not call an id taken if a trigger drops its row silently', async () => {
     const database = open();
     database.exec(`${schema};

@@ -1,8 +1,9 @@
 import mysql, { type Connection, type Pool, type PoolOptions, type RowDataPacket } from 'mysql2/promise';
 import { acceptTokens, createPlantStore, type NewPlant } from 'plant-store';
-import { mysqlStorage } from 'plant-store/mysql';
+import { mysqlStorage, schemaOf } from 'plant-store/mysql';
 import { storageCases } from 'plant-store/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { itStoresOwnColumns } from '../../storages/own-columns.js';
 import { BlackHole } from '../../support/black-hole.js';
 import { Creators } from '../../support/creators.js';
 import { portOf, startExample } from '../../support/program.js';
@@ -54,8 +55,49 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
       const [stored, name, tag] = row as unknown as [string, string, string | null];
       return { id: BigInt(stored), name, ...(tag !== null && { tag }) };
     };
-    return { storage, caller, peek, table };
+    const makeNamesUnique = () =>
+      behind.query(`ALTER TABLE \`${table.replaceAll('`', '``')}\` ADD UNIQUE (name(100))`);
+    return { storage, caller, peek, table, makeNamesUnique };
   }
+
+  describe('columns of the app', () => {
+    let pool: Pool;
+    let inserts = 0;
+    beforeEach(() => {
+      pool = poolOf();
+    });
+    itStoresOwnColumns(() => ({
+      mark: '`',
+      types: {
+        text: 'VARCHAR(191) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin',
+        bigint: 'BIGINT',
+        double: 'DOUBLE',
+        alike: 'VARCHAR(191) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci',
+      },
+      alike: ['Garden', 'gARDEN '],
+      maxName: 64,
+      schemaOf,
+      newTable: () => `own ${tables++}`,
+      run: (sql) => behind.query(sql),
+      rows: async (sql) => (await behind.query<RowDataPacket[]>(sql))[0],
+      storage: (options) =>
+        mysqlStorage(
+          {
+            async getConnection() {
+              const connection = await pool.getConnection();
+              const execute = connection.execute.bind(connection) as never as (statement: object) => never;
+              const counting = (statement: { sql: string }) => {
+                if (statement.sql.includes('INSERT INTO')) inserts++;
+                return execute(statement);
+              };
+              return Object.assign(Object.create(connection), { execute: counting });
+            },
+          },
+          options,
+        ),
+      inserts: () => inserts,
+    }));
+  });
 
   // Each a setting of somebody's app that must not matter.
   const poolOptions: Record<string, PoolOptions> = {
@@ -86,7 +128,8 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
     const openPartitions = async () => {
       const opened = await openTable(poolOf());
       await behind.query(`ALTER TABLE \`${opened.table}\` PARTITION BY KEY (id) PARTITIONS 4`);
-      return opened;
+      // Each unique index of such a table must have the id.
+      return { ...opened, makeNamesUnique: undefined };
     };
     for (const { id, name, run } of storageCases(openPartitions)) it(`${id}: ${name}`, run);
   });

@@ -1,0 +1,170 @@
+import { type NewPlant, RolledBack, type StorageContext } from '../../src/index.js';
+
+/** A value of a column of your own. In a column of integers a `bigint` is exact; a `Date` is sent in UTC. */
+export type ColumnValue = string | number | bigint | boolean | Date;
+
+/** Columns of your own by name, and for each a function that returns its value for a create. */
+export type Columns<Caller, Value> = {
+  readonly [column: string]: (context: StorageContext<Caller>) => Value;
+};
+
+/** A column of the app, and its function. */
+export type OwnColumn<Caller> = readonly [column: string, get: (context: StorageContext<Caller>) => Value];
+
+export type Value = ColumnValue | null;
+
+/** A value for each column of a table. */
+export type Row = readonly Value[];
+
+/** The options that say what a row has in addition to its plant. */
+export interface RowOptions<Caller> {
+  /**
+   * The columns that an id is unique within, and a function for the value of each. The table needs a primary key or
+   * unique index of exactly these columns and `id`. Default: none, all callers share their ids.
+   *
+   * Each function is called once a create. If it throws or returns an invalid value, such as `null`, that create returns
+   * status 500 (50004). TypeScript does not infer `Caller` from `verifyToken`: name it.
+   *
+   * @example
+   * ```ts
+   * import pg from 'pg';
+   *
+   * interface Caller {
+   *   readonly tenant: string;
+   *   readonly subject: string;
+   * }
+   *
+   * const storage = postgresStorage<Caller>(new pg.Pool(), {
+   *   namespace: { tenant: ({ caller }) => caller.tenant },
+   *   columns: { created_by: ({ caller }) => caller.subject },
+   * });
+   * ```
+   */
+  readonly namespace?: Columns<Caller, Exclude<Value, null>> | undefined;
+  /** Further columns to store, and a function for the value of each. Columns that are not named get their defaults. */
+  readonly columns?: Columns<Caller, Value> | undefined;
+}
+
+/** Each member of a plant, in the order of the columns. */
+export const members = Object.keys({
+  id: true,
+  name: true,
+  tag: true,
+} satisfies Record<keyof NewPlant, true>) as (keyof NewPlant)[];
+
+/** Makes the rows of plants: the columns of the namespace, those of the plant, further ones of the app. */
+export class Rows<Caller> {
+  /** Whether the app has columns of its own. */
+  readonly isExtended: boolean;
+  /** The namespace and the further columns. */
+  readonly #own: readonly OwnColumn<Caller>[];
+  /** How many of these are the namespace. */
+  readonly #spaces: number;
+  /** What their functions returned, for each queued create. */
+  readonly #values = new WeakMap<StorageContext<Caller>, Row>();
+
+  /** @throws {TypeError} if a column has no function */
+  constructor({ namespace, columns }: RowOptions<Caller>) {
+    const spaces = ownColumns('namespace', namespace);
+    this.#own = [...spaces, ...ownColumns('columns', columns)];
+    this.#spaces = spaces.length;
+    this.isExtended = this.#own.length > 0;
+  }
+
+  /**
+   * Calls the functions of the app's columns. Returns the context to queue.
+   *
+   * @throws {RolledBack} if one throws or returns an invalid value
+   */
+  prepare(context: StorageContext<Caller>): StorageContext<Caller> {
+    const values = this.#own.map((column, i) => columnValue(column, context, i < this.#spaces));
+    // A script may use one context for several creates.
+    const isUsed = this.#values.has(context);
+    const own = isUsed
+      ? { caller: context.caller, request: context.request, signal: context.signal }
+      : context;
+    this.#values.set(own, values);
+    return own;
+  }
+
+  /** What `groupCommit` compares by `===`: `1`, `1n` and `'1'` are three. */
+  namespaceOf(context: StorageContext<Caller>): string {
+    return textOfAll(this.#values.get(context)!.slice(0, this.#spaces));
+  }
+
+  of(plants: readonly NewPlant[], contexts: readonly StorageContext<Caller>[]): Row[] {
+    return plants.map((plant, i) => {
+      const row = members.map((member) => plant[member] ?? null);
+      if (!this.isExtended) return row;
+      const own = this.#values.get(contexts[i]!)!;
+      return [...own.slice(0, this.#spaces), ...row, ...own.slice(this.#spaces)];
+    });
+  }
+
+  /** The first values of a row: those of the namespace, and the id. */
+  keyOf(id: bigint, context: StorageContext<Caller>): Row {
+    const spaces = this.#own.slice(0, this.#spaces);
+    return [...spaces.map((column) => columnValue(column, context, true)), id];
+  }
+}
+
+function ownColumns<Caller>(option: string, given: Columns<Caller, Value> = {}): OwnColumn<Caller>[] {
+  const own: OwnColumn<Caller>[] = Object.entries(Object(given));
+  if (given === null || typeof given !== 'object' || own.some(([, get]) => typeof get !== 'function')) {
+    const example = '{ tenant: ({ caller }) => caller.tenant }';
+    throw new TypeError(`${option} must be columns and their functions, such as ${example}`);
+  }
+  return own;
+}
+
+/** Values as one text, in which those of different types differ. */
+export function textOfAll(values: Row): string {
+  const isJson = (value: Value) => typeof value !== 'bigint' && !(value instanceof Date);
+  return JSON.stringify(values.map((value) => (isJson(value) ? value : [textOf(value)])));
+}
+
+/**
+ * Calls the function of a column.
+ *
+ * @throws {RolledBack} `apart` if it throws, or returns what no column can hold: nothing is stored
+ */
+export function columnValue<Caller>(
+  [column, get]: OwnColumn<Caller>,
+  context: StorageContext<Caller>,
+  isKey: boolean,
+): Value {
+  const value = ofApp(() => get(context));
+  // A unique index takes any number of nulls: two plants of one id.
+  if (isValue(value) && !(isKey && value === null)) return value;
+  ignoreRejection(value);
+  const allowed = 'a string without U+0000, a finite number, a bigint, a boolean or a valid Date';
+  const why = `the function of the column ${column} must return ${allowed}${isKey ? '' : ', or null'}`;
+  throw new RolledBack('apart', new TypeError(why));
+}
+
+/** @throws {RolledBack} `apart` if a function of the app throws */
+export function ofApp<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw new RolledBack('apart', error);
+  }
+}
+
+/** What must not be a promise may be one that rejects, which would crash the process. */
+export function ignoreRejection(value: unknown): void {
+  Promise.resolve(value).catch(() => {});
+}
+
+function isValue(value: unknown): boolean {
+  // JSON turns NaN into null, and UTF-8 turns a lone surrogate into U+FFFD.
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
+  if (value instanceof Date) return !Number.isNaN(value.getTime());
+  return value === null || typeof value === 'bigint' || typeof value === 'boolean';
+}
+
+/** A value as text, which is exact on every driver, whatever parsers and serializers the app has set. */
+export function textOf(value: Value): string | null {
+  return value instanceof Date ? value.toISOString() : value === null ? null : String(value);
+}

@@ -1,0 +1,414 @@
+// Columns of the app: the same table of hazards for each database. `own-columns.test.ts` runs it, and for MariaDB
+// `test/programs/cluster/mariadb.cluster.ts`.
+import { createPlantStore, type NewPlant, type PlantStorage, type RolledBack } from 'plant-store';
+import type { ColumnValue } from 'plant-store/sqlite';
+import { storageCases } from 'plant-store/testing';
+import { describe, expect, it, vi } from 'vitest';
+
+/** Who creates a plant, and what the columns of the app get. */
+export interface Caller {
+  readonly tenant?: unknown;
+  readonly value?: unknown;
+}
+
+interface Options {
+  readonly table?: string;
+  readonly namespace?: { readonly [column: string]: (context: { readonly caller: Caller }) => ColumnValue };
+  readonly columns?: {
+    readonly [column: string]: (context: { readonly caller: Caller }) => ColumnValue | null;
+  };
+  readonly refuse?: () => undefined;
+}
+
+type Storage = PlantStorage<Caller> & {
+  readonly createTable: () => Promise<void>;
+  readonly find: NonNullable<PlantStorage<Caller>['find']>;
+};
+
+/** A database, with an empty table for each test. */
+export interface OwnDatabase {
+  readonly mark: '"' | '`';
+  readonly types: {
+    readonly text: string;
+    readonly bigint: string;
+    readonly double: string;
+    /** Takes `A` and `a` for one, or capitals of a UUID. */
+    readonly alike: string;
+    /** Its own next number. */
+    readonly identity?: string;
+  };
+  /** Two values that are one in a column `alike`. */
+  readonly alike: readonly [string, string];
+  /** The longest name of a column. */
+  readonly maxName: number;
+  readonly schemaOf: (options: Options) => string;
+  /** A name of no table. */
+  newTable(): string;
+  run(sql: string): Promise<unknown>;
+  rows(sql: string): Promise<readonly Record<string, unknown>[]>;
+  storage(options: Options): Storage;
+  /** How many INSERTs were sent. */
+  inserts(): number;
+}
+
+const contextOf = (caller: Caller) => ({
+  caller,
+  request: { method: 'POST', url: '/plants', headers: {} },
+  signal: new AbortController().signal,
+});
+
+const tenants = { namespace: { tenant: ({ caller }: { caller: Caller }) => caller.tenant as string } };
+
+export function itStoresOwnColumns(database: () => OwnDatabase): void {
+  const quoted = (name: string) => {
+    const { mark } = database();
+    return mark + name.replaceAll(mark, mark + mark) + mark;
+  };
+
+  /** A table with a tenant of this type, and further columns. */
+  async function open(
+    type: 'text' | 'bigint' | 'alike',
+    options: Options = {},
+    more = '',
+    { tenant = 'tenant', key = `${quoted(tenant)}, id` } = {},
+  ) {
+    const { types, newTable, run, rows, storage } = database();
+    const table = newTable();
+    await run(
+      `CREATE TABLE ${quoted(table)} (${quoted(tenant)} ${types[type]} NOT NULL, id ${types.bigint} NOT NULL, name ${types.text} NOT NULL, tag ${types.text}${more}, PRIMARY KEY (${key}))`,
+    );
+    return {
+      table,
+      ...storage({ table, ...tenants, ...options }),
+      rows: (columns: string) =>
+        rows(`SELECT ${columns} FROM ${quoted(table)} ORDER BY id, ${quoted(tenant)}`),
+      peekAs: (tenant: string) => async (id: bigint) => {
+        const [row] = await rows(
+          `SELECT name, tag FROM ${quoted(table)} WHERE tenant = '${tenant}' AND id = ${id}`,
+        );
+        const { name, tag } = row ?? {};
+        return row && ({ id, name, ...(tag !== null && { tag }) } as NewPlant);
+      },
+    };
+  }
+
+  describe('the cases of plant-store/testing, for two tenants', () => {
+    const openCase = async () => {
+      const { create, find, peekAs } = await open('text');
+      const callerOf = (tenant: string) => ({ caller: { tenant }, peek: peekAs(tenant) });
+      return { storage: { create, find }, ...callerOf('garden'), other: callerOf('park') };
+    };
+    for (const { id, name, run } of storageCases(openCase)) it(`${id}: ${name}`, run);
+  });
+
+  it('stores the creates of all tenants with one INSERT a batch, each id once a tenant', async () => {
+    const { create, rows } = await open('text');
+    await create({ id: 1n, name: 'first' }, contextOf({ tenant: 'garden' }));
+    const before = database().inserts();
+    const outcomes = await Promise.all(
+      ['garden', 'park', 'wood', 'park'].flatMap((tenant) =>
+        [1n, 2n, 2n].map((id) => create({ id, name: tenant }, contextOf({ tenant }))),
+      ),
+    );
+    const all = ['created', 'created', 'taken'];
+    expect(outcomes).toEqual(['taken', 'created', 'taken', ...all, ...all, 'taken', 'taken', 'taken']);
+    // MySQL sends what is free once more.
+    expect(database().inserts() - before).toBeLessThanOrEqual(2);
+    expect(await rows('name')).toHaveLength(6);
+  });
+
+  it('keeps integers beyond 2^53 apart, as ids, as tenants and in columns', async () => {
+    const options = {
+      ...tenants,
+      columns: { n: ({ caller }: { caller: Caller }) => caller.value as bigint },
+    };
+    const { create, find, rows } = await open('bigint', options, `, n ${database().types.bigint}`);
+    const large = [2n ** 53n, 2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n), 7n];
+    const createAll = () =>
+      Promise.all(
+        large.flatMap((tenant) =>
+          large.map((id) => create({ id, name: `${tenant} ${id}` }, contextOf({ tenant, value: id }))),
+        ),
+      );
+    expect(new Set(await createAll())).toEqual(new Set(['created']));
+    expect(new Set(await createAll())).toEqual(new Set(['taken']));
+    for (const tenant of large) {
+      const found = await find(large[1]!, contextOf({ tenant }));
+      expect(found).toEqual({ id: large[1], name: `${tenant} ${large[1]}`, tag: undefined });
+    }
+    expect(await rows('id').then((all) => all.length)).toBe(25);
+  });
+
+  const invalid: [string, unknown][] = [
+    ['undefined', undefined],
+    ['NaN', Number.NaN],
+    ['Infinity', Number.POSITIVE_INFINITY],
+    ['an invalid date', new Date(Number.NaN)],
+    ['a lone surrogate', 'secret \ud800'],
+    ['U+0000', 'secret \0'],
+    ['an object', { secret: 1 }],
+    ['an array', ['secret']],
+    ['bytes', new Uint8Array([1])],
+    ['a symbol', Symbol('secret')],
+    ['a function', () => 'secret'],
+    ['a promise that rejects', Promise.reject(new Error('secret'))],
+  ];
+  for (const [, value] of invalid) Promise.resolve(value).catch(() => {});
+
+  it.each([['null', null], ...invalid])(
+    'a tenant that is %s fails its own create with 50004, by an error that names the column',
+    async (_, tenant) => {
+      const { create, find, rows } = await open('text');
+      const [failed, stored] = await Promise.allSettled([
+        create({ id: 1n, name: 'Rosa' }, contextOf({ tenant })),
+        create({ id: 1n, name: 'Rosa' }, contextOf({ tenant: 'garden' })),
+      ]);
+      expect(stored).toMatchObject({ value: 'created' });
+      const reason = (failed as PromiseRejectedResult).reason as RolledBack;
+      expect(reason).toMatchObject({ name: 'RolledBack', resend: 'apart' });
+      expect(String(reason.cause)).toMatch(/column tenant must return a string/);
+      expect(String(reason)).not.toContain('secret');
+      await expect(find(1n, contextOf({ tenant }))).rejects.toThrow(/column tenant/);
+      expect(await rows('name')).toHaveLength(1);
+    },
+  );
+
+  const furtherOptions = {
+    ...tenants,
+    columns: { further: ({ caller }: { caller: Caller }) => caller.value as string | null },
+  };
+  it.each(invalid)('a further column that is %s fails its own create alone', async (_, value) => {
+    const { create, rows } = await open('text', furtherOptions, `, further ${database().types.text}`);
+    const outcomes = await Promise.allSettled([
+      create({ id: 1n, name: 'Rosa' }, contextOf({ tenant: 'garden', value })),
+      create({ id: 2n, name: 'Rosa' }, contextOf({ tenant: 'garden', value: null })),
+      create({ id: 3n, name: 'Rosa' }, contextOf({ tenant: 'garden', value: 'x' })),
+    ]);
+    expect(outcomes).toMatchObject([
+      { reason: { cause: { message: expect.stringMatching(/column further .* or null/) } } },
+      { value: 'created' },
+      { value: 'created' },
+    ]);
+    expect(await rows('further')).toEqual([{ further: null }, { further: 'x' }]);
+  });
+
+  it('calls each function once a create; one that throws fails its create with 50004, and no other', async () => {
+    const tenant = vi.fn(({ caller }: { caller: Caller }) => caller.tenant as string);
+    const further = vi.fn(({ caller }: { caller: Caller }) => {
+      if (caller.value === 'thorn') throw new Error('a thorn');
+      return 'x';
+    });
+    const { create, find } = await open(
+      'text',
+      { namespace: { tenant }, columns: { further } },
+      `, further ${database().types.text}`,
+    );
+    const verify = (token: string) => ({ tenant: 'garden', value: token });
+    const onError = vi.fn();
+    const handle = createPlantStore({ create, find }, verify, { onError, acceptReplays: true });
+    const post = async (id: number, token: string) => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const body = JSON.stringify({ id, name: 'Rosa' });
+      const response = await handle({ method: 'POST', url: '/plants', headers, body });
+      return response.error ?? response.status;
+    };
+    const tokens = ['a', 'b', 'thorn', 'c', 'thorn', 'd'];
+    expect(await Promise.all(tokens.map((token, i) => post(i, token)))).toEqual([
+      200, 200, 50004, 200, 50004, 200,
+    ]);
+    expect([tenant.mock.calls.length, further.mock.calls.length]).toEqual([6, 6]);
+    expect(onError.mock.calls.map(([error]) => error.cause.message)).toEqual(['a thorn', 'a thorn']);
+    // A replay finds the plant of its own tenant.
+    expect(await post(0, 'a')).toBe(200);
+  });
+
+  it('a replay is compared with the plant of its own tenant', async () => {
+    const { create, find } = await open('text');
+    const handle = createPlantStore({ create, find }, (token) => ({ tenant: token }), {
+      acceptReplays: true,
+    });
+    const post = async (tenant: string, name: string) => {
+      const headers = { authorization: `Bearer ${tenant}`, 'content-type': 'application/json' };
+      const response = await handle({
+        method: 'POST',
+        url: '/plants',
+        headers,
+        body: JSON.stringify({ id: 1, name }),
+      });
+      return response.error ?? response.status;
+    };
+    expect(await post('garden', 'Rosa')).toBe(200);
+    expect(await post('park', 'Viola')).toBe(200);
+    expect(await post('garden', 'Rosa')).toBe(200);
+    expect(await post('park', 'Rosa')).toBe(40003);
+  });
+
+  it('takes values that are one to the database only for one: one create wins, and the others are taken', async () => {
+    const { alike } = database();
+    for (const order of [alike, [...alike].reverse()]) {
+      const { create, find, rows } = await open('alike');
+      const plants = Array.from({ length: 40 }, (_, i) => ({
+        id: BigInt(i >> 1),
+        name: `plant ${i}`,
+        tenant: order[i % 2]!,
+      }));
+      const createAll = () =>
+        Promise.all(plants.map(({ tenant, ...plant }) => create(plant, contextOf({ tenant }))));
+      const outcomes = await createAll();
+      const created = plants.filter((_, i) => outcomes[i] === 'created');
+      expect(outcomes.filter((outcome) => outcome === 'taken')).toHaveLength(20);
+      expect(created.map(({ id }) => id)).toEqual(Array.from({ length: 20 }, (_, i) => BigInt(i)));
+      expect(await rows('name')).toEqual(created.map(({ name }) => ({ name })));
+      expect(new Set(await createAll())).toEqual(new Set(['taken']));
+      for (const tenant of order) {
+        expect(await find(3n, contextOf({ tenant }))).toMatchObject({ name: created[3]!.name });
+      }
+    }
+  });
+
+  it('takes each create of a script that uses one context for all', async () => {
+    const { create, rows } = await open('text');
+    const caller: { tenant: string } = { tenant: '' };
+    const context = contextOf(caller);
+    const outcomes = ['garden', 'park', 'garden'].map((tenant) => {
+      caller.tenant = tenant;
+      return create({ id: 1n, name: tenant }, context);
+    });
+    expect(await Promise.all(outcomes)).toEqual(['created', 'created', 'taken']);
+    expect(await rows('name')).toEqual([{ name: 'garden' }, { name: 'park' }]);
+  });
+
+  const names = [
+    'value',
+    'n',
+    'place',
+    'key',
+    'new',
+    'plant',
+    'v0',
+    'select',
+    'a "b" `c`',
+    'a.b',
+    "it's",
+    '?',
+    '$1',
+    ':x',
+  ];
+  it.each(names)('takes the column name %j, in the namespace and beside it', async (name) => {
+    const { types } = database();
+    const getter = ({ caller }: { caller: Caller }) => caller.tenant as string;
+    for (const further of ['further', `x${name}`]) {
+      const { create, find, rows } = await open(
+        'text',
+        { namespace: { [name]: getter }, columns: { [further]: ({ caller }) => caller.value as string } },
+        `, ${quoted(further)} ${types.text}`,
+        { tenant: name },
+      );
+      const plants = [1n, 2n].flatMap((id) => ['garden', 'park'].map((tenant) => ({ id, tenant })));
+      const createAll = () =>
+        Promise.all(
+          plants.map(({ id, tenant }) => create({ id, name: 'Rosa' }, contextOf({ tenant, value: tenant }))),
+        );
+      expect(await createAll()).toEqual(Array(4).fill('created'));
+      expect(await createAll()).toEqual(Array(4).fill('taken'));
+      expect(await find(2n, contextOf({ tenant: 'park' }))).toMatchObject({ name: 'Rosa' });
+      const [row] = await rows(`${quoted(name)} AS tenant, ${quoted(further)} AS further`);
+      expect(row).toEqual({ tenant: 'garden', further: 'garden' });
+    }
+  });
+
+  it('takes a column name of the greatest length', async () => {
+    const tenant = 't'.repeat(database().maxName);
+    const { create } = await open('text', { namespace: { [tenant]: () => 'garden' } }, '', { tenant });
+    expect(await create({ id: 1n, name: 'Rosa' }, contextOf({}))).toBe('created');
+  });
+
+  it.each([
+    ['an empty name', { namespace: { '': () => 'x' } }],
+    ['a name with U+0000', { columns: { 'a\0': () => 'x' } }],
+    ['the id', { namespace: { id: () => 'x' } }],
+    ['the name, in capitals', { columns: { Name: () => 'x' } }],
+    ['a column of the namespace', { namespace: { tenant: () => 'x' }, columns: { tenant: () => 'x' } }],
+    ['no function', { namespace: { tenant: 'garden' } }],
+    ['a function instead of columns', { namespace: () => 'garden' }],
+    ['null', { columns: null }],
+  ])('throws a TypeError at once for %s', (_, options) => {
+    expect(() => database().storage(options as never)).toThrow(TypeError);
+  });
+
+  it('fails every create if the table lacks a column, by an error that names both', async () => {
+    const { create, table } = await open('text', furtherOptions);
+    const creates = [1n, 2n].map((id) =>
+      create({ id, name: 'Rosa' }, contextOf({ tenant: 'garden', value: 'x' })),
+    );
+    for (const failed of await Promise.allSettled(creates)) {
+      expect(failed).toMatchObject({ reason: { name: 'RolledBack' } });
+      expect(String((failed as PromiseRejectedResult).reason)).toMatch(/it has no column further/);
+      expect(String((failed as PromiseRejectedResult).reason)).toContain(table);
+    }
+  });
+
+  it.each(['id', 'tenant, id, name'])(
+    'fails every create with 50004 if only (%s) is unique, and stores nothing',
+    async (key) => {
+      const bounded = key.includes('name');
+      const { create, rows } = await open('text', {}, '', {
+        // MySQL can index a part of a long text only.
+        key: bounded && database().mark === '`' ? 'tenant, id, name(9)' : key,
+      });
+      const creates = [1n, 2n, 3n].map((id) => create({ id, name: 'Rosa' }, contextOf({ tenant: 'garden' })));
+      for (const failed of await Promise.allSettled(creates)) {
+        expect(failed).toMatchObject({ reason: { name: 'RolledBack', resend: 'apart' } });
+      }
+      expect(await rows('name')).toEqual([]);
+    },
+  );
+
+  it('createTable rejects and says to use a migration, and schemaOf returns what that can start from', async () => {
+    const { newTable, run, schemaOf, storage } = database();
+    const table = newTable();
+    const options = {
+      table,
+      namespace: { tenant: () => 'garden', region: () => 'north' },
+      columns: { who: () => 'me' },
+    };
+    const { create, find, createTable } = storage(options);
+    await expect(createTable()).rejects.toThrow(/migration/);
+    await expect(create({ id: 1n, name: 'Rosa' }, contextOf({}))).rejects.toThrow();
+    await run(schemaOf(options));
+    expect(await create({ id: 1n, name: 'Rosa' }, contextOf({}))).toBe('created');
+    expect(await create({ id: 1n, name: 'Rosa' }, contextOf({}))).toBe('taken');
+    expect(await find(1n, contextOf({}))).toMatchObject({ name: 'Rosa' });
+    expect(await database().rows(`SELECT who FROM ${quoted(table)}`)).toEqual([{ who: 'me' }]);
+    // The columns of the key take no NULL.
+    await expect(run(`INSERT INTO ${quoted(table)} (id, name) VALUES (2, 'Rosa')`)).rejects.toThrow();
+    // As before for a table without columns of the app.
+    const plain = newTable();
+    await run(schemaOf({ table: plain }));
+    expect(await storage({ table: plain }).create({ id: 1n, name: 'Rosa' }, contextOf({}))).toBe('created');
+    await storage({ table: plain }).createTable();
+  });
+
+  it('stores numbers, booleans and dates, and gives other columns their defaults', async () => {
+    const { types } = database();
+    const values = [0.1, 1e21, -5, true, false, 'text'];
+    const { create, rows } = await open(
+      'text',
+      {
+        ...tenants,
+        columns: {
+          double: ({ caller }) => caller.value as number,
+          day: () => new Date('2026-03-29T01:30:00.250Z'),
+        },
+      },
+      `, ${quoted('double')} ${types.double}, day ${types.text}, greeting ${types.text.replace('LONG', 'TINY')} DEFAULT ('hello')`,
+    );
+    const create1 = (value: unknown, id: number) =>
+      create({ id: BigInt(id), name: 'Rosa' }, contextOf({ tenant: 'garden', value }));
+    expect(await Promise.all(values.slice(0, 3).map(create1))).toEqual(Array(3).fill('created'));
+    const stored = await rows(`${quoted('double')} AS d, greeting`);
+    expect(stored.map(({ d }) => Number(d))).toEqual(values.slice(0, 3));
+    expect(stored[0]).toMatchObject({ greeting: 'hello' });
+    expect(String((await rows('day'))[0]?.day)).toMatch(/^2026-03-29.\d\d:30:00/);
+  });
+}
