@@ -4,8 +4,8 @@
  * started it.
  */
 export class SharedTimer {
-  /** All last equally long, so they expire in the order they started. */
-  readonly #waiting = new Set<Waiting>();
+  /** When each expires, by what to call then. All last equally long, so they expire in the order they started. */
+  readonly #waiting = new Map<() => void, number>();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /**
@@ -14,12 +14,16 @@ export class SharedTimer {
    * @returns what cancels it
    */
   start(onTimeout: () => void, ms: number): () => void {
-    const waiting = new Waiting(performance.now() + ms, onTimeout);
-    this.#waiting.add(waiting);
+    let expire = onTimeout;
+    // A promise calls back in the AsyncLocalStorage of whoever waits for it, not of the request that started the timer.
+    new Promise<void>((resolve) => {
+      expire = resolve;
+    }).then(onTimeout);
+    this.#waiting.set(expire, performance.now() + ms);
     if (this.#timer === undefined) this.#wait(ms);
     else this.#timer.ref?.();
     return () => {
-      this.#waiting.delete(waiting);
+      this.#waiting.delete(expire);
       // The timer stays for the next request, but (older Denos aside) keeps no process alive that has nothing else to do.
       if (this.#waiting.size === 0) this.#timer?.unref?.();
     };
@@ -28,27 +32,13 @@ export class SharedTimer {
   #wait(ms: number): void {
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      for (const waiting of this.#waiting) {
-        const left = waiting.expiresAt - performance.now();
+      for (const [expire, expiresAt] of this.#waiting) {
+        const left = expiresAt - performance.now();
         // Rounded up: a timer may be a fraction of a millisecond early.
         if (left > 0) return this.#wait(Math.ceil(left));
-        this.#waiting.delete(waiting);
-        waiting.expire();
+        this.#waiting.delete(expire);
+        expire();
       }
     }, ms);
-  }
-}
-
-class Waiting {
-  declare readonly expire: () => void;
-
-  constructor(
-    readonly expiresAt: number,
-    onTimeout: () => void,
-  ) {
-    // A promise calls back in the AsyncLocalStorage of whoever waits for it, not of the request that started the timer.
-    new Promise<void>((resolve) => {
-      Object.assign(this, { expire: resolve });
-    }).then(onTimeout);
   }
 }

@@ -38,7 +38,7 @@ function readExact({ request, response, parsed }: Exchange, limit: number): Retu
   }
   const isEnded = !isStream || request.readableEnded;
   const left = isStream && isEnded ? putBack(request, limit) : undefined;
-  if (left) return left;
+  if (left?.length) return left;
   // Until the stream has ended, a middleware may still be adding to it.
   const rawBody = isEnded ? kept(parsed, 'rawBody') : undefined;
   if (isBytes(rawBody)) return rawBody;
@@ -62,13 +62,10 @@ function kept(parsed: object, name: string): unknown {
   }
 }
 
-/** The body of a stream that has ended, if the platform has put it back, as Vercel does by a `read` of its own. */
-function putBack(request: NodeRequest, limit: number): Uint8Array | '' | undefined {
-  const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
+/** What a platform has put back into a stream that has ended, as Vercel does by a `read` of its own. */
+function putBack(request: NodeRequest, limit: number): Uint8Array {
   const chunks = new ChunkCollector(limit);
-  let chunk = request.read();
-  if (chunk === null) return Number(length ?? 0) === 0 && coding === undefined ? '' : undefined;
-  for (; chunk !== null; chunk = request.read()) chunks.add(chunk);
+  for (let chunk = request.read(); chunk !== null; chunk = request.read()) chunks.add(chunk);
   return chunks.join();
 }
 
@@ -102,39 +99,36 @@ function bufferedBody(request: NodeRequest, response: NodeResponse, limit: numbe
 function readStream(request: NodeRequest, response: NodeResponse, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks = new ChunkCollector(limit);
-    let reading = true;
-    const end = () => {
-      reading = false;
+    const stopListening = () => {
       for (const [event, listener] of Object.entries(listeners)) request.off(event, listener);
     };
-    const stop = (error: unknown) => {
-      end();
+    const fail = (error: unknown) => {
+      stopListening();
       request.pause();
       reject(error);
     };
-    const onCut = () => stop(new BodyError('body_incomplete'));
+    const onCut = () => fail(new BodyError('body_incomplete'));
     const listeners = {
       // Called for every chunk, also if somebody else's `readable` listener takes it.
       data(chunk: Uint8Array | string) {
         try {
           chunks.add(typeof chunk === 'string' ? bytesOf(chunk, request.readableEncoding) : chunk);
         } catch (error) {
-          stop(error);
+          fail(error);
         }
       },
       readable() {
-        while (reading && request.read() !== null);
+        while (request.read() !== null);
       },
       end() {
         if (request.aborted) return onCut();
-        end();
+        stopListening();
         resolve(chunks.join());
       },
       // A client that vanishes makes an `error`, or only a `close`.
       close: onCut,
+      error: onCut,
     };
-    // Stays: an error that nobody hears would end the process.
-    request.on('error', () => reading && onCut());
     for (const [event, listener] of Object.entries(listeners)) request.on(event, listener);
     if (awaitsContinue(request, response)) response.writeContinue();
     // Not `resume`: the stream does not flow if somebody in front listens to `readable`.
