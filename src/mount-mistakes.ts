@@ -5,8 +5,8 @@ const whatToWrite =
   'plant-store: mount it with an adapter, such as toExpress(createPlantStore(storage, verifyToken)).';
 
 /**
- * Answers a host that called a wrong function with its request: the handler without an adapter, an adapter without a
- * handler, or the adapter of another host. Without an answer the request would hang.
+ * Responds to a host that called a wrong function with its request: the handler without an adapter, an adapter without a
+ * handler, or the adapter of another host. Without a response the request would hang.
  *
  * @param given the arguments of the host's call: a Node response is the second of them, or in Koa's context; Fastify
  *   gives a callback to its plugins
@@ -14,8 +14,7 @@ const whatToWrite =
  */
 export function respondToMistake(...given: readonly unknown[]): PlantResponse {
   const [first, second, done] = given;
-  const { res } = Object(first);
-  const response = [second, res].find((value) => Object(value).writeHead) as NodeResponse | undefined;
+  const response = [second, Object(first).res].map(Object).find(({ writeHead }) => writeHead);
   // Some hosts do not show what they catch.
   if (given.length > 1) console.error(whatToWrite);
   if (!response) {
@@ -23,10 +22,10 @@ export function respondToMistake(...given: readonly unknown[]): PlantResponse {
     if (typeof done === 'function') return done(error);
     throw error;
   }
-  const answer = new Refusal('internal_error', { message: whatToWrite }).toResponse();
-  response.writeHead(answer.status, answer.headers);
-  response.end(answer.body);
-  return answer;
+  const refusal = new Refusal('internal_error', { message: whatToWrite }).toResponse();
+  response.writeHead(refusal.status, refusal.headers);
+  response.end(refusal.body);
+  return refusal;
 }
 
 /** The functions that make a handler. */
@@ -44,9 +43,4 @@ export function checkHandler(handle: unknown, rest: readonly unknown[]): boolean
   const isHandler = typeof handle === 'function' && !makers.includes(handle.name);
   if (!isHandler) respondToMistake(handle, ...rest);
   return isHandler;
-}
-
-interface NodeResponse {
-  writeHead(status: number, headers: Record<string, string>): unknown;
-  end(body: string): unknown;
 }

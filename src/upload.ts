@@ -13,7 +13,8 @@ export class Upload {
   #isOver = false;
   #isEnded = false;
   #isUnwanted = false;
-  #hasProgress = false;
+  /** How much of it to discard at most: bytes. */
+  #left = 64 * 2 ** 20;
 
   constructor(chunks: Chunks) {
     this.#chunks = chunks;
@@ -48,11 +49,10 @@ export class Upload {
 
   async #skip(): Promise<void> {
     try {
-      for (let left = discardLimit; left >= 0 && !this.#isOver; ) {
+      while (this.#left >= 0 && !this.#isOver) {
         const { value } = await this.#next();
-        this.#hasProgress = true;
         // At least 1 KiB each, so that endless empty chunks reach the limit too.
-        left -= Math.max(2 ** 10, (value as ArrayLike<unknown> | undefined)?.length ?? 0);
+        this.#left -= Math.max(2 ** 10, (value as ArrayLike<unknown> | undefined)?.length ?? 0);
         // Otherwise Node would read up to 2 MiB of one upload before it turns to the next connection.
         await endOfTurn();
       }
@@ -63,10 +63,11 @@ export class Upload {
 
   /** Resolves after `lingerMs` without progress. */
   async #stall(): Promise<void> {
+    let left: number | undefined;
     for (let quiet = 0; quiet < 5 && !this.#isOver; quiet++) {
+      if (left !== this.#left) quiet = 0;
+      left = this.#left;
       await wait(lingerMs / 5);
-      if (this.#hasProgress) quiet = -1;
-      this.#hasProgress = false;
     }
   }
 
@@ -92,7 +93,6 @@ export class Upload {
   }
 }
 
-const discardLimit = 64 * 2 ** 20;
 /** How long a refused client may go without progress, and may take to read its answer: milliseconds. */
 export const lingerMs = 500;
 
