@@ -9,6 +9,7 @@ export default defineConfig({
   root,
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: 'test/support/run-folder.ts',
     // Vitest leaves a core free: of two cores that would be half.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 30_000,

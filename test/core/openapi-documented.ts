@@ -13,14 +13,22 @@ interface Documented {
 /** The headers that matter to a client of this API. An answer may only have those that the document names. */
 const meaningful = ['www-authenticate', 'retry-after', 'allow'];
 
+const known = new WeakMap<OpenApiDocument, Ajv2020>();
+
 /** An independent JSON Schema validator that knows the document: `validator('/components/schemas/Plant')`. */
 export function validators(document: OpenApiDocument): (pointer: string) => ValidateFunction {
+  const ajv = known.get(document) ?? ajvOf(document);
+  return (pointer) => ajv.getSchema(`contract#${pointer}`)!;
+}
+
+function ajvOf(document: OpenApiDocument): Ajv2020 {
   // Not strict, because OpenAPI's keywords (paths, info, example) are unknown to JSON Schema.
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   ajv.addFormat('int32', { type: 'number', validate: (value) => Math.abs(value + 0.5) <= 2 ** 31 - 0.5 });
   ajv.addFormat('int64', { type: 'number', validate: (value) => value >= -(2 ** 63) && value < 2 ** 63 });
   ajv.addSchema(document, 'contract');
-  return (pointer) => ajv.compile({ $ref: `contract#${pointer}` });
+  known.set(document, ajv);
+  return ajv;
 }
 
 /** How an answer differs from the document; empty if it does not. 404 and 405 are documented beside the operation. */

@@ -11,13 +11,14 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { command } from '../../examples/server/command.js';
 import { readArguments, readSettings } from '../../examples/server/settings.js';
 import packageJson from '../../package.json' with { type: 'json' };
+import { bundleOf } from '../support/bundle.js';
 import { startProgram } from '../support/program.js';
 
 const shell = promisify(execFile);
 
 /** Starts the demo server with these arguments. */
 function start(args: readonly string[], env: Record<string, string> = {}) {
-  const program = startProgram([process.execPath, 'examples/server/start.js', ...args], env);
+  const program = startProgram([process.execPath, bundleOf('examples/server/server.ts'), ...args], env);
   onTestFinished(async () => {
     program.child.kill('SIGKILL');
     await program.exit;

@@ -5,29 +5,35 @@ import {
   chownSync,
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { runFolder } from './run-folder.js';
+
+/** PostgreSQL refuses to run as root. */
+const account = otherThanRoot();
 
 /** A PostgreSQL server for a test, in a temporary folder, with a Unix socket there. */
 export class PostgresServer {
   readonly #folder = mkdtempSync(join(tmpdir(), 'plants-pg-'));
-  readonly #account = otherThanRoot();
+  #program = '';
   #child: ChildProcess | undefined;
   #log = '';
 
   /** Starts a new, empty server. */
   static async start(settings: Record<string, string> = {}): Promise<PostgresServer> {
     const server = new PostgresServer();
-    if (server.#account) chownSync(server.#folder, server.#account.uid, server.#account.gid);
-    copyBinaries(server.#folder);
-    const initdb = ['-D', server.#path('data'), '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C'];
-    execFileSync(server.#path('bin/initdb'), [...initdb, '--no-sync'], { ...server.#account, stdio: 'pipe' });
+    if (account) chownSync(server.#folder, account.uid, account.gid);
+    const template = await templateOf(runFolder());
+    copyData(join(template, 'data'), join(server.#folder, 'data'));
+    server.#program = join(template, 'bin/postgres');
     await server.start(settings);
     return server;
   }
@@ -50,8 +56,8 @@ export class PostgresServer {
   async start(settings: Record<string, string> = {}): Promise<void> {
     const all = { listen_addresses: '', unix_socket_directories: this.#folder, ...settings };
     const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    const child = spawn(this.#path('bin/postgres'), ['-D', this.#path('data'), ...flags], {
-      ...this.#account,
+    const child = spawn(this.#program, ['-D', this.#path('data'), ...flags], {
+      ...account,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     this.#child = child;
@@ -91,7 +97,30 @@ export class PostgresServer {
   }
 }
 
-/** PostgreSQL refuses to run as root. */
+/** The programs and an empty database, which the first test of a run makes: initdb keeps a core busy for a second. */
+async function templateOf(folder: string): Promise<string> {
+  const template = join(folder, 'postgres');
+  const ready = join(template, 'ready');
+  try {
+    mkdirSync(template);
+  } catch {
+    while (!existsSync(ready)) await new Promise((resolve) => setTimeout(resolve, 20));
+    return template;
+  }
+  copyBinaries(template);
+  if (account) chownSync(template, account.uid, account.gid);
+  const initdb = ['-D', join(template, 'data'), '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C'];
+  execFileSync(join(template, 'bin/initdb'), [...initdb, '--no-sync'], { ...account, stdio: 'pipe' });
+  writeFileSync(ready, '');
+  return template;
+}
+
+/** Copies as the account that owns the data. */
+function copyData(from: string, to: string): void {
+  if (account) execFileSync('cp', ['-Rp', from, to], account);
+  else cpSync(from, to, { recursive: true });
+}
+
 function otherThanRoot(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const id = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));

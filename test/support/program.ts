@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { bundleOf } from './bundle.js';
 import { examples } from './examples.js';
 import { root } from './root.js';
 
@@ -17,13 +18,13 @@ export interface Program {
   readonly exit: Promise<number | null>;
 }
 
-/** Starts the program of `examples/` that has this name, as a person does, with these settings in its environment, under a tracer if given. */
+/** Starts the program of `examples/` that has this name, bundled, with these settings in its environment, under a tracer if given. */
 export function startExample(
   name: string,
   env: Record<string, string> = {},
   tracer: readonly string[] = [],
 ): Program {
-  return startProgram([...tracer, process.execPath, '--import', 'tsx', examples.get(name)!], env);
+  return startProgram([...tracer, process.execPath, bundleOf(examples.get(name)!)], env);
 }
 
 /** Starts an example for as long as the test runs. */

@@ -1,0 +1,32 @@
+import { copyFileSync, mkdtempSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { buildSync } from 'esbuild';
+import { root } from './root.js';
+import { runFolder } from './run-folder.js';
+
+const bundles = new Map<string, string>();
+
+/** Bundles a program of the repository. Plain `node` starts the bundle in a fifth of the time that tsx takes for its sources. */
+export function bundleOf(file: string): string {
+  const known = bundles.get(file);
+  if (known) return known;
+  const folder = mkdtempSync(join(runFolder(), 'program-'));
+  const outfile = join(folder, basename(file).replace(/\.ts$/, '.mjs'));
+  buildSync({
+    entryPoints: [join(root, file)],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    // The paths of tsconfig.json come first: of plant-store, the sources are bundled.
+    packages: 'external',
+    sourcemap: 'inline',
+    sourcesContent: false,
+  });
+  if (dirname(file) === 'examples/server')
+    for (const name of ['style.css', 'script.js'])
+      copyFileSync(join(root, 'examples/server/page', name), join(folder, name));
+  bundles.set(file, outfile);
+  return outfile;
+}

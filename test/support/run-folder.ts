@@ -1,0 +1,32 @@
+import { chmodSync, copyFileSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { root } from './root.js';
+
+/** A folder for what the tests of one run share, and the programs that they start. The packages of the repository are found from it. */
+export function runFolder(): string {
+  if (!process.env.RUN_FOLDER) {
+    process.env.RUN_FOLDER = create();
+    process.once('exit', remove);
+  }
+  return process.env.RUN_FOLDER;
+}
+
+/** Vitest's global setup: its workers do not live to remove the folder. */
+export default function setup(): () => void {
+  process.env.RUN_FOLDER = create();
+  return remove;
+}
+
+function create(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'plants-run-'));
+  // The account that runs PostgreSQL reads it too.
+  chmodSync(folder, 0o755);
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction');
+  copyFileSync(join(root, 'package.json'), join(folder, 'package.json'));
+  return folder;
+}
+
+function remove(): void {
+  rmSync(process.env.RUN_FOLDER!, { recursive: true, force: true });
+}
