@@ -118,7 +118,8 @@ async function insert(
   };
   client.on?.('notice', onNotice);
   if (!client.getTransactionStatus) client.connection?.on?.('readyForQuery', onReady);
-  const inserting = client.query(sql.insert, values).catch((error) => {
+  const one = rows.length === 1 && values.map(([value]) => value);
+  const inserting = client.query(one ? sql.insertOne : sql.insert, one || values).catch((error) => {
     throw error?.code === inFailedTransaction ? new OpenTransaction({ cause: error }) : error;
   });
   const { rows: created } = await inserting.finally(() => {
