@@ -1,6 +1,19 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../../support/root.js';
+
+/** The files that are mutated, by their paths from the root. */
+export function sourceFiles(): string[] {
+  return ['src', 'adapters', 'test/published'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => `${folder}/${name}`),
+  );
+}
+
 /**
- * The tests that the mutants of a file have to pass, the fastest first. A file belongs to the first group that begins
- * its path. A test that needs a foreign server, or that only reads files, would cost minutes and kill nothing.
+ * The tests that the mutants of a file have to pass, the fastest first. A file belongs to the group that has it, its folder
+ * or the beginning of its name: `kept.test.ts` holds each file to exactly one. A test that needs a foreign server, or that only reads files, would cost minutes and kill nothing.
  */
 export const groups: readonly { readonly files: readonly string[]; readonly tests: readonly string[] }[] = [
   {
@@ -12,15 +25,17 @@ export const groups: readonly { readonly files: readonly string[]; readonly test
       'test/hosts/fetch.test.ts',
       'test/core/deadline.test.ts',
       'test/storages/broken.test.ts',
+      'test/storages/group-commit-fairness.test.ts',
       'test/storages/group-commit-model.test.ts',
     ],
   },
-  { files: ['src/client.ts'], tests: ['test/core/client.test.ts'] },
+  { files: ['src/client'], tests: ['test/core/client.test.ts'] },
   {
-    files: ['src/openapi.ts'],
+    files: ['src/openapi'],
     tests: [
       'test/core/openapi-client.test.ts',
       'test/core/openapi-document.test.ts',
+      'test/core/openapi-merge.test.ts',
       'test/core/openapi-answers.test.ts',
     ],
   },
@@ -44,7 +59,23 @@ export const groups: readonly { readonly files: readonly string[]; readonly test
     ],
   },
   {
-    files: ['src/'],
+    files: [
+      'src/bearer.ts',
+      'src/body.ts',
+      'src/deadline.ts',
+      'src/for-hosts.ts',
+      'src/guard.ts',
+      'src/http.ts',
+      'src/index.ts',
+      'src/lazy-signal.ts',
+      'src/mount-mistakes.ts',
+      'src/options.ts',
+      'src/parties.ts',
+      'src/plant-store.ts',
+      'src/report.ts',
+      'src/storage.ts',
+      'src/upload.ts',
+    ],
     tests: [
       'test/core/handle.test.ts',
       'test/core/contract.test.ts',
@@ -60,8 +91,9 @@ export const groups: readonly { readonly files: readonly string[]; readonly test
     ],
   },
   {
-    files: ['adapters/hosts/fetch.ts'],
+    files: ['adapters/hosts/fetch.ts', 'adapters/hosts/_shared-timer.ts'],
     tests: [
+      'test/hosts/shared-timer.test.ts',
       'test/hosts/fetch.test.ts',
       'test/hosts/mounting/broken-answer.test.ts',
       'test/hosts/mounting/mistakes.test.ts',
@@ -81,7 +113,17 @@ export const groups: readonly { readonly files: readonly string[]; readonly test
     ],
   },
   {
-    files: ['adapters/hosts/'],
+    files: [
+      'adapters/hosts/_node/exchange.ts',
+      'adapters/hosts/_node/mount.ts',
+      'adapters/hosts/_node/request.ts',
+      'adapters/hosts/_node/respond.ts',
+      'adapters/hosts/_node/types.ts',
+      'adapters/hosts/express.ts',
+      'adapters/hosts/fastify.ts',
+      'adapters/hosts/koa.ts',
+      'adapters/hosts/node.ts',
+    ],
     tests: [
       'test/hosts/mounting/broken-answer.test.ts',
       'test/hosts/node/leaving.test.ts',
@@ -93,18 +135,38 @@ export const groups: readonly { readonly files: readonly string[]; readonly test
       'test/hosts/mounting/fastify-schema.test.ts',
     ],
   },
-  {
-    files: ['adapters/storages/mysql.ts', 'adapters/storages/_mysql-errors.ts'],
-    tests: ['test/storages/mysql.test.ts'],
-  },
-  { files: ['adapters/storages/sqlite.ts'], tests: ['test/storages/sqlite.test.ts'] },
   { files: ['adapters/storages/memory.ts'], tests: ['test/core/callers.test.ts'] },
   {
-    files: ['adapters/storages/'],
+    files: ['adapters/storages/mysql.ts', 'adapters/storages/_mysql'],
+    tests: ['test/storages/mysql.test.ts', 'test/storages/refuse.test.ts'],
+  },
+  {
+    files: ['adapters/storages/sqlite.ts', 'adapters/storages/_sqlite'],
+    tests: ['test/storages/sqlite.test.ts', 'test/storages/refuse.test.ts'],
+  },
+  {
+    files: ['adapters/storages/postgres.ts', 'adapters/storages/_postgres'],
+    tests: [
+      'test/storages/postgres-connection.test.ts',
+      'test/storages/refuse.test.ts',
+      'test/storages/postgres.test.ts',
+      'test/storages/postgres-tables.test.ts',
+    ],
+  },
+  {
+    files: [
+      'adapters/storages/_columns.ts',
+      'adapters/storages/_connector.ts',
+      'adapters/storages/_rows.ts',
+      'adapters/storages/_server.ts',
+      'adapters/storages/_sql.ts',
+      'adapters/storages/_table.ts',
+    ],
     tests: [
       'test/storages/mysql.test.ts',
       'test/storages/sqlite.test.ts',
       'test/storages/postgres-connection.test.ts',
+      'test/storages/refuse.test.ts',
       'test/storages/postgres.test.ts',
     ],
   },

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { root } from '../../support/root.js';
-import { groups } from './groups.js';
+import { groups, sourceFiles } from './groups.js';
 import { pages, type Result, table } from './kept.js';
 
 test('README.md shows the results that were kept', () => {
@@ -23,7 +23,17 @@ test('the table sums each folder over its files', () => {
   ]);
 });
 
-test('the groups list files and tests that exist', () => {
-  const listed = groups.flatMap(({ files, tests }) => [...files, ...tests]);
-  expect(listed.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+describe('the groups', () => {
+  const starts = groups.flatMap(({ files }) => files);
+  const sources = sourceFiles();
+
+  test.each(sources)('have %s once', (file) => {
+    expect(starts.filter((start) => file.startsWith(start))).toHaveLength(1);
+  });
+
+  test('name no file that is gone, and no test', () => {
+    expect(starts.filter((start) => !sources.some((file) => file.startsWith(start)))).toEqual([]);
+    const tests = groups.flatMap(({ tests }) => tests);
+    expect(tests.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  });
 });

@@ -4,11 +4,11 @@
  * it is fetched when this program runs, because only this command needs it.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from '../../support/root.js';
-import { groups } from './groups.js';
+import { groups, sourceFiles } from './groups.js';
 import { keep, killed, type Result } from './kept.js';
 
 interface Mutant {
@@ -28,7 +28,7 @@ const packages = [
   `vitest@${vitest}`,
 ];
 
-const folders = ['src/', 'adapters/', 'test/published/'];
+const folders = ['src', 'adapters', 'test/published'];
 const named = process.argv.slice(2);
 const temporary = mkdtempSync(join(tmpdir(), 'plant-store-mutants-'));
 const date = new Date().toISOString().slice(0, 10);
@@ -38,8 +38,7 @@ const isCommitted = git('status', '--porcelain', '--', ...folders, 'test') === '
 const results: Result[] = [];
 
 groups.forEach((group, index) => {
-  const files = folders
-    .flatMap(filesIn)
+  const files = sourceFiles()
     .filter((file) => groupOf(file) === group)
     .filter((file) => !named.length || named.some((name) => file.startsWith(name)));
   if (files.length) count(mutate(files, index));
@@ -47,12 +46,6 @@ groups.forEach((group, index) => {
 rmSync(temporary, { recursive: true, force: true });
 if (isCommitted) keep(results);
 else console.log('Not kept, because the results are of no commit: src/, adapters/ or test/ has changes.');
-
-function filesIn(folder: string): string[] {
-  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => join(folder, name));
-}
 
 function groupOf(file: string) {
   return groups.find(({ files }) => files.some((start) => file.startsWith(start)));
