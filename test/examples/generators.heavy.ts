@@ -47,7 +47,7 @@ afterAll(async () => {
 /** The line of this section of examples/README.md. */
 function lineOf(section: string): string {
   const page = readFileSync(join(root, 'examples/README.md'), 'utf8');
-  return new RegExp(`### ${section}\n[^#]*?\`\`\`ts\n(.*)\n\`\`\``).exec(page)![1]!;
+  return new RegExp(`### ${section}\n[^#]*?\`\`\`js\n(.*)\n\`\`\``).exec(page)![1]!;
 }
 
 /** Runs a generator of `node_modules` with a configuration. */

@@ -31,7 +31,7 @@ describe('the groups', () => {
     expect(starts.filter((start) => file.startsWith(start))).toHaveLength(1);
   });
 
-  test('name no file that is gone, and no test', () => {
+  test('name only files and tests that exist', () => {
     expect(starts.filter((start) => !sources.some((file) => file.startsWith(start)))).toEqual([]);
     const tests = groups.flatMap(({ tests }) => tests);
     expect(tests.filter((path) => !existsSync(join(root, path)))).toEqual([]);

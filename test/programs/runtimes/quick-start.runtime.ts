@@ -1,14 +1,15 @@
-// README.md by paste: the tarball in an empty directory, on each version of Node. The client also on Bun and Deno.
+// README.md by paste: the tarball in an empty directory, on each version of Node. The client also on Bun, Deno and workerd.
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createPlant } from '../../support/plants.js';
-import { freePort, type Program, startProgram, urlOf } from '../../support/program.js';
+import { freePort, type Program, portOf, startProgram, urlOf } from '../../support/program.js';
 import { root } from '../../support/root.js';
-import { tool } from './runtimes.js';
+import { startOn, stop, tool } from './runtimes.js';
 
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 const [server = '', client = ''] = [
@@ -84,6 +85,48 @@ describe.each(nodes)('on Node %s', (_version, node) => {
     if (node !== process.execPath) expect(isStored).toBe(true);
     rmSync(join(folder, 'plants.db'), { force: true });
   });
+});
+
+test('on workerd, the client creates plants with exact ids and reports what failed', async () => {
+  const port = await portOf(start([process.execPath, 'server.mjs'], { PORT: String(await freePort()) }));
+  const worker = join(folder, 'client-worker.mjs');
+  await build({
+    stdin: {
+      contents: `
+        import { createPlantClient, PlantError } from 'plant-store/client';
+        const client = createPlantClient('http://127.0.0.1:${port}/api', { token: 'secret' });
+        const create = async (id) => {
+          try {
+            return await client.create({ id, name: 'Rosa canina' });
+          } catch (error) {
+            return error instanceof PlantError ? { ...error } : String(error);
+          }
+        };
+        const ids = [9007199254740992n, 9007199254740993n, 9007199254740993n, 2 ** 53];
+        export default { fetch: async () => Response.json(await Promise.all(ids.map(create))) };`,
+      resolveDir: folder,
+    },
+    outfile: worker,
+    bundle: true,
+    format: 'esm',
+  });
+  // Miniflare 4 does not run on Node 20.
+  const program = await startOn('node22', 'test/programs/runtimes/miniflare.ts', worker);
+  onTestFinished(() => stop(program));
+  const created = { name: 'Rosa canina' };
+  const outcomes = (await (await fetch(await urlOf(program))).json()) as unknown[];
+  expect(outcomes).toHaveLength(4);
+  expect(outcomes).toEqual([
+    created,
+    expect.anything(),
+    expect.anything(),
+    'TypeError: id must be a bigint or a safe integer, got 9007199254740992',
+  ]);
+  const same = outcomes.slice(1, 3);
+  expect(same).toContainEqual(created);
+  expect(same).toContainEqual(
+    expect.objectContaining({ status: 400, error: 40003, problem: 'id_taken', stored: 'no' }),
+  );
 });
 
 test('on Node 18, npx plant-store says in one line that it is too old', async () => {
