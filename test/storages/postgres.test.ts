@@ -39,8 +39,8 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  // Every connection that was checked out was returned or discarded.
-  expect(pool.idleCount).toBe(pool.totalCount);
+  // Every connection that was checked out was returned or discarded. A busy machine may have begun one more connect.
+  await vi.waitFor(() => expect(pool.idleCount).toBe(pool.totalCount), 5_000);
   await Promise.all([pool.end(), world.end(), observer.end()]);
 });
 
