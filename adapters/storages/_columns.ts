@@ -1,5 +1,5 @@
 import type { CreateOutcome, NewPlant, Whole } from '../../src/index.js';
-import type { Row } from './_rows.js';
+import type { Row, Rows } from './_rows.js';
 import type { Table } from './_table.js';
 
 /** A column of a table, as far as it decides what it can hold. */
@@ -48,7 +48,7 @@ export function inOrder<Found extends Column>(table: Table, found: readonly Foun
  *
  * @throws {Unfit} if a value would be cut
  */
-export function checkTrailingSpaces(table: string, columns: readonly Column[], rows: readonly Row[]): void {
+export function checkTrailingSpaces(table: string, columns: readonly Column[], rows: Rows): void {
   for (const [i, { name, maxLength }] of columns.entries()) {
     if (maxLength === undefined) continue;
     const isCut = ({ [i]: value }: Row) =>
@@ -62,28 +62,24 @@ export function plantOf(id: bigint, row: Record<string, unknown> | undefined): W
   return row && { id, name: row.name as string, tag: (row.tag as string | null) ?? undefined };
 }
 
-/** A row of the batch that is stored: its place in the batch, and its key in the words of the database. */
-export interface Stored {
-  readonly n: number | string;
-  readonly key: string;
-}
-
 /**
  * What became of each row, by the keys that INSERT returned and by the rows of the batch that are stored. A row that is
  * in neither gets an Error, because a trigger may drop rows silently, and `taken` would be untrue. Of rows that the
  * database takes for one, the first was created.
+ *
+ * @param created the `key` of each row that was inserted, in the words of the database
+ * @param stored the place `n` of each row that is stored, and its `key`
  */
 export function outcomesOf(
-  plants: readonly NewPlant[],
-  created: readonly { readonly key: string }[],
-  stored: readonly Stored[] = [],
+  rows: Rows,
+  created: readonly Record<string, unknown>[],
+  stored: readonly Record<string, unknown>[] = [],
 ): CreateOutcome[] {
-  if (created.length === plants.length) return plants.map(() => 'created');
+  if (created.length === rows.length) return rows.map(() => 'created');
   const fresh = new Set(created.map(({ key }) => key));
   const keys = new Map(stored.map(({ n, key }) => [Number(n), key]));
-  return plants.map(({ id }, i) => {
-    const key = keys.get(i);
-    if (key !== undefined) return fresh.delete(key) ? 'created' : 'taken';
-    return new Error(`plant ${id} was neither inserted nor found: check the table's triggers and policies`);
+  return rows.map((_, i) => {
+    if (keys.has(i)) return fresh.delete(keys.get(i)) ? 'created' : 'taken';
+    return new Error("the plant was neither inserted nor found: check the table's triggers and policies");
   });
 }

@@ -1,24 +1,11 @@
-/** A pool's connect that has begun. */
-export interface Connecting<Connection> {
-  readonly connection: Promise<Connection>;
-  /** Fails the connect. Absent if the driver does not show a connection before it is connected. */
-  readonly abort?: (() => void) | undefined;
-}
-
 /** Where connections come from. */
 export interface Pool<Connection> {
-  connect(): Connecting<Connection>;
+  /** `abort` fails the connect. It is absent if the driver does not show a connection before it is connected. */
+  connect(): { readonly connection: Promise<Connection>; readonly abort?: (() => void) | undefined };
   /** Whether another connect would have to wait until a connection is released. */
   isFull(): boolean;
   /** Releases a connection, or discards it if after `error` it may still hold half a response. */
   release(connection: Connection, error?: unknown): void;
-}
-
-/** A connection, from the request for it to its release. */
-export interface Lease<Connection> {
-  readonly connection: Promise<Connection>;
-  /** Can be called before there is a connection. */
-  release(error?: unknown): void;
 }
 
 interface Pending {
@@ -50,7 +37,8 @@ export class Connector<Connection> {
     readonly patienceMs: number,
   ) {}
 
-  lease(): Lease<Connection> {
+  /** A connection, and its release, which can be called before there is one. */
+  lease() {
     let serve!: (connecting: Promise<Connection>) => void;
     const connection = new Promise<Connection>((resolve) => {
       serve = resolve;

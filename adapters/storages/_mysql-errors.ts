@@ -10,39 +10,26 @@ export interface MysqlError {
 
 export const duplicateKey = 1062;
 export const packetTooLarge = 1153;
-
-/** The server rolled back, and may take the plants later. */
-const transient = {
-  tooManyConnections: 1040,
-  noQuorum: 1047,
-  tooManyUserConnections: 1203,
-  deadlock: 1213,
-  readOnly: 1290,
-  readOnlyTransaction: 1792,
-  readOnlyMode: 1836,
-  rolledBackAtCommit: 3101,
-  tidbRetryable: 8022,
-  tidbWriteConflict: 9007,
-};
-
 const lockWaitTimeout = 1205;
+
+/**
+ * The server rolled back, and may take the plants later: too many connections (1040, 1203), no quorum (1047), a deadlock
+ * (1213), read-only (1290, 1792, 1836), rolled back at commit (3101), TiDB: retryable (8022), a write conflict (9007).
+ */
+const transient = [1040, 1047, 1203, 1213, 1290, 1792, 1836, 3101, 8022, 9007];
 
 /** MariaDB's `max_statement_time`, MySQL's `max_execution_time`: the server says that it rolled back. */
 const statementTimeouts = [1969, 3024];
 
-/** The commit may have succeeded. TiDB, Vitess and proxies report 1105 for anything. */
-const unknown = {
-  unknownError: 1105,
-  commitFailed: 1180,
-  rollbackFailed: 1181,
-  someNotRolledBack: 1196,
-  connectionKilled: 1927,
-};
+/**
+ * The commit may have succeeded: it failed (1180), its rollback failed (1181), or not all was rolled back (1196), or the
+ * connection was killed (1927). TiDB, Vitess and proxies report 1105 for anything.
+ */
+const unknown = [1105, 1180, 1181, 1196, 1927];
 
 export function meaningOf(error: unknown, isSent: boolean): Meaning {
   const { errno = 0, sqlState } = error as MysqlError;
-  const isOf = (numbers: Record<string, number>) => Object.values(numbers).includes(errno);
-  if (isOf(transient)) return 'transient';
+  if (transient.includes(errno)) return 'transient';
   // Nothing was sent; but a server that says no says it again.
   if (!isSent) return sqlState ? 'permanent' : 'transient';
   if (errno === lockWaitTimeout) return 'locked';
@@ -51,5 +38,5 @@ export function meaningOf(error: unknown, isSent: boolean): Meaning {
   // The connection broke, or the statement was interrupted (70100), or the number is none of MySQL's or MariaDB's.
   if (!sqlState || /^(08|70)/.test(sqlState) || errno < 1000 || errno >= 8000) return 'unknown';
   // The server says that it rolled back the statement, whatever the reason: a CHECK, a SIGNAL of a trigger, a limit.
-  return isOf(unknown) ? 'unknown' : 'rejected';
+  return unknown.includes(errno) ? 'unknown' : 'rejected';
 }

@@ -1,4 +1,4 @@
-import type { Connecting, Pool } from './_connector.js';
+import type { Pool } from './_connector.js';
 import { type MysqlError, packetTooLarge } from './_mysql-errors.js';
 
 /** A statement as `mysql2` takes it. */
@@ -36,7 +36,7 @@ interface CorePool {
 export function poolOf(pool: MysqlPool): Pool<MysqlConnection> {
   const core: CorePool = (pool as { pool?: CorePool }).pool ?? {};
   return {
-    connect(): Connecting<MysqlConnection> {
+    connect() {
       const count = core._allConnections?.length ?? 0;
       const connection = (async () => pool.getConnection())();
       const all = core._allConnections;

@@ -1,4 +1,4 @@
-import type { Connecting, Pool } from './_connector.js';
+import type { Pool } from './_connector.js';
 import { meaningOf } from './_postgres-errors.js';
 
 /** The part of a `pg` Pool or Client, of PGlite, or of a custom object that this storage uses. */
@@ -48,7 +48,7 @@ export function poolOf(pool: PostgresPool): Pool<PgClient> {
   if (!isPool(pool))
     return { connect: () => ({ connection: Promise.resolve(pool) }), isFull: () => true, release() {} };
   return {
-    connect(): Connecting<PgClient> {
+    connect() {
       const { length = 0 } = pool._clients ?? [];
       const connection = new Promise<PgClient>((resolve, reject) => {
         pool.connect((error, client) => {
@@ -76,4 +76,4 @@ export function isInTransaction(client: PgClient): boolean {
   return /^[TE]$/.test(client.getTransactionStatus?.() ?? '') || client.isInTransaction?.() === true;
 }
 
-function ignore(): void {}
+function ignore() {}

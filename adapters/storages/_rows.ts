@@ -16,6 +16,8 @@ export type Value = ColumnValue | null;
 /** A value for each column of a table. */
 export type Row = readonly Value[];
 
+export type Rows = readonly Row[];
+
 /** The options that say what a row has in addition to its plant. */
 export interface RowOptions<Caller> {
   /**
@@ -52,8 +54,8 @@ export const members = Object.keys({
   tag: true,
 } satisfies Record<keyof NewPlant, true>) as (keyof NewPlant)[];
 
-/** Makes the rows of plants: the columns of the namespace, those of the plant, further ones of the app. */
-export class Rows<Caller> {
+/** Makes rows of plants: the columns of the namespace, those of the plant, further ones of the app. */
+export class RowMaker<Caller> {
   /** Whether the app has columns of its own. */
   readonly isExtended: boolean;
   /** The namespace and the further columns. */
@@ -92,7 +94,7 @@ export class Rows<Caller> {
     return textOfAll(this.#values.get(context)!.slice(0, this.#spaces));
   }
 
-  of(plants: readonly NewPlant[], contexts: readonly StorageContext<Caller>[]): Row[] {
+  rowsOf(plants: readonly NewPlant[], contexts: readonly StorageContext<Caller>[]): Rows {
     return plants.map((plant, i) => {
       const row = members.map((member) => plant[member] ?? null);
       if (!this.isExtended) return row;

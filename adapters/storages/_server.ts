@@ -7,7 +7,7 @@ import {
 } from '../../src/index.js';
 import { type Column, checkTrailingSpaces, inOrder, Unfit, UnusableTable } from './_columns.js';
 import { Connector, type Pool } from './_connector.js';
-import type { Row } from './_rows.js';
+import type { Row, Rows } from './_rows.js';
 import { rejected, type SqlOptions, type StoredTable } from './_sql.js';
 import type { Table } from './_table.js';
 
@@ -29,57 +29,57 @@ export class OpenTransaction extends StorageBusy {
   }
 }
 
-/** What is known of a table: its columns, in the order of the rows', and the statements that fit them. */
-export interface Known {
-  readonly columns: readonly Column[];
+/** A column of a table of a server. */
+export interface ServerColumn extends Column {
+  /** In SQL, how a value that travels as text becomes one of its type. */
+  readonly cast: string;
+  readonly isJson?: boolean;
 }
 
-/** A database server. */
-export interface Server<Connection, Found extends Column, Sql extends Known> {
+/** A database server, and a table there. `Sql` has the statements that fit the table's columns. */
+export interface Server<Connection, Sql> {
   readonly pool: Pool<Connection>;
   /** What an error of a statement means; `isSent` is `false` if no plant was sent before it. */
   meaningOf(error: unknown, isSent: boolean): Meaning;
+  /** Of a table that shows no columns. */
+  readonly casts: { readonly id: string; readonly others: string };
   /**
    * Finds the columns of the table; none if there is no table.
    *
    * @throws {UnusableTable} if it would change or lose plants
    */
-  look(connection: Connection): Promise<readonly Found[]>;
-  /** What to take a column for that the database does not show. */
-  assumed(name: string): Found;
-  sqlOf(columns: readonly Found[]): Sql;
-  insert(
-    connection: Connection,
-    sql: Sql,
-    plants: readonly NewPlant[],
-    rows: readonly Row[],
-  ): Promise<CreateOutcome[]>;
+  look(connection: Connection): Promise<readonly ServerColumn[]>;
+  /** @param columns in the order of the table's */
+  sqlOf(columns: readonly ServerColumn[]): Sql;
+  insert(connection: Connection, sql: Sql, rows: Rows): Promise<CreateOutcome[]>;
   select(connection: Connection, sql: Sql, key: Row): Promise<Record<string, unknown> | undefined>;
   createTable(connection: Connection): Promise<unknown>;
 }
 
 /** A table of a server. A statement has the same timeout as a create. */
-export class ServerTable<Connection, Found extends Column, Sql extends Known> implements StoredTable {
+export class ServerTable<Connection, Sql extends { readonly columns: readonly Column[] }>
+  implements StoredTable
+{
   readonly #timeoutMs: number;
   readonly #connector: Connector<Connection>;
   #known: Sql | undefined;
 
   constructor(
     readonly table: Table,
-    readonly server: Server<Connection, Found, Sql>,
+    readonly server: Server<Connection, Sql>,
     readonly options: SqlOptions<never>,
   ) {
     this.#timeoutMs = options.timeoutMs ?? 10_000;
     this.#connector = new Connector(server.pool, this.#timeoutMs);
   }
 
-  async insert(plants: readonly NewPlant[], rows: readonly Row[], call: BatchCall): Promise<CreateOutcome[]> {
+  async insert(plants: readonly NewPlant[], rows: Rows, call: BatchCall): Promise<CreateOutcome[]> {
     try {
       return await this.#onConnection(call, async (connection) => {
         const sql = await this.#sqlOn(connection);
         call.sent = true;
         checkTrailingSpaces(this.table.name, sql.columns, rows);
-        return this.server.insert(connection, sql, plants, rows);
+        return this.server.insert(connection, sql, rows);
       });
     } catch (error) {
       if (error instanceof UnusableTable) return plants.map(() => new RolledBack('apart', error));
@@ -112,12 +112,14 @@ export class ServerTable<Connection, Found extends Column, Sql extends Known> im
   }
 
   async #sqlOn(connection: Connection): Promise<Sql> {
-    const { server, table } = this;
-    return (
-      this.#known ??
-      (await this.#look(connection)) ??
-      server.sqlOf(table.names.map((name) => server.assumed(name)))
-    );
+    const { casts } = this.server;
+    const assumed = (name: string) => ({
+      name,
+      type: '',
+      isExact: true,
+      cast: name === 'id' ? casts.id : casts.others,
+    });
+    return this.#known ?? (await this.#look(connection)) ?? this.server.sqlOf(this.table.names.map(assumed));
   }
 
   /** Looks at the table: `undefined` if it shows nothing of itself. */

@@ -10,7 +10,7 @@ import {
   RolledBack,
 } from '../../src/index.js';
 import { plantOf } from './_columns.js';
-import { ignoreRejection, ofApp, type Row, Rows } from './_rows.js';
+import { ignoreRejection, ofApp, type Row, RowMaker, type Rows } from './_rows.js';
 import type { TableOptions } from './_table.js';
 
 /** The options of the SQL storages. */
@@ -50,7 +50,7 @@ export interface SqlStorage<Caller = unknown> extends PlantStorage<Caller> {
 /** A table of a database, by its rows. */
 export interface StoredTable {
   /** @param plants one for each row */
-  insert(plants: readonly NewPlant[], rows: readonly Row[], call: BatchCall): MaybePromise<CreateOutcome[]>;
+  insert(plants: readonly NewPlant[], rows: Rows, call: BatchCall): MaybePromise<CreateOutcome[]>;
   /** @param key the namespace's values and the id, which begin each row */
   find(key: Row): Promise<Record<string, unknown> | undefined>;
   create(): Promise<void>;
@@ -60,9 +60,9 @@ export interface StoredTable {
 export function sqlStorage<Caller>(table: StoredTable, options: SqlOptions<Caller>): SqlStorage<Caller> {
   const { table: _, namespace: __, columns: ___, refuse, ...groupOptions } = options;
   if (refuse !== undefined && typeof refuse !== 'function') throw new TypeError('refuse must be a function');
-  const rows = new Rows(options);
+  const rows = new RowMaker(options);
   const { create } = groupCommit<Caller>(
-    (plants, contexts, call) => table.insert(plants, rows.of(plants, contexts), call),
+    (plants, contexts, call) => table.insert(plants, rows.rowsOf(plants, contexts), call),
     { ...groupOptions, namespace: rows.isExtended ? (context) => rows.namespaceOf(context) : undefined },
   );
   return {

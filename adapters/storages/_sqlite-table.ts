@@ -1,5 +1,5 @@
 import type { Column } from './_columns.js';
-import type { Row, Value } from './_rows.js';
+import type { Rows, Value } from './_rows.js';
 import type { Dialect, Table } from './_table.js';
 
 export const dialect: Dialect = {
@@ -43,7 +43,7 @@ FROM json_each(?) AS new WHERE true ON CONFLICT (${key.join(', ')}) DO NOTHING R
   };
 }
 
-export function jsonOf(rows: readonly Row[]): string {
+export function jsonOf(rows: Rows): string {
   return JSON.stringify(rows.map((row) => row.map(sent)));
 }
 

@@ -73,6 +73,11 @@ export class Table {
   }
 }
 
+/** The `schemaOf` of a database. */
+export function schemaOfIn(dialect: Dialect): (options?: TableOptions<never>) => string {
+  return (options = {}) => new Table(dialect, options).schema;
+}
+
 /** @throws {TypeError} if it is no such name */
 function quote(what: string, name: unknown, { mark, maxBytes = 0 }: Dialect, container?: string): string {
   const parts = container ? String(name).split('.') : [String(name)];

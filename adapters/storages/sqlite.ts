@@ -1,9 +1,9 @@
 import { type CreateOutcome, groupCommit, type NewPlant, RolledBack, StorageBusy } from '../../src/index.js';
-import { inOrder, outcomesOf, type Stored, UnusableTable } from './_columns.js';
-import type { ColumnValue, Row } from './_rows.js';
-import { rejected, type SqlOptions, type SqlStorage, sqlStorage } from './_sql.js';
+import { inOrder, outcomesOf, UnusableTable } from './_columns.js';
+import type { ColumnValue, Row, Rows } from './_rows.js';
+import { rejected, type SqlOptions, type SqlStorage, type StoredTable, sqlStorage } from './_sql.js';
 import { columnOf, dialect, jsonOf, sqlOf } from './_sqlite-table.js';
-import { Table, type TableOptions } from './_table.js';
+import { schemaOfIn, Table } from './_table.js';
 
 export type { ColumnValue };
 
@@ -20,9 +20,6 @@ export type SqliteOptions<Caller = unknown> = SqlOptions<Caller>;
 /** What `sqliteStorage` returns. */
 export type SqliteStorage<Caller = unknown> = SqlStorage<Caller>;
 
-/** The table, in SQL, for a migration. `createTable` runs the same text. */
-export const schema = schemaOf();
-
 /**
  * Returns the table of a storage with these options, in SQL, for a migration. Columns of your own are `TEXT`: edit the
  * types.
@@ -34,9 +31,10 @@ export const schema = schemaOf();
  * const sql = schemaOf({ namespace: { tenant: () => '' } });
  * ```
  */
-export function schemaOf(options: TableOptions<never> = {}): string {
-  return new Table(dialect, options).schema;
-}
+export const schemaOf = schemaOfIn(dialect);
+
+/** The table, in SQL, for a migration. `createTable` runs the same text. */
+export const schema = schemaOf();
 
 /**
  * Stores plants in SQLite through your connection, which it neither configures nor closes. The connection's settings
@@ -65,23 +63,15 @@ export function sqliteStorage<Caller = unknown>(
   if (typeof database?.exec !== 'function' || typeof database.prepare !== 'function') {
     throw new TypeError("sqliteStorage needs an open database: pass new Database('plants.db')");
   }
-  const stored = new SqliteTable(database, new Table(dialect, options), options);
-  return sqlStorage(
-    {
-      insert: (plants, rows) => stored.insert(plants, rows),
-      find: (key) => whenFree(() => stored.find(key), options),
-      create: () => whenFree(() => stored.create(), options),
-    },
-    options,
-  );
+  return sqlStorage(new SqliteTable(database, new Table(dialect, options), options), options);
 }
 
 /** Runs `work` as soon as no other connection holds the lock, with the pauses and the timeout of a create. */
 async function whenFree<T>(work: () => T, { timeoutMs }: SqliteOptions<never>): Promise<T> {
-  let result: { readonly value: T } | undefined;
+  let result!: T;
   const attempt = (): CreateOutcome[] => {
     try {
-      result = { value: work() };
+      result = work();
       return ['created'];
     } catch (error) {
       throw isBusy(error) ? new RolledBack('together', error) : error;
@@ -89,11 +79,11 @@ async function whenFree<T>(work: () => T, { timeoutMs }: SqliteOptions<never>): 
   };
   // groupCommit is what retries; the plant is never stored.
   await groupCommit(attempt, { timeoutMs }).create({ id: 0n, name: '' }, undefined as never);
-  return result!.value;
+  return result;
 }
 
 /** A table of a database that may have other connections, in this process and in others. */
-class SqliteTable {
+class SqliteTable implements StoredTable {
   /** Statements that have worked. libsql cannot reuse a statement that failed, so it comes back only after success. */
   readonly #prepared = new Map<string, ReturnType<SqliteDatabase['prepare']>>();
 
@@ -109,17 +99,17 @@ class SqliteTable {
   }
 
   /** BEGIN around a single statement detects that the app has a transaction open. */
-  insert(plants: readonly NewPlant[], rows: readonly Row[]): CreateOutcome[] {
+  insert(plants: readonly NewPlant[], rows: Rows): CreateOutcome[] {
     let step: 'begin' | 'insert' | 'commit' = 'begin';
     try {
       this.database.exec('BEGIN IMMEDIATE');
       step = 'insert';
       this.#look();
-      const created = this.#all<{ key: string }>(this.#sql.insert, rows);
-      const stored = created.length < plants.length ? this.#all<Stored>(this.#sql.stored, rows) : [];
+      const created = this.#all(this.#sql.insert, rows);
+      const stored = created.length < plants.length ? this.#all(this.#sql.stored, rows) : [];
       step = 'commit';
       this.database.exec('COMMIT');
-      return outcomesOf(plants, created, stored);
+      return outcomesOf(rows, created, stored);
     } catch (error) {
       if (step !== 'begin') this.#rollBack();
       if (isBusy(error)) throw new RolledBack('together', error);
@@ -133,14 +123,20 @@ class SqliteTable {
     }
   }
 
-  find(key: Row): Record<string, unknown> | undefined {
-    this.#look();
-    return this.#all<Record<string, unknown>>(this.#sql.find, [key])[0];
+  find(key: Row): Promise<Record<string, unknown> | undefined> {
+    const find = () => {
+      this.#look();
+      return this.#all(this.#sql.find, [key])[0];
+    };
+    return whenFree(find, this.options);
   }
 
-  create(): void {
-    this.database.exec(this.table.schema);
-    this.#look();
+  create(): Promise<void> {
+    const create = () => {
+      this.database.exec(this.table.schema);
+      this.#look();
+    };
+    return whenFree(create, this.options);
   }
 
   /** @throws {UnusableTable} if a column is missing, or would change the values that it is given */
@@ -152,10 +148,10 @@ class SqliteTable {
     this.#isUsable = found.length > 0;
   }
 
-  #all<Result>(sql: string, rows: readonly Row[]): Result[] {
+  #all(sql: string, rows: Rows): Record<string, unknown>[] {
     const statement = this.#prepared.get(sql) ?? this.database.prepare(sql);
     this.#prepared.delete(sql);
-    const results = statement.all(jsonOf(rows)) as Result[];
+    const results = statement.all(jsonOf(rows)) as Record<string, unknown>[];
     this.#prepared.set(sql, statement);
     return results;
   }

@@ -371,7 +371,7 @@ describe("a table of the app's own", () => {
     );
     expect(outcomes).toMatchObject([
       { value: 'taken' },
-      { reason: { message: expect.stringMatching(/plant 2 was neither inserted nor found/) } },
+      { reason: { message: expect.stringMatching(/the plant was neither inserted nor found/) } },
       { value: 'created' },
     ]);
   });

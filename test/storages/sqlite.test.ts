@@ -289,7 +289,7 @@ describe('sqliteStorage', () => {
     );
     expect(outcomes).toMatchObject([
       { value: 'taken' },
-      { reason: { message: expect.stringMatching(/plant 2 was neither inserted nor found/) } },
+      { reason: { message: expect.stringMatching(/the plant was neither inserted nor found/) } },
       { value: 'created' },
     ]);
   });

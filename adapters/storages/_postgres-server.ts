@@ -1,0 +1,169 @@
+import { outcomesOf } from './_columns.js';
+import { inFailedTransaction, meaningOf, outOfRange } from './_postgres-errors.js';
+import {
+  isInTransaction,
+  isPool,
+  type Message,
+  type PgClient,
+  type PostgresPool,
+  poolOf,
+} from './_postgres-pool.js';
+import { type Rows, textOf, type Value } from './_rows.js';
+import { OpenTransaction, type Server, type ServerColumn } from './_server.js';
+import type { Dialect, Table } from './_table.js';
+
+export const dialect: Dialect = {
+  mark: '"',
+  container: 'schema',
+  // PostgreSQL cuts longer names, so that two of them would be one.
+  maxBytes: 63,
+  types: { id: 'bigint PRIMARY KEY', name: 'text NOT NULL', tag: 'text' },
+  text: 'text',
+};
+
+type Statements = ReturnType<typeof statementsOf>;
+
+export function postgresServer(pool: PostgresPool, table: Table): Server<PgClient, Statements> {
+  return {
+    pool: poolOf(pool),
+    meaningOf,
+    casts: { id: 'pg_catalog.int8', others: 'pg_catalog.text' },
+    async look(client) {
+      const { rows } = await client.query(lookAt, [table.name, table.names]);
+      return rows.map(columnOf);
+    },
+    sqlOf: (columns) => statementsOf(table, columns),
+    insert: (client, sql, rows) => insert(client, sql, rows, isPool(pool)),
+    async select(client, { find, columns }, key) {
+      const values = key.map((value, i) => sent(value, columns[i]!.isJson));
+      const { rows } = await client.query(find, values).catch((error) => {
+        // No row has an id that the column cannot hold.
+        if (error?.code === outOfRange) return { rows: [] };
+        throw error;
+      });
+      return rows[0];
+    },
+    createTable: (client) => client.query(table.schema),
+  };
+}
+
+async function insert(client: PgClient, sql: Statements, rows: Rows, isOwn: boolean) {
+  if (isInTransaction(client)) throw new OpenTransaction();
+  const values = sql.columns.map(({ isJson }, i) => rows.map((row) => sent(row[i]!, isJson)));
+  const notices: Message[] = [];
+  const onNotice = (notice: Message) => notices.push(notice);
+  let status: string | undefined;
+  const onReady = (message: { status?: string }) => {
+    status = message.status;
+  };
+  client.on?.('notice', onNotice);
+  if (!client.getTransactionStatus) client.connection?.on?.('readyForQuery', onReady);
+  const one = rows.length === 1 && values.map(([value]) => value);
+  const inserting = client.query(one ? sql.insertOne : sql.insert, one || values).catch((error) => {
+    throw error?.code === inFailedTransaction ? new OpenTransaction({ cause: error }) : error;
+  });
+  const { rows: created } = await inserting.finally(() => {
+    client.off?.('notice', onNotice);
+    client.connection?.off?.('readyForQuery', onReady);
+  });
+  if (isInTransaction(client) || status === 'T') {
+    // Nobody but the app may end the transaction of a connection that the app gave: there the plants are in doubt.
+    if (!isOwn) throw new Error(new OpenTransaction().message);
+    await client.query('ROLLBACK');
+    throw new OpenTransaction();
+  }
+  const unreplicated = notices.find(isUnreplicated);
+  if (unreplicated) throw new Error(`not replicated: ${unreplicated.message}`);
+  if (created.length === rows.length) return outcomesOf(rows, created);
+  return client.query(sql.stored, values.slice(0, sql.keyLength)).then(
+    ({ rows: stored }) => outcomesOf(rows, created, stored),
+    (error) => {
+      // The keys are as PostgreSQL spells them: of those that it spells otherwise, all are in doubt.
+      const keys = new Set(created.map(({ key }) => key));
+      return values[0]!.map((id) => (keys.has(id) ? 'created' : error));
+    },
+  );
+}
+
+/**
+ * If the wait for a standby is cut short, PostgreSQL still commits and only warns. Saying `created` could lose the
+ * plant at the next failover.
+ */
+function isUnreplicated({ message, routine }: Message): boolean {
+  return routine === 'SyncRepWaitForLSN' || message?.includes('synchronous replication') === true;
+}
+
+/**
+ * Parameters travel as text, because drivers and the app's own serializers change values of some types, and are cast to
+ * the columns' types. Arrays of the usual two types are not cast: 10 % of an INSERT.
+ */
+function statementsOf(table: Table, columns: readonly ServerColumn[]) {
+  const { name, key } = table;
+  const isUsual = columns.map(({ cast }) => /^pg_catalog\.(int8|text)$/.test(cast));
+  const arrays = columns.map(({ cast }, i) => `$${i + 1}::${isUsual[i] ? cast : 'text'}[]`);
+  const values = columns.map(({ cast }, i) => (isUsual[i] ? `new.v${i}` : `new.v${i}::${cast}`));
+  const aliases = columns.map((_, i) => `v${i}`);
+  const stored = key.map((column) => `plant.${column}`);
+  const text = key.length > 1 ? `ROW(${stored.join(', ')})::text` : `${stored}::text`;
+  const where = (value: (i: number) => string) =>
+    stored.map((column, i) => `${column} = ${value(i)}`).join(' AND ');
+  // Sorted, so that two instances cannot deadlock. Of keys that only PostgreSQL takes for one, the first create wins.
+  const [ordinality, place] = key.length > 1 ? [' WITH ORDINALITY', ', place'] : ['', ''];
+  const order = `${key.map((_, i) => i + 1).join(', ')}${place && ', new.place'}`;
+  const into = `INSERT INTO ${name} AS plant (${table.columns.join(', ')})`;
+  const ending = `ON CONFLICT (${key.join(', ')}) DO NOTHING RETURNING ${text} AS key`;
+  const parameters = columns.map(({ cast }, i) => `$${i + 1}::text::${cast}`);
+  return {
+    columns,
+    keyLength: key.length,
+    insert: `${into}
+SELECT ${values.join(', ')} FROM unnest(${arrays.join(', ')})${ordinality} AS new (${aliases.join(', ')}${place}),
+(SELECT ${verbosity}, ${patience}) AS settings
+ORDER BY ${order} ${ending}`,
+    /** For one plant, whose values are no arrays: two thirds of the time. */
+    insertOne: `${into}
+SELECT ${parameters.join(', ')} WHERE ${verbosity} <> '' AND ${patience} <> '' ${ending}`,
+    stored: `SELECT (new.place - 1)::text AS n, ${text} AS key
+FROM unnest(${arrays.slice(0, key.length).join(', ')}) WITH ORDINALITY AS new (${aliases.slice(0, key.length).join(', ')}, place)
+JOIN ${name} AS plant ON ${where((i) => values[i]!)}`,
+    find: `SELECT ${table.found} FROM ${name} AS plant WHERE ${where((i) => parameters[i]!)}`,
+  };
+}
+
+// ON CONFLICT waits for a rival transaction to end, but not for long, because a batch waits with it; an app's own
+// `lock_timeout` holds if it is shorter. The warning of `isUnreplicated` must not be filtered. Both settings end with the
+// statement.
+const verbosity = "set_config('client_min_messages', 'warning', true)";
+
+/** What `current_setting` shows, in the largest unit that fits. Without `?` and backslashes, which others may take for theirs. */
+const longerThan250ms = '^(0|[0-9]+(s|min|h|d)|(2[5-9]|[3-9][0-9])[0-9]ms|[0-9]{4,}ms)$';
+const patience = `set_config('lock_timeout', regexp_replace(current_setting('lock_timeout'), '${longerThan250ms}', '250ms'), true)`;
+
+/** Finds the columns of a table, and the types behind domains. */
+export const lookAt = `SELECT a.attname AS name, quote_ident(n.nspname) || '.' || quote_ident(t.typname) AS "cast",
+format_type(a.atttypid, a.atttypmod) AS type, b.typname AS base, b.typtype AS kind,
+CASE WHEN t.typbasetype = 0 THEN a.atttypmod ELSE t.typtypmod END AS modifier
+FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid JOIN pg_namespace AS n ON n.oid = t.typnamespace
+JOIN pg_type AS b ON b.oid = CASE WHEN t.typbasetype = 0 THEN t.oid ELSE t.typbasetype END
+WHERE a.attrelid = to_regclass($1::text) AND a.attname = ANY ($2::text[])`;
+
+function columnOf({ name, cast, type, base, kind, modifier }: Record<string, unknown>): ServerColumn {
+  const length = Number(modifier) - 4;
+  const isText = /^(text|varchar|citext)$/.test(String(base));
+  // A numeric with a negative scale rounds.
+  const isRounded = length > 0 && (length & 0x400) !== 0;
+  const isId = isText || /^(int[248]|bpchar)$/.test(String(base)) || (base === 'numeric' && !isRounded);
+  return {
+    name: String(name),
+    cast: String(cast),
+    type: String(type),
+    isExact: name === 'id' ? isId : isText || kind === 'e',
+    maxLength: base === 'varchar' && length > 0 ? length : undefined,
+    isJson: /^jsonb?$/.test(String(base)),
+  };
+}
+
+/** A value as it is sent to a column. */
+function sent(value: Value, isJson: boolean | undefined): string | null {
+  return isJson && value !== null && typeof value !== 'bigint' ? JSON.stringify(value) : textOf(value);
+}
