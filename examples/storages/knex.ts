@@ -9,7 +9,7 @@ const database = knex({ client: 'pg', connection: process.env.DATABASE_URL as st
 
 // The bridge: Knex numbers each `?` by its place, and the statements use $1, $2, … in that order.
 export const storage = postgresStorage({
-  query: async (text, values = []) => database.raw(text.replace(/\$\d/g, '?'), values),
+  query: async (text, values = []) => database.raw(text.replace(/\$\d+/g, '?'), values),
 });
 await storage.createTable(); // or your migration
 

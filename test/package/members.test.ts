@@ -33,8 +33,8 @@ it('a new optional member of a plant is a type error in each file that would dro
   const files = filesThatForget('readonly height?: number | undefined;');
   expect(files).toEqual([
     'adapters/storages/_columns.ts',
-    'adapters/storages/_mysql-table.ts',
-    'adapters/storages/_postgres-table.ts',
+    'adapters/storages/_mysql-server.ts',
+    'adapters/storages/_postgres-server.ts',
     'adapters/storages/_rows.ts',
     'adapters/storages/_sqlite-table.ts',
     'src/group-commit/waiting-create.ts',

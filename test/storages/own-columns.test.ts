@@ -1,12 +1,15 @@
 // `namespace` and `columns` on PostgreSQL, PGlite and SQLite.
+import { dirname } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
+import knex from 'knex';
 import Database from 'libsql';
 import pg from 'pg';
-import { type PostgresPool, schemaOf as postgresSchema, postgresStorage } from 'plant-store/postgres';
-import { schemaOf as sqliteSchema, sqliteStorage } from 'plant-store/sqlite';
+import { schemaOf, sqliteStorage } from 'plant-store/sqlite';
+import postgres from 'postgres';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { PostgresServer } from '../support/postgres.js';
-import { itStoresOwnColumns, type OwnDatabase } from './own-columns.js';
+import { itStoresOwnColumns } from './own-columns.js';
+import { ownPostgres } from './own-columns-databases.js';
 
 let inserts = 0;
 const count = (sql: unknown) => {
@@ -14,21 +17,6 @@ const count = (sql: unknown) => {
 };
 
 let tables = 0;
-
-function postgres(database: PostgresPool): OwnDatabase {
-  return {
-    mark: '"',
-    types: { text: 'text', bigint: 'bigint', double: 'double precision', alike: 'uuid' },
-    alike: ['6F9619FF-8B86-D011-B42D-00C04FC964FF', '6f9619ff-8b86-d011-b42d-00c04fc964ff'],
-    maxName: 63,
-    schemaOf: postgresSchema,
-    newTable: () => `own ${tables++}`,
-    run: (sql) => database.query(sql),
-    rows: async (sql) => (await database.query(sql)).rows,
-    storage: (options) => postgresStorage(database, options),
-    inserts: () => inserts,
-  };
-}
 
 describe('PostgreSQL', () => {
   let server: PostgresServer;
@@ -47,7 +35,38 @@ describe('PostgreSQL', () => {
     await pool.end();
     await server.close();
   });
-  itStoresOwnColumns(() => postgres(pool));
+  itStoresOwnColumns(() => ownPostgres(pool, () => inserts));
+
+  describe('through postgres.js', () => {
+    let sql: postgres.Sql;
+    beforeAll(() => {
+      sql = postgres({ host: dirname(server.socket), username: 'postgres', onnotice: () => {} });
+    });
+    afterAll(() => sql.end());
+    const query = async (text: string, values: never[] = []) => {
+      count(text);
+      return { rows: await sql.unsafe(text, values) };
+    };
+    itStoresOwnColumns(() => ownPostgres({ query }, () => inserts));
+  });
+
+  describe('through Knex', () => {
+    let database: knex.Knex;
+    beforeAll(() => {
+      database = knex({ client: 'pg', connection: server.url });
+    });
+    afterAll(() => database.destroy());
+    const query = async (text: string, values: never[] = []) => {
+      count(text);
+      return database.raw(text.replace(/\$\d+/g, '?'), values);
+    };
+    // Knex takes these for placeholders, in names too.
+    const bad = ['?', '$1', ':x'];
+    itStoresOwnColumns(
+      () => ownPostgres({ query }, () => inserts),
+      (name) => !bad.includes(name),
+    );
+  });
 });
 
 describe('PGlite', () => {
@@ -57,12 +76,15 @@ describe('PGlite', () => {
   });
   afterAll(() => pglite.close());
   itStoresOwnColumns(() =>
-    postgres({
-      query(sql, values) {
-        count(sql);
-        return pglite.query(sql, values);
+    ownPostgres(
+      {
+        query(sql, values) {
+          count(sql);
+          return pglite.query(sql, values);
+        },
       },
-    }),
+      () => inserts,
+    ),
   );
 });
 
@@ -86,7 +108,7 @@ describe('SQLite', () => {
     types: { text: 'TEXT', bigint: 'INTEGER', double: 'REAL', alike: 'TEXT COLLATE NOCASE' },
     alike: ['Garden', 'gARDEN'],
     maxName: 300,
-    schemaOf: sqliteSchema,
+    schemaOf,
     newTable: () => `own ${tables++}`,
     run: async (sql) => database.exec(sql),
     rows: async (sql) => database.prepare(sql).all() as Record<string, unknown>[],
