@@ -1,0 +1,42 @@
+import type { NewPlant } from 'plant-store';
+import { memoryStorage } from 'plant-store/memory';
+import { storageCases } from 'plant-store/testing';
+import { describe, expect, it } from 'vitest';
+
+const contextOf = <Caller>(caller: Caller) => ({
+  caller,
+  request: { method: 'POST', url: '/plants', headers: {} },
+  signal: new AbortController().signal,
+});
+
+describe('memoryStorage with a namespace', () => {
+  const open = () => {
+    const plants = new Map<bigint | string, NewPlant>();
+    const storage = memoryStorage<string>(plants, { namespace: { tenant: ({ caller }) => caller } });
+    const callerOf = (caller: string) => ({
+      caller,
+      peek: (id: bigint) => plants.get(JSON.stringify([caller, [String(id)]])),
+    });
+    return { storage, ...callerOf('garden'), other: callerOf('park') };
+  };
+  for (const { id, name, run } of storageCases(open)) it(`${id}: ${name}`, run);
+
+  it('keeps values of different types apart, and rejects what is no value', async () => {
+    const { create, find } = memoryStorage<unknown>(new Map(), {
+      namespace: { tenant: ({ caller }) => caller as string },
+    });
+    for (const tenant of [1, 1n, '1', true, 'true', new Date(0), '["1"]']) {
+      expect(await create({ id: 1n, name: 'Rosa' }, contextOf(tenant))).toBe('created');
+      expect(await create({ id: 1n, name: 'Rosa' }, contextOf(tenant))).toBe('taken');
+    }
+    for (const tenant of [null, undefined, Number.NaN, {}]) {
+      const rejects = { name: 'RolledBack', resend: 'apart', cause: { name: 'TypeError' } };
+      await expect(create({ id: 2n, name: 'Rosa' }, contextOf(tenant))).rejects.toMatchObject(rejects);
+      await expect(find?.(2n, contextOf(tenant))).rejects.toMatchObject(rejects);
+    }
+  });
+
+  it('throws a TypeError at once if the namespace has no functions', () => {
+    expect(() => memoryStorage(new Map(), { namespace: { tenant: 'garden' } as never })).toThrow(TypeError);
+  });
+});
