@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { entries } from '../../../tsup.config.js';
@@ -35,7 +35,11 @@ export async function buildChild(sources: string = root): Promise<{ child: strin
 
 /** The contenders are this checkout's; the library that they use is the one in `sources`. */
 function librarySources(sources: string): Plugin {
-  const path = (file: string) => ({ path: join(sources, file) });
+  // Files have moved: an older checkout has them by their name.
+  const path = (file: string) => {
+    const found = [file, join('src', basename(file))].find((name) => existsSync(join(sources, name)));
+    return { path: join(sources, found ?? file) };
+  };
   return {
     name: 'library-sources',
     setup({ onResolve }) {

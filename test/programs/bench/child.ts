@@ -1,29 +1,33 @@
-/** One side of a pair, in a process of its own: `node child.js <contender>`; messages from the parent say what to do. */
+/** One side of a pair, or both as `<contender>|<contender>`: `node child.js <contender>`; messages from the parent say what to do. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import type { Work } from './contender.js';
+import type { Contender, Work } from './contender.js';
 import { openContender } from './contenders.js';
 import type { Done } from './generator.js';
 import type { Command, Opened } from './side.js';
 
-const contender = await openContender(process.argv[2] ?? '');
+const contenders: Contender[] = [];
+for (const name of (process.argv[2] ?? '').split('|')) contenders.push(await openContender(name));
 const tell = (message: Opened | Done | { cpu: number }) => process.send?.(message);
 
 process.on('disconnect', () => process.exit());
 process.on('message', async (command: Command) => {
-  if (typeof command === 'number') tell(await work(contender as Work, command));
-  else tell({ cpu: cpu() });
+  if (command === 'cpu') tell({ cpu: cpu() });
+  else tell(await work(contenders[command.which] as Work, command.ms));
 });
 
-if ('run' in contender) {
-  tell({});
-} else if ('measured' in contender || 'port' in contender) {
-  tell(contender);
-} else {
+const [first] = contenders;
+if (first && 'measured' in first) tell(first);
+else tell({ ports: await Promise.all(contenders.map(portOf)) });
+
+/** The port of a server; nothing for work in the process itself. */
+async function portOf(contender: Contender): Promise<number | undefined> {
+  if ('run' in contender || 'measured' in contender) return undefined;
+  if ('port' in contender) return contender.port;
   // Nobody is hung up on while the other side has its turn.
   contender.keepAliveTimeout = 60_000;
   if (!contender.listening) await once(contender.listen(0, '127.0.0.1'), 'listening');
-  tell({ port: (contender.address() as AddressInfo).port });
+  return (contender.address() as AddressInfo).port;
 }
 
 /** Microseconds of CPU time so far. */

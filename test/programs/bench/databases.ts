@@ -1,8 +1,9 @@
-/** SQLite on a file and PostgreSQL, both as durable as they can be, with 64 creates at a time. */
+/** SQLite on a file, PostgreSQL and MySQL: 64 creates at a time, and lone ones. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
+import mysql from 'mysql2/promise';
 import pg from 'pg';
 import {
   acceptTokens,
@@ -11,6 +12,7 @@ import {
   type PlantStorage,
   type StorageContext,
 } from 'plant-store';
+import { mysqlStorage } from 'plant-store/mysql';
 import { postgresStorage } from 'plant-store/postgres';
 import { sqliteStorage } from 'plant-store/sqlite';
 import type { Contenders, Work } from './contender.js';
@@ -45,18 +47,18 @@ export const databases: Contenders = {
 
   async postgres(table, stored = '0') {
     const pool = await openPostgres(table!, Number(stored));
-    return concurrent(postgresStorage(pool, { table: table! }));
+    return concurrent(postgresStorage(pool, { table: tableOf(table!) }));
   },
   async 'postgres-handle'(table) {
     const pool = await openPostgres(table!);
-    return throughHandle(postgresStorage(pool, { table: table! }));
+    return throughHandle(postgresStorage(pool, { table: tableOf(table!) }));
   },
   /** An INSERT a plant. */
   'postgres-single': async (table) => concurrent(inserts(await openPostgres(table!), table!)),
   'postgres-single-handle': async (table) => throughHandle(inserts(await openPostgres(table!), table!)),
   async 'postgres-bare'(table, stored = '0') {
     const pool = await openPostgres(table!, Number(stored));
-    const insert = `INSERT INTO ${table} SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])
+    const insert = `INSERT INTO ${tableOf(table!)} SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])
       ON CONFLICT (id) DO NOTHING RETURNING id::text`;
     return bare(async (plants) => {
       const columns = [
@@ -68,20 +70,50 @@ export const databases: Contenders = {
     });
   },
 
-  /** One create at a time, through the storage and by its statement alone. */
+  /** One create at a time, through `handle`, and by the INSERT that people write on the same pool. */
   async 'sqlite-lone'() {
     const storage = sqliteStorage(openSqlite());
     await storage.createTable();
-    return alone((plant) => storage.create(plant, new Context()));
+    return lone(storage);
   },
-  'sqlite-lone-bare': () => {
-    const database = openSqlite();
-    const insert = prepareInsert(database);
-    return alone(async ({ id, name, tag }) => {
-      insert.run(String(id), name, tag);
+  'sqlite-lone-insert': () => {
+    const insert = prepareInsert(openSqlite());
+    return alone(asItIs, async ({ id, name, tag }) => {
+      if (insert.run(String(id), name, tag).changes !== 1) throw new Error('taken');
+    });
+  },
+  async 'postgres-lone'(server, table) {
+    const pool = await openPostgres(table!, 0, server);
+    return lone(postgresStorage(pool, { table: tableOf(table!) }));
+  },
+  async 'postgres-lone-insert'(server, table) {
+    const { create } = inserts(await openPostgres(table!, 0, server), table!);
+    return alone(asItIs, async (plant) => {
+      if ((await create(plant, new Context())) !== 'created') throw new Error('taken');
+    });
+  },
+  async 'mysql-lone'(table) {
+    const pool = await openMysql(table!);
+    return lone(mysqlStorage(pool, { table: tableOf(table!) }));
+  },
+  async 'mysql-lone-insert'(table) {
+    const pool = await openMysql(table!);
+    const insert = `INSERT INTO ${tableOf(table!)} (id, name, tag) VALUES (?, ?, ?)`;
+    return alone(asItIs, async ({ id, name, tag }) => {
+      await pool.execute(insert, [String(id), name, tag ?? null]);
     });
   },
 };
+
+/** Lone creates with the token, the JSON and the response. */
+function lone(storage: PlantStorage): Work {
+  const handle = createPlantStore(storage, acceptTokens(token));
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  return alone(bodyOf, async (body) => {
+    const answer = await handle({ method: 'POST', url: path, headers, body });
+    if (answer.status !== 200) throw new Error(answer.body);
+  });
+}
 
 /** Nothing but a statement or a transaction for 64 plants. */
 function bare(insert: (plants: readonly NewPlant[]) => void | Promise<void>): Work {
@@ -113,15 +145,12 @@ function bodyOf({ id, name, tag }: NewPlant): string {
 /** Creates by the storage itself, 64 at a time. */
 function concurrent({ create }: Pick<PlantStorage, 'create'>): Work {
   const latencies: number[] = [];
-  const work = together(
-    (plant) => plant,
-    async (plant) => {
-      const start = performance.now();
-      const outcome = await create(plant, new Context());
-      if (outcome !== 'created') throw new Error(outcome);
-      latencies.push((performance.now() - start) * 1000);
-    },
-  );
+  const work = together(asItIs, async (plant) => {
+    const start = performance.now();
+    const outcome = await create(plant, new Context());
+    if (outcome !== 'created') throw new Error(outcome);
+    latencies.push((performance.now() - start) * 1000);
+  });
   return { ...work, latencies };
 }
 
@@ -143,17 +172,20 @@ function together<Item>(itemOf: (plant: NewPlant) => Item, create: (item: Item) 
   };
 }
 
+const asItIs = (plant: NewPlant) => plant;
+
 /** A create in each turn of the event loop. */
-function alone(create: (plant: NewPlant) => Promise<unknown>): Work {
+function alone<Item>(itemOf: (plant: NewPlant) => Item, create: (item: Item) => Promise<unknown>): Work {
   const latencies: number[] = [];
   return {
     operations: 1,
     latencies,
     async run() {
       const [plant] = newPlants(1);
+      const item = itemOf(plant!);
       await new Promise((nextTurn) => setImmediate(nextTurn));
       const start = performance.now();
-      await create(plant!);
+      await create(item);
       latencies.push((performance.now() - start) * 1000);
     },
   };
@@ -218,7 +250,7 @@ function fillSqlite(database: Database.Database, plants: number): void {
 }
 
 function inserts(pool: pg.Pool, table: string): PlantStorage {
-  const insert = `INSERT INTO ${table} VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`;
+  const insert = `INSERT INTO ${tableOf(table)} (id, name, tag) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`;
   return {
     async create({ id, name, tag }) {
       const { rowCount } = await pool.query(insert, [String(id), name, tag]);
@@ -227,13 +259,36 @@ function inserts(pool: pg.Pool, table: string): PlantStorage {
   };
 }
 
-async function openPostgres(table: string, plants = 0): Promise<pg.Pool> {
-  const pool = new pg.Pool({ connectionString: process.env.BENCH_POSTGRES, max: 10 });
-  await pool.query(`DROP TABLE IF EXISTS ${table}`);
-  await postgresStorage(pool, { table }).createTable();
+/** Each process has tables of its own: the same contender of another checkout uses the same server. */
+const tableOf = (table: string) => `${table}_${process.pid}`;
+
+/** The pool of this process on a server, whose variable in the environment has this name. */
+const poolOf = once((variable: string) => new pg.Pool({ connectionString: process.env[variable], max: 10 }));
+
+async function openPostgres(table: string, plants = 0, variable = 'BENCH_POSTGRES'): Promise<pg.Pool> {
+  const pool = poolOf(variable);
+  await postgresStorage(pool, { table: tableOf(table) }).createTable();
   await pool.query(
-    `INSERT INTO ${table} SELECT i * -400, 'Rosa canina', 'hedge' FROM generate_series(1, ${plants}) i`,
+    `INSERT INTO ${tableOf(table)} SELECT i * -400, 'Rosa canina', 'hedge' FROM generate_series(1, ${plants}) i`,
   );
   await pool.query('CHECKPOINT');
   return pool;
+}
+
+const mysqlPoolOf = once((uri: string) => mysql.createPool({ uri, connectionLimit: 10 }));
+
+async function openMysql(table: string): Promise<mysql.Pool> {
+  const pool = mysqlPoolOf(process.env.BENCH_MYSQL!);
+  await pool.query(`DROP TABLE IF EXISTS ${tableOf(table)}`);
+  await mysqlStorage(pool, { table: tableOf(table) }).createTable();
+  return pool;
+}
+
+/** Makes one value for each key. */
+function once<Value>(make: (key: string) => Value): (key: string) => Value {
+  const made = new Map<string, Value>();
+  return (key) => {
+    if (!made.has(key)) made.set(key, make(key));
+    return made.get(key)!;
+  };
 }

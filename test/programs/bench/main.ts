@@ -8,7 +8,7 @@ import { dirname, resolve } from 'node:path';
 import { PostgresServer } from '../../support/postgres.js';
 import { Progress } from '../../support/progress.js';
 import { buildChild, root } from './build.js';
-import { type Comparison, compare, type Effort } from './compare.js';
+import { type Comparison, compare, compareInTurns, type Effort } from './compare.js';
 import type { GeneratorName } from './generator.js';
 import { keep } from './kept.js';
 import { heading, line, type Result } from './report.js';
@@ -27,18 +27,29 @@ const now = await buildChild();
 const then = before ? await buildChild(resolve(before)) : undefined;
 const picked = rows(now.core, root)
   .filter(({ long, setUp }) => !(quick && (long || setUp)))
-  .filter((row) => !before || isOfSources(row))
+  .filter(
+    (row, i, all) => !before || (isOfSources(row) && all.findIndex((other) => isSame(other, row)) === i),
+  )
   .filter(({ what, against }) => words.every((word) => `${what} ${against}`.includes(word)));
 
 const noWrk = wrkMissing(cpus().length);
 if (noWrk) console.error(`No rows of wrk, because ${noWrk}.`);
 if (picked.some(({ runtime }) => runtime)) installRuntimes();
-const server = picked.some(({ what }) => what.includes('PostgreSQL'))
-  ? await PostgresServer.start()
-  : undefined;
-if (server) process.env.BENCH_POSTGRES = server.url;
+const servers: PostgresServer[] = [];
+for (const [variable, settings] of [
+  ['BENCH_POSTGRES', {}],
+  ['BENCH_POSTGRES_UNSAFE', { fsync: 'off' }],
+] as const) {
+  if (!picked.some((row) => row.server === variable)) continue;
+  const server = await PostgresServer.start(settings);
+  servers.push(server);
+  process.env[variable] = server.url;
+}
+if (!process.env.BENCH_MYSQL)
+  console.error('No row of MariaDB, because BENCH_MYSQL does not name a server: mysql://…');
 
-const tasks = picked.flatMap((row) => generatorsOf(row).map((generator) => ({ row, generator })));
+const runnable = picked.filter(({ server }) => !server || process.env[server]);
+const tasks = runnable.flatMap((row) => generatorsOf(row).map((generator) => ({ row, generator })));
 const progress = new Progress(
   tasks.reduce((sum, { row, generator }) => sum + seconds(row, generator), 0),
   1,
@@ -55,7 +66,7 @@ try {
   }
 } finally {
   progress.clear();
-  await server?.close();
+  for (const server of servers) await server.close();
   for (const built of [now, then]) if (built) rmSync(dirname(built.child), { recursive: true });
 }
 if (!quick && !before) keep(results);
@@ -67,9 +78,16 @@ function isOfSources({ pairs }: Row): boolean {
   );
 }
 
+/** Whether two rows differ in nothing but what they are compared with. */
+function isSame(a: Row, b: Row): boolean {
+  const ours = ({ pairs, runtime, by }: Row) => JSON.stringify([pairs.map(([, name]) => name), runtime, by]);
+  return ours(a) === ours(b);
+}
+
 function generatorsOf(row: Row): (GeneratorName | undefined)[] {
   if (!isServed(row)) return [undefined];
-  return noWrk ? ['own'] : ['own', 'wrk'];
+  // wrk knows whole seconds, and windows are shorter.
+  return noWrk || row.inTurns ? ['own'] : ['own', 'wrk'];
 }
 
 /** If there are many pairs, each is short; and what takes minutes to set up is set up once. */
@@ -95,7 +113,9 @@ async function resultOf(row: Row, generator: GeneratorName | undefined): Promise
   for (const [baseline, ours] of pairs) {
     const side = { child: now.child, runtime, generator };
     const other = then ? { ...side, child: then.child, name: ours } : { ...side, name: baseline };
-    const comparison = await compare(other, { ...side, name: ours }, effortOf(row, generator));
+    // Another checkout cannot share the process.
+    const comparing = row.inTurns && !then ? compareInTurns : compare;
+    const comparison = await comparing(other, { ...side, name: ours }, effortOf(row, generator));
     compared.push({ name: ours, comparison });
   }
   const isBetter = (a: Comparison, b: Comparison) =>

@@ -16,17 +16,21 @@ export const commands: Record<Runtime, readonly string[]> = {
   deno: [bin('deno'), 'run', '--allow-all', '--quiet'],
 };
 
-/** Whether `installRuntimes` has been here. */
-export const areInstalled = (): boolean => existsSync(bin('bun')) && existsSync(bin('deno'));
+// Where a contender imports Elysia from.
+process.env.BENCH_PEERS = join(folder, 'node_modules');
 
-/** Fetches Bun and Deno from npm, unless they are there. */
+/** Whether `installRuntimes` has been here. */
+export const areInstalled = (): boolean =>
+  [bin('bun'), bin('deno'), join(folder, 'node_modules/elysia')].every(existsSync);
+
+/** Fetches Bun, Deno and Elysia from npm, unless they are there. */
 export function installRuntimes(): void {
   if (areInstalled()) return;
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{"private":true}');
   // Both put their binary where it belongs in an install script.
   const options = ['--ignore-scripts=false', '--no-audit', '--no-fund', '--loglevel=error'];
-  execFileSync('npm', ['install', '--prefix', folder, ...options, 'bun@1', 'deno@2'], {
+  execFileSync('npm', ['install', '--prefix', folder, ...options, 'bun@1', 'deno@2', 'elysia@1.4.30'], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
 }

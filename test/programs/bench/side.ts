@@ -20,49 +20,69 @@ export interface Contestant {
   readonly generator?: GeneratorName | undefined;
 }
 
-/** One contender in its own process. */
+/** One contender in its own process, or one of two that share a process. */
 export class Side {
   private constructor(
     readonly contestant: Contestant,
     readonly process: ChildProcess,
+    readonly which: number,
     readonly opened: Opened,
-    readonly generator: Generator | undefined,
   ) {}
 
+  #generator: Generator | undefined;
+
   static async open(contestant: Contestant): Promise<Side> {
-    const process = start(contestant);
-    const opened = await message<Opened>(process);
-    const { port } = opened;
-    if (!port) return new Side(contestant, process, opened, undefined);
-    await probe(contestant.name, port);
-    const isWrk = contestant.generator === 'wrk';
-    const generator = isWrk ? new Wrk(port, connections) : await Clients.connect(port, connections);
-    return new Side(contestant, process, opened, generator);
+    const [side] = await Side.#open(contestant, [contestant.name]);
+    return side!;
   }
 
-  async sample(ms: number): Promise<Sample> {
+  /** Opens both in one process. */
+  static openBoth(baseline: Contestant, ours: Contestant): Promise<Side[]> {
+    return Side.#open(ours, [baseline.name, ours.name]);
+  }
+
+  static async #open(contestant: Contestant, names: readonly string[]): Promise<Side[]> {
+    const process = start({ ...contestant, name: names.join('|') });
+    const opened = await message<Opened>(process);
+    const sides = names.map((name, i) => new Side({ ...contestant, name }, process, i, opened));
+    for (const side of sides) await side.#connect();
+    return sides;
+  }
+
+  async #connect(): Promise<void> {
+    const port = this.opened.ports?.[this.which];
+    if (!port) return;
+    await probe(this.contestant.name, port);
+    const isWrk = this.contestant.generator === 'wrk';
+    this.#generator = isWrk ? new Wrk(port, connections) : await Clients.connect(port, connections);
+  }
+
+  async sample(ms: number): Promise<Sample & { readonly latencies: readonly number[] }> {
     if (this.opened.measured !== undefined) return this.#measureAgain();
     const before = await this.#tell<{ cpu: number }>('cpu');
-    const done = this.generator ? await this.generator.run(ms) : await this.#tell<Done>(ms);
+    const done = this.#generator
+      ? await this.#generator.run(ms)
+      : await this.#tell<Done>({ which: this.which, ms });
     const after = await this.#tell<{ cpu: number }>('cpu');
     return {
       cost: (after.cpu - before.cpu) / done.operations,
       rate: done.operations / done.seconds,
       p50: figure(done.latencies).median,
+      latencies: done.latencies,
     };
   }
 
   async stop(): Promise<void> {
-    this.generator?.close();
+    this.#generator?.close();
     await end(this.process);
   }
 
   /** A process has its start, or its heap, only once. */
-  async #measureAgain(): Promise<Sample> {
+  async #measureAgain() {
     const process = start(this.contestant);
     const { measured = Number.NaN } = await message<Opened>(process);
     await end(process);
-    return { cost: measured, rate: Number.NaN, p50: Number.NaN };
+    return { cost: measured, rate: Number.NaN, p50: Number.NaN, latencies: [] };
   }
 
   #tell<Answer>(command: Command): Promise<Answer> {
@@ -73,12 +93,13 @@ export class Side {
 
 /** What a child says when it is ready. */
 export interface Opened {
-  readonly port?: number;
+  /** Of each contender, if it is a server. */
+  readonly ports?: readonly (number | undefined)[];
   readonly measured?: number;
 }
 
-/** Milliseconds to work for, or a question. */
-export type Command = number | 'cpu';
+/** Which contender has to work for how many milliseconds, or a question. */
+export type Command = { readonly which: number; readonly ms: number } | 'cpu';
 
 function start({ child, name, runtime = 'node', generator }: Contestant): ChildProcess {
   const pinned = generator === 'wrk' ? serverCore : [];
