@@ -1,5 +1,5 @@
 // A custom storage, and the cases that test it: `node --import tsx examples/storages/own-storage.ts`.
-// Here two tenants can use the same id. The built-in storages have one table for all callers.
+// Here two tenants can use the same id, as with the option `namespace` of the built-in storages.
 import { test } from 'node:test';
 import Database from 'libsql';
 import { type CreateMany, groupCommit, PlantRefused, type PlantStorage } from 'plant-store';

@@ -3,15 +3,9 @@
 import express from 'express';
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose';
 import pg from 'pg';
-import {
-  createPlantStore,
-  groupCommit,
-  guard,
-  InsufficientScope,
-  RolledBack,
-  type VerifyToken,
-} from 'plant-store';
+import { createPlantStore, guard, InsufficientScope, type VerifyToken } from 'plant-store';
 import { toExpress } from 'plant-store/express';
+import { type PostgresOptions, postgresStorage, schemaOf } from 'plant-store/postgres';
 
 const { DATABASE_URL, ISSUER = 'http://127.0.0.1:8080', AUDIENCE = 'plants', PORT = '3000' } = process.env;
 
@@ -42,39 +36,13 @@ const pool = new pg.Pool({ connectionString: DATABASE_URL, connectionTimeoutMill
 // Without a listener, a dropped idle connection crashes the process.
 pool.on('error', (error) => console.error(error.message));
 
-await pool.query(`CREATE TABLE IF NOT EXISTS tenant_plants (
-  tenant text NOT NULL, id bigint NOT NULL, name text NOT NULL, tag text, created_by text NOT NULL,
-  PRIMARY KEY (tenant, id)
-)`);
-
-const insert = `INSERT INTO tenant_plants (tenant, id, name, tag, created_by)
-  SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[])
-  ON CONFLICT (tenant, id) DO NOTHING RETURNING tenant, id::text`;
-
-export const storage = groupCommit<Caller>(
-  async (plants, contexts) => {
-    const tenants = contexts.map(({ caller }) => caller.tenant);
-    const ids = plants.map(({ id }) => String(id)); // as text, because drivers round
-    const names = plants.map(({ name }) => name);
-    const tags = plants.map(({ tag }) => tag ?? null);
-    const subjects = contexts.map(({ caller }) => caller.subject);
-    const { rows } = await pool
-      .query<{ tenant: string; id: string }>(insert, [tenants, ids, names, tags, subjects])
-      .catch(rolledBack);
-    const created = new Set(rows.map(({ tenant, id }) => JSON.stringify([tenant, id])));
-    return ids.map((id, i) => (created.has(JSON.stringify([tenants[i], id])) ? 'created' : 'taken'));
-  },
-  // One INSERT takes the plants of all tenants; two tenants may send the same id.
-  { namespace: ({ caller }) => caller.tenant },
-);
-
-/** After these errors PostgreSQL has stored nothing: data, constraint, transaction, privilege. Others are unknown. */
-function rolledBack(error: unknown): never {
-  const { code = '' } = error as { code?: string };
-  if (/^(22|23|42|44)/.test(code)) throw new RolledBack('apart', error);
-  if (/^(40001|40P01)$/.test(code)) throw new RolledBack('together', error);
-  throw error;
-}
+const options: PostgresOptions<Caller> = {
+  table: 'tenant_plants',
+  namespace: { tenant: ({ caller }) => caller.tenant }, // an id is unique within it
+  columns: { created_by: ({ caller }) => caller.subject },
+};
+await pool.query(schemaOf(options)); // or your migration, with types of your own
+export const storage = postgresStorage(pool, options);
 
 /** The app's own query. */
 export async function find(tenant: string, id: bigint) {

@@ -154,3 +154,22 @@ it.each(['n'.repeat(64), '\u{e9}'.repeat(32)])(
     }
   },
 );
+
+it('needs no more than the grants that adapters/README.md names, by column', async () => {
+  await pool.query(`CREATE TABLE granted (tenant text, id bigint, name text NOT NULL, tag text, who text, secret text,
+      PRIMARY KEY (tenant, id));
+    CREATE ROLE gardener LOGIN;
+    GRANT SELECT (tenant, id, name, tag), INSERT (tenant, id, name, tag, who) ON granted TO gardener`);
+  const gardeners = new pg.Pool({ connectionString: server.url.replace('postgres@', 'gardener@') });
+  const storage = postgresStorage(gardeners, {
+    table: 'granted',
+    namespace: { tenant: () => 'garden' },
+    columns: { who: () => 'me' },
+  });
+  const createAll = () =>
+    Promise.all([1n, 2n].map((id) => storage.create({ id, name: 'Rosa' }, contextOf(null))));
+  expect(await createAll()).toEqual(['created', 'created']);
+  expect(await createAll()).toEqual(['taken', 'taken']);
+  expect(await storage.find(1n, contextOf(null))).toMatchObject({ name: 'Rosa' });
+  await gardeners.end();
+});
