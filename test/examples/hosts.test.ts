@@ -1,6 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { createServer } from 'node:http';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createPlant, expectExactPlants } from '../support/plants.js';
 import { runExample, urlOf } from '../support/program.js';
+import { listen } from '../support/sockets.js';
 
 // The quick start, 'express', has a test of its own.
 const mounted = ['koa', 'fastify', 'hono', 'h3', 'nest', 'existing-app'].map((name) => [name, '/api']);
@@ -26,6 +28,22 @@ describe('an example creates plants and keeps their ids exact', () => {
     const response = await POST(request, { params: Promise.resolve({}) });
     expect([response.status, await response.json()]).toEqual([200, { name: 'Ilex' }]);
   });
+});
+
+it('adonis passes requests on as AdonisJS calls it, and creates plants', async () => {
+  const { default: PlantsMiddleware } = await import('../../examples/hosts/adonis.js');
+  const middleware = new PlantsMiddleware();
+  const server = createServer(async (request, response) => {
+    const passed = await middleware.handle(
+      { request: { request }, response: { response } },
+      async () => 'next',
+    );
+    if (passed === 'next') response.end('the app');
+  });
+  const { url, close } = await listen(server);
+  onTestFinished(close);
+  await expectExactPlants(`${url}/api`);
+  expect(await (await fetch(`${url}/api/plants`)).text()).toBe('the app');
 });
 
 it('existing-app keeps its routes, its preflights, its parsed bodies and its error handler', async () => {

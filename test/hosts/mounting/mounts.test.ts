@@ -274,6 +274,54 @@ describe('hazard: a path that the app has not handed over is not taken', () => {
     },
   );
 
+  test.each(Object.entries(expresses))(
+    "%s: one of the app's own routes behind us that calls `next`, where every `next` is wrapped",
+    async (_name, make) => {
+      const wrapped =
+        (handler: express.RequestHandler): express.RequestHandler =>
+        (request, response, next) =>
+          handler(request, response, (error?: unknown) => next(error));
+      const send = await opened((handle) =>
+        around(
+          make()
+            .use(wrapped(toExpress(handle)))
+            .post('/trees/plants', wrapped(on), own),
+        ),
+      );
+      expect(await send('/trees/plants')).toBe(201);
+      expect(await send('/plants')).toBe('created');
+    },
+  );
+
+  test("@koa/router: one of the app's own routes behind us that calls `next`, where handlers are wrapped", async () => {
+    const send = await opened((handle) =>
+      koa(
+        wrapKoa(toKoa(handle)),
+        routed(new Router().post('/trees/plants', (_context, next) => next())),
+        (context) => {
+          context.status = 201;
+        },
+      ),
+    );
+    expect(await send('/trees/plants')).toBe(201);
+    expect(await send('/plants')).toBe('created');
+  });
+
+  test.each(Object.entries(expresses))(
+    '%s: one that only another expression of a list has found',
+    async (_name, make) => {
+      const send = await opened((handle) =>
+        around(
+          make()
+            .post([/^\/api\/plants$/, /^\/trees/], toExpress(handle))
+            .use(own),
+        ),
+      );
+      expect(await send('/api/plants')).toBe('created');
+      expect(await send('/trees/plants')).toBe(201);
+    },
+  );
+
   test.each(Object.entries(expresses))('%s: another path of a list that has ours', async (_name, make) => {
     const send = await opened((handle) =>
       around(make().post(['/api/plants', '/trees/:kind/plants'], toExpress(handle)).use(own)),
