@@ -13,11 +13,16 @@ export interface Column {
   readonly maxLength?: number | undefined;
 }
 
-/** An error of one plant, as if the database had rejected it. */
-export class Unfit extends Error {}
+/** The database, or a look at its table, rejected the rows: nothing was stored, and the connection is as before. */
+export class Rejection extends Error {
+  /** @param cause the database's error */
+  constructor(override readonly cause: unknown) {
+    super();
+  }
+}
 
 /** An error of every create: the table would change or lose plants without an error. */
-export class UnusableTable extends Unfit {
+export class UnusableTable extends Error {
   /** @param table quoted */
   constructor(table: string, why: string) {
     super(`plant-store cannot use the table ${table}: ${why}`);
@@ -32,9 +37,7 @@ export class UnusableTable extends Unfit {
 export function inOrder<Found extends Column>(table: Table, found: readonly Found[]): Found[] {
   const { types } = table.dialect;
   return table.names.map((name) => {
-    const column =
-      found.find((other) => other.name === name) ??
-      found.find((other) => other.name.toLowerCase() === name.toLowerCase());
+    const column = found.find((other) => other.name.toLowerCase() === name.toLowerCase());
     if (!column) throw new UnusableTable(table.name, `it has no column ${name}`);
     if (column.isExact || !Object.hasOwn(types, name)) return column;
     const better = types[name as keyof NewPlant].split(' ', 1);
@@ -46,14 +49,15 @@ export function inOrder<Found extends Column>(table: Table, found: readonly Foun
 /**
  * Databases cut trailing spaces that exceed the length of a column, without an error.
  *
- * @throws {Unfit} if a value would be cut
+ * @throws {Rejection} if a value would be cut
  */
 export function checkTrailingSpaces(table: string, columns: readonly Column[], rows: Rows): void {
   for (const [i, { name, maxLength }] of columns.entries()) {
     if (maxLength === undefined) continue;
     const isCut = ({ [i]: value }: Row) =>
       typeof value === 'string' && value.endsWith(' ') && [...value].length > maxLength;
-    if (rows.some(isCut)) throw new Unfit(`too long for the column ${name} of the table ${table}`);
+    if (rows.some(isCut))
+      throw new Rejection(new Error(`too long for the column ${name} of the table ${table}`));
   }
 }
 

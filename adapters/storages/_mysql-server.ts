@@ -28,7 +28,6 @@ export function mysqlServer(
   return {
     pool: poolOf(pool),
     meaningOf,
-    casts: { id: 'CAST(? AS SIGNED)', others: '?' },
     async look(connection) {
       const [last, database = null] = name.split('.').reverse();
       return columnsIn(table, await execute(connection, lookAt, [database, last!, last!]));
@@ -102,7 +101,8 @@ const insertInto = `/*M! SET STATEMENT sql_mode = CONCAT(@@sql_mode, ',${modes}'
 
 function statementsOf(table: Table, found: readonly ServerColumn[]) {
   const { name, columns, key } = table;
-  const same = key.map((column, i) => `${column} = ${found[i]!.cast}`).join(' AND ');
+  const assumed = (column: string) => (column === 'id' ? 'CAST(? AS SIGNED)' : '?');
+  const same = key.map((column, i) => `${column} = ${found[i]?.cast ?? assumed(column)}`).join(' AND ');
   const row = `(${columns.map(() => '?').join(', ')})`;
   return {
     columns: found,

@@ -27,7 +27,6 @@ export function postgresServer(pool: PostgresPool, table: Table): Server<PgClien
   return {
     pool: poolOf(pool),
     meaningOf,
-    casts: { id: 'pg_catalog.int8', others: 'pg_catalog.text' },
     async look(client) {
       const { rows } = await client.query(lookAt, [table.name, table.names]);
       return rows.map(columnOf);
@@ -35,7 +34,7 @@ export function postgresServer(pool: PostgresPool, table: Table): Server<PgClien
     sqlOf: (columns) => statementsOf(table, columns),
     insert: (client, sql, rows) => insert(client, sql, rows, isPool(pool)),
     async select(client, { find, columns }, key) {
-      const values = key.map((value, i) => sent(value, columns[i]!.isJson));
+      const values = key.map((value, i) => sent(value, columns[i]));
       const { rows } = await client.query(find, values).catch((error) => {
         // No row has an id that the column cannot hold.
         if (error?.code === outOfRange) return { rows: [] };
@@ -49,7 +48,7 @@ export function postgresServer(pool: PostgresPool, table: Table): Server<PgClien
 
 async function insert(client: PgClient, sql: Statements, rows: Rows, isOwn: boolean) {
   if (isInTransaction(client)) throw new OpenTransaction();
-  const values = sql.columns.map(({ isJson }, i) => rows.map((row) => sent(row[i]!, isJson)));
+  const values = rows[0]!.map((_, i) => rows.map((row) => sent(row[i]!, sql.columns[i])));
   const notices: Message[] = [];
   const onNotice = (notice: Message) => notices.push(notice);
   let status: string | undefined;
@@ -98,11 +97,14 @@ function isUnreplicated({ message, routine }: Message): boolean {
  * the columns' types. Arrays of the usual two types are not cast: 10 % of an INSERT.
  */
 function statementsOf(table: Table, columns: readonly ServerColumn[]) {
-  const { name, key } = table;
-  const isUsual = columns.map(({ cast }) => /^pg_catalog\.(int8|text)$/.test(cast));
-  const arrays = columns.map(({ cast }, i) => `$${i + 1}::${isUsual[i] ? cast : 'text'}[]`);
-  const values = columns.map(({ cast }, i) => (isUsual[i] ? `new.v${i}` : `new.v${i}::${cast}`));
-  const aliases = columns.map((_, i) => `v${i}`);
+  const { name, names, key } = table;
+  const casts = names.map(
+    (column, i) => columns[i]?.cast ?? `pg_catalog.${column === 'id' ? 'int8' : 'text'}`,
+  );
+  const isUsual = casts.map((cast) => /^pg_catalog\.(int8|text)$/.test(cast));
+  const arrays = casts.map((cast, i) => `$${i + 1}::${isUsual[i] ? cast : 'text'}[]`);
+  const values = casts.map((cast, i) => (isUsual[i] ? `new.v${i}` : `new.v${i}::${cast}`));
+  const aliases = casts.map((_, i) => `v${i}`);
   const stored = key.map((column) => `plant.${column}`);
   const text = key.length > 1 ? `ROW(${stored.join(', ')})::text` : `${stored}::text`;
   const where = (value: (i: number) => string) =>
@@ -112,7 +114,7 @@ function statementsOf(table: Table, columns: readonly ServerColumn[]) {
   const order = `${key.map((_, i) => i + 1).join(', ')}${place && ', new.place'}`;
   const into = `INSERT INTO ${name} AS plant (${table.columns.join(', ')})`;
   const ending = `ON CONFLICT (${key.join(', ')}) DO NOTHING RETURNING ${text} AS key`;
-  const parameters = columns.map(({ cast }, i) => `$${i + 1}::text::${cast}`);
+  const parameters = casts.map((cast, i) => `$${i + 1}::text::${cast}`);
   return {
     columns,
     keyLength: key.length,
@@ -164,6 +166,8 @@ function columnOf({ name, cast, type, base, kind, modifier }: Record<string, unk
 }
 
 /** A value as it is sent to a column. */
-function sent(value: Value, isJson: boolean | undefined): string | null {
-  return isJson && value !== null && typeof value !== 'bigint' ? JSON.stringify(value) : textOf(value);
+function sent(value: Value, column: ServerColumn | undefined): string | null {
+  return column?.isJson && value !== null && typeof value !== 'bigint'
+    ? JSON.stringify(value)
+    : textOf(value);
 }

@@ -90,9 +90,8 @@ export class RowMaker<Caller> {
   }
 
   /** What `groupCommit` compares by `===`: `1`, `1n` and `'1'` are three. */
-  namespaceOf(context: StorageContext<Caller>): string {
-    return textOfAll(this.#values.get(context)!.slice(0, this.#spaces));
-  }
+  readonly namespaceOf = (context: StorageContext<Caller>): string =>
+    textOfAll(this.#values.get(context)!.slice(0, this.#spaces));
 
   rowsOf(plants: readonly NewPlant[], contexts: readonly StorageContext<Caller>[]): Rows {
     return plants.map((plant, i) => {
@@ -135,27 +134,30 @@ export function columnValue<Caller>(
   context: StorageContext<Caller>,
   isKey: boolean,
 ): Value {
-  const value = ofApp(() => get(context));
   // A unique index takes any number of nulls: two plants of one id.
-  if (isValue(value) && !(isKey && value === null)) return value;
-  ignoreRejection(value);
+  const isAllowed = (value: unknown) => isValue(value) && !(isKey && value === null);
   const allowed = 'a string without U+0000, a finite number, a bigint, a boolean or a valid Date';
-  const why = `the function of the column ${column} must return ${allowed}${isKey ? '' : ', or null'}`;
-  throw new RolledBack('apart', new TypeError(why));
+  const must = `the function of the column ${column} must return ${allowed}${isKey ? '' : ', or null'}`;
+  return ofApp(() => get(context), isAllowed, must);
 }
 
-/** @throws {RolledBack} `apart` if a function of the app throws */
-export function ofApp<T>(call: () => T): T {
+/**
+ * Calls a function of the app.
+ *
+ * @param must what to say of an invalid value
+ * @throws {RolledBack} `apart` if it throws or returns an invalid value
+ */
+export function ofApp<T>(call: () => T, isValid: (value: T) => boolean, must: string, cause?: unknown): T {
+  let value: T;
   try {
-    return call();
+    value = call();
   } catch (error) {
     throw new RolledBack('apart', error);
   }
-}
-
-/** What must not be a promise may be one that rejects, which would crash the process. */
-export function ignoreRejection(value: unknown): void {
+  if (isValid(value)) return value;
+  // It may be a promise that rejects, which would crash the process.
   Promise.resolve(value).catch(() => {});
+  throw new RolledBack('apart', new TypeError(must, { cause }));
 }
 
 function isValue(value: unknown): boolean {

@@ -1,14 +1,8 @@
-import {
-  type BatchCall,
-  type CreateOutcome,
-  type NewPlant,
-  RolledBack,
-  StorageBusy,
-} from '../../src/index.js';
-import { type Column, checkTrailingSpaces, inOrder, Unfit, UnusableTable } from './_columns.js';
+import { type BatchCall, type CreateOutcome, RolledBack, StorageBusy } from '../../src/index.js';
+import { type Column, checkTrailingSpaces, inOrder, Rejection, UnusableTable } from './_columns.js';
 import { Connector, type Pool } from './_connector.js';
 import type { Row, Rows } from './_rows.js';
-import { rejected, type SqlOptions, type StoredTable } from './_sql.js';
+import type { SqlOptions, StoredTable } from './_sql.js';
 import type { Table } from './_table.js';
 
 /**
@@ -41,15 +35,13 @@ export interface Server<Connection, Sql> {
   readonly pool: Pool<Connection>;
   /** What an error of a statement means; `isSent` is `false` if no plant was sent before it. */
   meaningOf(error: unknown, isSent: boolean): Meaning;
-  /** Of a table that shows no columns. */
-  readonly casts: { readonly id: string; readonly others: string };
   /**
    * Finds the columns of the table; none if there is no table.
    *
    * @throws {UnusableTable} if it would change or lose plants
    */
   look(connection: Connection): Promise<readonly ServerColumn[]>;
-  /** @param columns in the order of the table's */
+  /** @param columns in the order of the table's; none if it shows none */
   sqlOf(columns: readonly ServerColumn[]): Sql;
   insert(connection: Connection, sql: Sql, rows: Rows): Promise<CreateOutcome[]>;
   select(connection: Connection, sql: Sql, key: Row): Promise<Record<string, unknown> | undefined>;
@@ -73,7 +65,7 @@ export class ServerTable<Connection, Sql extends { readonly columns: readonly Co
     this.#connector = new Connector(server.pool, this.#timeoutMs);
   }
 
-  async insert(plants: readonly NewPlant[], rows: Rows, call: BatchCall): Promise<CreateOutcome[]> {
+  async insert(rows: Rows, call: BatchCall): Promise<CreateOutcome[]> {
     try {
       return await this.#onConnection(call, async (connection) => {
         const sql = await this.#sqlOn(connection);
@@ -82,14 +74,12 @@ export class ServerTable<Connection, Sql extends { readonly columns: readonly Co
         return this.server.insert(connection, sql, rows);
       });
     } catch (error) {
-      if (error instanceof UnusableTable) return plants.map(() => new RolledBack('apart', error));
+      if (error instanceof UnusableTable || error instanceof Rejection) throw error;
       // One create reports the app's mistake. The others are sent on another connection.
-      if (error instanceof OpenTransaction && plants.length > 1) {
-        return [error, ...(await this.insert(plants.slice(1), rows.slice(1), call))];
+      if (error instanceof OpenTransaction && rows.length > 1) {
+        return [error, ...(await this.insert(rows.slice(1), call))];
       }
-      const meaning = error instanceof Unfit ? 'rejected' : this.server.meaningOf(error, call.sent);
-      if (meaning === 'rejected') return rejected(error, plants, this.options.refuse);
-      throw classified(error, meaning, plants.length);
+      throw classified(error, this.server.meaningOf(error, call.sent), rows.length);
     }
   }
 
@@ -112,14 +102,7 @@ export class ServerTable<Connection, Sql extends { readonly columns: readonly Co
   }
 
   async #sqlOn(connection: Connection): Promise<Sql> {
-    const { casts } = this.server;
-    const assumed = (name: string) => ({
-      name,
-      type: '',
-      isExact: true,
-      cast: name === 'id' ? casts.id : casts.others,
-    });
-    return this.#known ?? (await this.#look(connection)) ?? this.server.sqlOf(this.table.names.map(assumed));
+    return this.#known ?? (await this.#look(connection)) ?? this.server.sqlOf([]);
   }
 
   /** Looks at the table: `undefined` if it shows nothing of itself. */
@@ -155,7 +138,7 @@ export class ServerTable<Connection, Sql extends { readonly columns: readonly Co
     } catch (error) {
       const cause = error ?? new Error('the driver failed without an error');
       // The connection has nothing to do with these.
-      if (!(cause instanceof Unfit)) failure = cause;
+      if (!(cause instanceof UnusableTable || cause instanceof Rejection)) failure = cause;
       throw cause;
     } finally {
       signal.removeEventListener('abort', onAbort);
@@ -164,9 +147,10 @@ export class ServerTable<Connection, Sql extends { readonly columns: readonly Co
   }
 }
 
-/** The error to throw to `groupCommit`, which retries what the database rolled back. */
+/** The error to throw. `groupCommit` retries what the database rolled back. */
 function classified(error: unknown, meaning: Meaning, count: number): unknown {
   if (error instanceof StorageBusy) return error;
+  if (meaning === 'rejected') return new Rejection(error);
   if (meaning === 'transient') return new RolledBack('together', error);
   if (meaning === 'expired') return new RolledBack('apart', error);
   // Alone it is no fault of the plant: it is retried until it times out.

@@ -1,5 +1,6 @@
 import {
   type BatchCall,
+  type CreateMany,
   type CreateOutcome,
   type GroupCommitOptions,
   groupCommit,
@@ -9,8 +10,8 @@ import {
   type PlantStorage,
   RolledBack,
 } from '../../src/index.js';
-import { plantOf } from './_columns.js';
-import { ignoreRejection, ofApp, type Row, RowMaker, type Rows } from './_rows.js';
+import { plantOf, Rejection, UnusableTable } from './_columns.js';
+import { ofApp, type Row, RowMaker, type Rows } from './_rows.js';
 import type { TableOptions } from './_table.js';
 
 /** The options of the SQL storages. */
@@ -49,8 +50,8 @@ export interface SqlStorage<Caller = unknown> extends PlantStorage<Caller> {
 
 /** A table of a database, by its rows. */
 export interface StoredTable {
-  /** @param plants one for each row */
-  insert(plants: readonly NewPlant[], rows: Rows, call: BatchCall): MaybePromise<CreateOutcome[]>;
+  /** @throws {Rejection | UnusableTable} if nothing was stored */
+  insert(rows: Rows, call: BatchCall): MaybePromise<CreateOutcome[]>;
   /** @param key the namespace's values and the id, which begin each row */
   find(key: Row): Promise<Record<string, unknown> | undefined>;
   create(): Promise<void>;
@@ -61,17 +62,24 @@ export function sqlStorage<Caller>(table: StoredTable, options: SqlOptions<Calle
   const { table: _, namespace: __, columns: ___, refuse, ...groupOptions } = options;
   if (refuse !== undefined && typeof refuse !== 'function') throw new TypeError('refuse must be a function');
   const rows = new RowMaker(options);
-  const { create } = groupCommit<Caller>(
-    (plants, contexts, call) => table.insert(plants, rows.rowsOf(plants, contexts), call),
-    { ...groupOptions, namespace: rows.isExtended ? (context) => rows.namespaceOf(context) : undefined },
-  );
+  const createMany: CreateMany<Caller> = async (plants, contexts, call) => {
+    try {
+      return await table.insert(rows.rowsOf(plants, contexts), call);
+    } catch (error) {
+      if (error instanceof UnusableTable) return plants.map(() => new RolledBack('apart', error));
+      if (!(error instanceof Rejection)) throw error;
+      return rejected(error.cause, plants, refuse);
+    }
+  };
+  const namespace = rows.isExtended ? rows.namespaceOf : undefined;
+  const { create } = groupCommit(createMany, { ...groupOptions, namespace });
   return {
     create: rows.isExtended ? async (plant, context) => create(plant, rows.prepare(context)) : create,
     find: async (id, context) => plantOf(id, await table.find(rows.keyOf(id, context))),
     async createTable() {
       if (!rows.isExtended) return table.create();
       throw new Error(
-        'createTable does not know the types of your columns: create the table with a migration, from what schemaOf returns',
+        'createTable knows no types of your columns: use a migration, from what schemaOf returns',
       );
     },
   };
@@ -82,15 +90,11 @@ export function sqlStorage<Caller>(table: StoredTable, options: SqlOptions<Calle
  *
  * @throws {RolledBack} if there are several, or `refuse` returns no text
  */
-export function rejected(
-  error: unknown,
-  [plant, ...others]: readonly NewPlant[],
-  refuse: Refuse | undefined,
-): CreateOutcome[] {
+function rejected(error: unknown, [plant, ...others]: readonly NewPlant[], refuse?: Refuse): CreateOutcome[] {
   if (!refuse || others.length > 0) throw new RolledBack('apart', error);
-  const text: unknown = ofApp(() => refuse(error, plant!));
-  if (typeof text === 'string') return [new PlantRefused(text, { cause: error })];
-  ignoreRejection(text);
-  const wrong = 'refuse must return a string or undefined, and must not be async';
-  throw new RolledBack('apart', text === undefined ? error : new TypeError(wrong, { cause: error }));
+  const isValid = (text: unknown) => text === undefined || typeof text === 'string';
+  const must = 'refuse must return a string or undefined, and must not be async';
+  const text = ofApp(() => refuse(error, plant!), isValid, must, error);
+  if (text === undefined) throw new RolledBack('apart', error);
+  return [new PlantRefused(text, { cause: error })];
 }

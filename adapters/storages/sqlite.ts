@@ -1,7 +1,7 @@
-import { type CreateOutcome, groupCommit, type NewPlant, RolledBack, StorageBusy } from '../../src/index.js';
-import { inOrder, outcomesOf, UnusableTable } from './_columns.js';
+import { type CreateOutcome, groupCommit, RolledBack, StorageBusy } from '../../src/index.js';
+import { inOrder, outcomesOf, Rejection, UnusableTable } from './_columns.js';
 import type { ColumnValue, Row, Rows } from './_rows.js';
-import { rejected, type SqlOptions, type SqlStorage, type StoredTable, sqlStorage } from './_sql.js';
+import { type SqlOptions, type SqlStorage, type StoredTable, sqlStorage } from './_sql.js';
 import { columnOf, dialect, jsonOf, sqlOf } from './_sqlite-table.js';
 import { schemaOfIn, Table } from './_table.js';
 
@@ -66,22 +66,6 @@ export function sqliteStorage<Caller = unknown>(
   return sqlStorage(new SqliteTable(database, new Table(dialect, options), options), options);
 }
 
-/** Runs `work` as soon as no other connection holds the lock, with the pauses and the timeout of a create. */
-async function whenFree<T>(work: () => T, { timeoutMs }: SqliteOptions<never>): Promise<T> {
-  let result!: T;
-  const attempt = (): CreateOutcome[] => {
-    try {
-      result = work();
-      return ['created'];
-    } catch (error) {
-      throw isBusy(error) ? new RolledBack('together', error) : error;
-    }
-  };
-  // groupCommit is what retries; the plant is never stored.
-  await groupCommit(attempt, { timeoutMs }).create({ id: 0n, name: '' }, undefined as never);
-  return result;
-}
-
 /** A table of a database that may have other connections, in this process and in others. */
 class SqliteTable implements StoredTable {
   /** Statements that have worked. libsql cannot reuse a statement that failed, so it comes back only after success. */
@@ -99,22 +83,21 @@ class SqliteTable implements StoredTable {
   }
 
   /** BEGIN around a single statement detects that the app has a transaction open. */
-  insert(plants: readonly NewPlant[], rows: Rows): CreateOutcome[] {
+  insert(rows: Rows): CreateOutcome[] {
     let step: 'begin' | 'insert' | 'commit' = 'begin';
     try {
       this.database.exec('BEGIN IMMEDIATE');
       step = 'insert';
       this.#look();
       const created = this.#all(this.#sql.insert, rows);
-      const stored = created.length < plants.length ? this.#all(this.#sql.stored, rows) : [];
+      const stored = created.length < rows.length ? this.#all(this.#sql.stored, rows) : [];
       step = 'commit';
       this.database.exec('COMMIT');
       return outcomesOf(rows, created, stored);
     } catch (error) {
       if (step !== 'begin') this.#rollBack();
       if (isBusy(error)) throw new RolledBack('together', error);
-      if (error instanceof UnusableTable) return plants.map(() => new RolledBack('apart', error));
-      if (step === 'insert') return rejected(error, plants, this.options.refuse);
+      if (step === 'insert') throw error instanceof UnusableTable ? error : new Rejection(error);
       // After a failed COMMIT the plants may or may not be stored.
       if (step === 'commit' || !/within a transaction/.test(String(error))) throw error;
       const why =
@@ -124,19 +107,29 @@ class SqliteTable implements StoredTable {
   }
 
   find(key: Row): Promise<Record<string, unknown> | undefined> {
-    const find = () => {
-      this.#look();
-      return this.#all(this.#sql.find, [key])[0];
-    };
-    return whenFree(find, this.options);
+    return this.#whenFree(() => this.#all(this.#sql.find, [key])[0]);
   }
 
   create(): Promise<void> {
-    const create = () => {
-      this.database.exec(this.table.schema);
-      this.#look();
+    return this.#whenFree(() => void this.database.exec(this.table.schema));
+  }
+
+  /** Runs `work` as soon as no other connection holds the lock, with the pauses and the timeout of a create. */
+  async #whenFree<T>(work: () => T): Promise<T> {
+    let result!: T;
+    const attempt = (): CreateOutcome[] => {
+      try {
+        this.#look();
+        result = work();
+        return ['created'];
+      } catch (error) {
+        throw isBusy(error) ? new RolledBack('together', error) : error;
+      }
     };
-    return whenFree(create, this.options);
+    // groupCommit is what retries; the plant is never stored.
+    const { timeoutMs } = this.options;
+    await groupCommit(attempt, { timeoutMs }).create({ id: 0n, name: '' }, undefined as never);
+    return result;
   }
 
   /** @throws {UnusableTable} if a column is missing, or would change the values that it is given */
