@@ -55,12 +55,13 @@ export class Connector<Connection> {
   #connect(): void {
     if (this.#waiting.size === 0) return;
     const [oldest, ...others] = this.#pending;
-    const isHung = oldest !== undefined && ageOf(others.at(-1) ?? oldest) >= hungMs;
+    const now = performance.now();
+    const isHung = oldest !== undefined && now - (others.at(-1) ?? oldest).startedAt >= hungMs;
     const isMissing = this.#pending.size < this.#waiting.size || (isHung && !this.pool.isFull());
     if (isMissing && this.#pending.size < maxPending) this.#begin();
     else if (isHung) {
       // Makes room for a new connect: aborts the oldest if it has timed out, otherwise the youngest of the others.
-      const isOver = ageOf(oldest) >= this.patienceMs;
+      const isOver = now - oldest.startedAt >= this.patienceMs;
       const victims = [...(isOver ? [oldest] : []), ...others.reverse()];
       const victim = victims.find(({ abort, isAborted }) => abort && !isAborted);
       if (victim) {
@@ -99,8 +100,4 @@ export class Connector<Connection> {
       this.#connect();
     });
   }
-}
-
-function ageOf({ startedAt }: Pending): number {
-  return performance.now() - startedAt;
 }

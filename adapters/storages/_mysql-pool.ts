@@ -29,7 +29,7 @@ interface CorePool {
   /** The connections, also while they connect. */
   readonly _allConnections?: {
     readonly length: number;
-    get?(i: number): { stream?: { destroy(error: Error): void } };
+    get?(i: number): { stream?: { destroy(error: Error): void } } | undefined;
   };
 }
 
@@ -39,8 +39,7 @@ export function poolOf(pool: MysqlPool): Pool<MysqlConnection> {
     connect() {
       const count = core._allConnections?.length ?? 0;
       const connection = (async () => pool.getConnection())();
-      const all = core._allConnections;
-      const stream = all && all.length > count ? all.get?.(count)?.stream : undefined;
+      const stream = core._allConnections?.get?.(count)?.stream;
       return { connection, abort: stream && (() => stream.destroy(new Error('the login did not end'))) };
     },
     isFull: () =>

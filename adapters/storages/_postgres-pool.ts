@@ -22,8 +22,8 @@ export interface PgClient extends PostgresPool {
   /** No documented members. */
   readonly connection?: {
     readonly stream?: { destroy(): unknown };
-    on?(event: 'readyForQuery', listener: (message: { status?: string }) => void): unknown;
-    off?(event: 'readyForQuery', listener: (message: { status?: string }) => void): unknown;
+    on?(event: 'readyForQuery', listener: (message: Message) => void): unknown;
+    off?(event: 'readyForQuery', listener: (message: Message) => void): unknown;
   };
   /** PGlite's. */
   isInTransaction?(): boolean;
@@ -35,6 +35,7 @@ export interface PgClient extends PostgresPool {
 export interface Message {
   readonly message?: string | undefined;
   readonly routine?: string | undefined;
+  readonly status?: string | undefined;
 }
 
 export function isPool(pool: PostgresPool): pool is PostgresPool & PgPool {

@@ -49,29 +49,25 @@ export function postgresServer(pool: PostgresPool, table: Table): Server<PgClien
 async function insert(client: PgClient, sql: Statements, rows: Rows, isOwn: boolean) {
   if (isInTransaction(client)) throw new OpenTransaction();
   const values = rows[0]!.map((_, i) => rows.map((row) => sent(row[i]!, sql.columns[i])));
-  const notices: Message[] = [];
-  const onNotice = (notice: Message) => notices.push(notice);
-  let status: string | undefined;
-  const onReady = (message: { status?: string }) => {
-    status = message.status;
-  };
-  client.on?.('notice', onNotice);
-  if (!client.getTransactionStatus) client.connection?.on?.('readyForQuery', onReady);
+  const heard: Message[] = [];
+  const hear = (message: Message) => heard.push(message);
+  client.on?.('notice', hear);
+  if (!client.getTransactionStatus) client.connection?.on?.('readyForQuery', hear);
   const one = rows.length === 1 && values.map(([value]) => value);
   const inserting = client.query(one ? sql.insertOne : sql.insert, one || values).catch((error) => {
     throw error?.code === inFailedTransaction ? new OpenTransaction({ cause: error }) : error;
   });
   const { rows: created } = await inserting.finally(() => {
-    client.off?.('notice', onNotice);
-    client.connection?.off?.('readyForQuery', onReady);
+    client.off?.('notice', hear);
+    client.connection?.off?.('readyForQuery', hear);
   });
-  if (isInTransaction(client) || status === 'T') {
+  if (isInTransaction(client) || heard.some(({ status }) => status === 'T')) {
     // Nobody but the app may end the transaction of a connection that the app gave: there the plants are in doubt.
     if (!isOwn) throw new Error(new OpenTransaction().message);
     await client.query('ROLLBACK');
     throw new OpenTransaction();
   }
-  const unreplicated = notices.find(isUnreplicated);
+  const unreplicated = heard.find(isUnreplicated);
   if (unreplicated) throw new Error(`not replicated: ${unreplicated.message}`);
   if (created.length === rows.length) return outcomesOf(rows, created);
   return client.query(sql.stored, values.slice(0, sql.keyLength)).then(

@@ -8,18 +8,12 @@ export const dialect: Dialect = {
   text: 'TEXT',
 };
 
+/** By the affinity of its type, in SQLite's own order: REAL rounds ids, and what is no text changes names such as `007`. */
 export function columnOf({ name, type }: { readonly name: string; readonly type: string }): Column {
-  const affinity = affinityOf(type);
-  const isExact = name.toLowerCase() === 'id' ? affinity !== 'REAL' : /TEXT|NONE/.test(affinity);
-  return { name, type, isExact };
-}
-
-/** The affinity of a column, by the rules of SQLite: REAL rounds ids, and what is no text changes names such as `007`. */
-function affinityOf(type: string): 'INTEGER' | 'TEXT' | 'NONE' | 'REAL' | 'NUMERIC' {
-  if (/INT/i.test(type)) return 'INTEGER';
-  if (/CHAR|CLOB|TEXT/i.test(type)) return 'TEXT';
-  if (/BLOB|^$/i.test(type)) return 'NONE';
-  return /REAL|FLOA|DOUB/i.test(type) ? 'REAL' : 'NUMERIC';
+  const isInteger = /INT/i.test(type);
+  const isText = !isInteger && /CHAR|CLOB|TEXT|BLOB|^$/i.test(type);
+  const isReal = !isInteger && !isText && /REAL|FLOA|DOUB/i.test(type);
+  return { name, type, isExact: name.toLowerCase() === 'id' ? !isReal : isText };
 }
 
 /** One statement and one JSON text per batch, because a call into SQLite costs more than an insert. */
