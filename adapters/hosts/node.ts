@@ -33,27 +33,14 @@ export function toNode(
   return function plantStore(request, response, next) {
     if (!request.method || typeof response?.writeHead !== 'function')
       return void respondToMistake(request, response);
-    serve(handle, request, response, next);
+    const exchange = new Exchange(request, response, request, request);
+    respondTo(exchange, placeOf(request, next), handle, Boolean(next))
+      .then((plantResponse) => (plantResponse ? send(plantResponse, response) : passOn(next!)))
+      .catch((error) => (next ? passOn(next, error) : fail(error, response)));
   };
 }
 
 type Next = (error?: unknown) => void;
-
-async function serve(
-  handle: PlantHandler,
-  request: NodeRequest,
-  response: NodeResponse,
-  next?: Next,
-): Promise<void> {
-  try {
-    const exchange = new Exchange(request, response, request, request);
-    const plantResponse = await respondTo(exchange, placeOf(request, next), handle, Boolean(next));
-    if (plantResponse) return send(plantResponse, response);
-  } catch (error) {
-    return next ? passOn(next, error) : fail(error, response);
-  }
-  passOn(next!);
-}
 
 /** What the app throws in `next` is the app's error, not a rejection of our promise. */
 function passOn(next: Next, ...error: unknown[]): void {
