@@ -47,7 +47,7 @@ function endless(): { stream: ReadableStream<Uint8Array>; taken: () => number } 
 
 class OwnRequest extends Request {}
 
-test("a request without a signal, as Azure Functions' is", async () => {
+test("a request without a signal, as Azure Functions' is, creates, and nothing aborts", async () => {
   const signals: AbortSignal[] = [];
   const handle = createPlantStore(memoryStorage(), (token, { signal, request }) => {
     signals.push(signal, request.signal!);
@@ -86,12 +86,15 @@ const servers = [
   { host: 'Deno', rest: { remoteAddr: { hostname: '127.0.0.1' } } },
 ];
 
-test.each(servers)('hazard: a body without a declared length is counted on $host too', async ({ rest }) => {
-  const { stream, taken } = endless();
-  const response = await mounted()(requestOf(stream), rest);
-  expect(await (response as Response).json()).toMatchObject({ error: 40006 });
-  expect(taken()).toBeLessThan(2 ** 21);
-});
+test.each(servers)(
+  'hazard: toFetch counts a body without a declared length on $host too',
+  async ({ rest }) => {
+    const { stream, taken } = endless();
+    const response = await mounted()(requestOf(stream), rest);
+    expect(await (response as Response).json()).toMatchObject({ error: 40006 });
+    expect(taken()).toBeLessThan(2 ** 21);
+  },
+);
 
 test.each(servers)(
   'a declared body that comes straight from the server of $host is read at once, within the limit',
@@ -110,7 +113,7 @@ test.each(servers)(
   },
 );
 
-test('hazard: bytes that are not UTF-8 are refused, not replaced', async () => {
+test('hazard: toFetch rejects bytes that are not UTF-8, and does not replace them', async () => {
   const bytes = new Uint8Array([...new TextEncoder().encode('{"id":1,"name":"'), 0xff, 0x22, 0x7d]);
   const response = (await mounted()(requestOf(bytes))) as Response;
   expect(await response.json()).toMatchObject({ error: 40001 });
@@ -157,7 +160,7 @@ test.each([
   expect(await request.text()).toBe(plant);
 });
 
-test('what comes after the limit is read too, so that the client sees its answer', async () => {
+test('toFetch reads what comes after the limit too, so that the client sees its response', async () => {
   const { promise, resolve } = deferred();
   let left = 64;
   const stream = new ReadableStream<Uint8Array>({
@@ -177,7 +180,7 @@ describe('a refused upload that stalls', () => {
   const refused = { authorization: 'Bearer bad', connection: 'close' };
   const stalled = (cancel?: () => void) => new ReadableStream<Uint8Array>({ cancel: () => cancel?.() });
 
-  test('on a connection that closes: the answer is whole, and its end leaves the client time to read it', async () => {
+  test('gets a whole response on a connection that closes, whose end leaves the client time to read it', async () => {
     const response = (await mounted()(requestOf(stalled(), refused))) as Response;
     const begun = performance.now();
     const text = await response.text();
@@ -186,7 +189,7 @@ describe('a refused upload that stalls', () => {
     expect(performance.now() - begun).toBeGreaterThan(490);
   });
 
-  test('is cancelled in the end, and a source that fails at that harms nobody', async () => {
+  test('is cancelled in the end, and a source that fails to cancel harms nobody', async () => {
     const rejections: unknown[] = [];
     const onRejection = (reason: unknown) => rejections.push(reason);
     process.on('unhandledRejection', onRejection);
@@ -202,7 +205,7 @@ describe('a refused upload that stalls', () => {
     expect(rejections).toEqual([]);
   });
 
-  test('is none if there is no body: its answer ends at once', async () => {
+  test('ends its response at once if it has no body', async () => {
     const response = (await mounted()(requestOf(null, refused))) as Response;
     expect([response.status, response.headers.get('content-length')]).toEqual([401, null]);
   });
@@ -213,7 +216,7 @@ test('a request that has no body is body_not_json', async () => {
   expect(await response.json()).toMatchObject({ error: 40001 });
 });
 
-test("the request's signal is read only if the storage reads its signal, and fires it", async () => {
+test("toFetch reads the request's signal only if the storage reads its own, which then aborts with it", async () => {
   let asked = 0;
   const gone = new AbortController();
   const request = () => {
@@ -240,7 +243,7 @@ test("the request's signal is read only if the storage reads its signal, and fir
   expect(await aborted).toBe(true);
 });
 
-test('a create that waits for a batch is sent unless its client leaves; an AbortController is made for that one alone', async () => {
+test('a create that waits for a batch is sent unless its client disconnects, which alone costs an AbortController', async () => {
   const { storage, sent, begun, waits, end } = heldBatch();
   const fetch = mounted(storage);
   const client = new AbortController();
@@ -285,7 +288,7 @@ test.each([200, 404, 429])(
   },
 );
 
-test('a stream of endless empty chunks is refused at its timeout, and blocks nobody meanwhile', async () => {
+test('a stream of endless empty chunks times out, and blocks nobody meanwhile', async () => {
   const fetch = toFetch(createPlantStore(memoryStorage(), () => true, { timeoutMs: 50 }));
   const body = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(0)) });
   const headers = { authorization: 'Bearer good', 'content-type': 'application/json' };
@@ -304,7 +307,7 @@ describe('a body that the host has cut', () => {
     expect([response.status, await response.json()]).toMatchObject([400, { error: 40007 }]);
   });
 
-  test('and whose stream the host has errored: the response stays open for the client to read it', async () => {
+  test('and whose stream has failed leaves the response open for the client to read it', async () => {
     const stream = new ReadableStream({
       start(controller) {
         controller.enqueue(new TextEncoder().encode(plant.slice(0, 5)));

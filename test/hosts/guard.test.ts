@@ -252,12 +252,12 @@ describe.each(Object.entries(hosts))('on %s, a guarded route', (_host, make) => 
     expect(await send('/api/plants/9')).toMatchObject({ status: 200 });
   });
 
-  test('of POST reads the body', async () => {
+  test('reads the body of a POST', async () => {
     const response = await send('/api/notes', 'Bearer good', 'POST', '{"note":"ü"}');
     expect(response).toMatchObject({ status: 201, text: '{"note":"ü"}' });
   });
 
-  test('of POST rejects an upload without a token', async () => {
+  test('rejects an upload by POST without a token', async () => {
     const upload = JSON.stringify('x'.repeat(500_000));
     expect(await send('/api/notes', '', 'POST', upload)).toMatchObject({ status: 401 });
   });

@@ -36,7 +36,7 @@ export function contractOn({ basePath, others, quirks = {}, start }: Host): void
 
   test.each(ours)('$id: $title', (contractCase) => expectCase(contractCase, setup, client.send));
 
-  test.each(theirs)(`$id: $title, answered by ${others}`, async (contractCase) => {
+  test.each(theirs)(`$id: $title, where ${others} responds`, async (contractCase) => {
     const request = requestOf(contractCase, contractCase.request);
     // Some hosts refuse a content type without a body.
     if (!request.body) delete request.headers['content-type'];

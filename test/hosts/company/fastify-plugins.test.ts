@@ -92,7 +92,7 @@ test('a storage that is slower than the connection may be runs the onTimeout hoo
   expect(await timedOut).toBe(true);
 });
 
-test('compress, cors, helmet, rate-limit and under-pressure do to our route what they do to one by hand', async () => {
+test('the plugins compress, cors, helmet, rate-limit and under-pressure do to our route what they do to one by hand', async () => {
   const app = made();
   await app.register(compress, { threshold: 0 });
   await app.register(cors, { origin: 'https://shop.example' });

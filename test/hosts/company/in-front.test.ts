@@ -177,7 +177,7 @@ describe.each(apps)('on $name', ({ start }) => {
       };
     });
 
-  test.each(rows)('behind $what, a create becomes $becomes', async ({ meddle, body = é, becomes }) => {
+  test.each(rows)('a create behind $what becomes $becomes', async ({ meddle, body = é, becomes }) => {
     const answer = await send(Buffer.from(body), '/plants', token, meddled(meddle));
     if (typeof becomes === 'number') expect(errorOf(answer)).toBe(becomes);
     else expect(answer.text).toBe(`{"name":"${becomes}"}`);
@@ -185,7 +185,7 @@ describe.each(apps)('on $name', ({ start }) => {
   });
 
   test.each(rows)(
-    'behind $what, a create that comes in one packet becomes $becomes',
+    'a create behind $what that comes in one packet becomes $becomes',
     async ({ meddle: how, body = é, becomes }) => {
       meddle = how;
       const answer = await send(Buffer.from(body), '/plants', token);
@@ -200,7 +200,7 @@ describe.each(apps)('on $name', ({ start }) => {
     },
   );
 
-  test.each(rows)('behind $what, a refusal is a 401', async ({ meddle, body = é }) => {
+  test.each(rows)('a wrong token behind $what is a 401', async ({ meddle, body = é }) => {
     const answer = await send(Buffer.from(body), '/plants', 'Authorization: Bearer bad', meddled(meddle));
     expect(errorOf(answer)).toBe(40102);
   });
@@ -209,7 +209,7 @@ describe.each(apps)('on $name', ({ start }) => {
     ['/others', "the app's own path"],
     ['/%70lants', 'a path that routers take for ours'],
   ])(
-    'behind a data listener, a body that falls through to the app is complete, and flows: %s, %s',
+    'a body behind a data listener that falls through to the app is complete, and flows: %s, %s',
     async (path) => {
       let counted = 0;
       const seen = meddled((request) => {

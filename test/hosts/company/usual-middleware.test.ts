@@ -45,7 +45,7 @@ const host: Host = {
 describe('the contract table, with all of them in front', () => {
   contractOn(host);
 
-  test('they were in front: each request has its span', () => {
+  test('each request has its span, because they were in front', () => {
     expect(exporter.getFinishedSpans().map(({ name }) => name)).toContain('POST');
   });
 });

@@ -128,7 +128,7 @@ async function statusOf(running: Running): Promise<number> {
 }
 
 describe.each(onNodeHosts)('on $name', ({ start }) => {
-  test('headers that do not go together, such as Trailer with a length: a 500', async () => {
+  test('headers that do not go together, such as Trailer with a length, become a 500', async () => {
     const handle = createPlantStore(memoryStorage(), acceptTokens('good'));
     const running = await start(handle, (response) => response.setHeader('Trailer', 'X-Checksum'));
     expect(await statusOf(running)).toBe(500);
@@ -157,7 +157,7 @@ describe.each(onNodeHosts)('on $name', ({ start }) => {
   );
 });
 
-test('node:http: what the app has begun to answer meanwhile is left to it', async () => {
+test('toNode leaves a response alone that the app has begun meanwhile', async () => {
   const { start } = onNodeHosts[0]!;
   let response: ServerResponse | undefined;
   const handle: PlantHandler = async () => {
@@ -175,7 +175,7 @@ test('node:http: what the app has begun to answer meanwhile is left to it', asyn
   expect(told).toEqual([]);
 });
 
-test('node:http: a wrapper of handle that fails in the midst of an answer: the connection is cut', async () => {
+test('toNode cuts the connection if a wrapper of `handle` fails in the midst of a response', async () => {
   const { start } = onNodeHosts[0]!;
   const error = new Error('of the wrapper');
   let response: ServerResponse | undefined;

@@ -34,7 +34,7 @@ const info = { title: 'An app', version: '1.0.0' };
 describe.each(['3.0.3', '3.1.0'])("in the app's document, OpenAPI %s", (version) => {
   const options = { openapi: { openapi: version, info } };
 
-  test('the route has the body, each answer and what else the operation says', async () => {
+  test('the route has the body, each response and the rest of the operation', async () => {
     const document = await documentOf(undefined, options);
     expect(Object.keys(document.paths!)).toEqual(['/api/plants']);
     const operation = document.paths!['/api/plants']!.post!;
@@ -62,7 +62,7 @@ describe.each(['3.0.3', '3.1.0'])("in the app's document, OpenAPI %s", (version)
     expect(JSON.stringify(operation)).not.toContain('$ref');
   });
 
-  test('is valid to two validators', async () => {
+  test('the document is valid to two validators', async () => {
     const document = await documentOf(undefined, options);
     expect(await new Validator().validate(structuredClone(document))).toEqual({ valid: true });
     expect(await readme(structuredClone(document))).toMatchObject({ valid: true });
@@ -70,7 +70,7 @@ describe.each(['3.0.3', '3.1.0'])("in the app's document, OpenAPI %s", (version)
 });
 
 describe('what the app gives', () => {
-  test("a security scheme of the app's document is named", async () => {
+  test("the route names a security scheme of the app's document", async () => {
     const components = { securitySchemes: { token: { type: 'http' as const, scheme: 'bearer' } } };
     const document = await documentOf(
       { schema: { security: [{ token: [] }], tags: ['Garden'] } },
@@ -82,11 +82,11 @@ describe('what the app gives', () => {
     });
   });
 
-  test('hide keeps the route out of the document', async () => {
+  test('`hide` keeps the route out of the document', async () => {
     expect((await documentOf({ schema: { hide: true } })).paths).toEqual({});
   });
 
-  test("config is there for the app's hooks", async () => {
+  test("`config` is there for the app's hooks", async () => {
     const app = Fastify();
     onTestFinished(() => app.close());
     const routes: RouteOptions[] = [];
@@ -109,7 +109,7 @@ describe('what the app gives', () => {
 describe('the schema is there to be read, and decides nothing', () => {
   const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
 
-  test('a body that is not as it says gets our own answer', async () => {
+  test("a body that does not match the schema gets plant-store's own response", async () => {
     const app = await appWith();
     const send = async (payload: string) =>
       (await app.inject({ method: 'POST', url: '/api/plants', headers, payload })).json();

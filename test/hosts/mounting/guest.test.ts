@@ -156,11 +156,11 @@ describe.each(apps)('as a guest of $name', ({ start, basePath = '' }) => {
     expect([status, headers.get('access-control-allow-origin')]).toEqual([204, '*']);
   });
 
-  test("the app's 404 page is shown, whatever the credentials", async () => {
+  test('the app shows its 404 page, whatever the credentials', async () => {
     expect(await asked('GET', '/trees')).toMatchObject({ status: 404, text: 'no /api/trees here' });
   });
 
-  test("what the app throws goes to the app's error handler", async () => {
+  test("the app's error handler gets what the app throws", async () => {
     expect(await asked('POST', '/broken', rose)).toMatchObject({ status: 500, text: 'caught of the app' });
   });
 
@@ -243,7 +243,7 @@ describe('toFastify', () => {
     body: rose,
   } as const;
 
-  test('answers app.inject()', async () => {
+  test('responds to app.inject()', async () => {
     const { app } = await prepared();
     const answer = await app.inject(request);
     expect([answer.statusCode, answer.body]).toEqual([200, '{"name":"Rosa canina"}']);
@@ -255,13 +255,13 @@ describe('toFastify', () => {
     expect(ran).toEqual(['onRequest', 'onSend', 'onResponse']);
   });
 
-  test('answers a wrong Content-Type itself, before Fastify answers 415', async () => {
+  test('rejects a wrong Content-Type itself, before Fastify returns 415', async () => {
     const { app } = await prepared();
     const answer = await app.inject({ ...request, headers: { ...request.headers, 'content-type': 'a/b' } });
     expect(answer.json()).toMatchObject({ error: 40005 });
   });
 
-  test('works under nested prefixes, also with parameters, and under one that begins like the operation', async () => {
+  test('works under nested prefixes, with parameters, and under one that begins like the operation', async () => {
     const app = Fastify();
     onTestFinished(() => app.close());
     const plugin = toFastify(createPlantStore(memoryStorage(), acceptTokens('secret')), {});

@@ -40,7 +40,7 @@ afterEach(() => {
   printed.mockClear();
 });
 
-async function answerOf(server: Server, protocol = 'http:') {
+async function responseOf(server: Server, protocol = 'http:') {
   const { url, close } = await listen(server, protocol);
   onTestFinished(close);
   const client = clientOf(url);
@@ -63,7 +63,7 @@ const nodeHosts: Record<string, (mounted: unknown) => Server> = {
   'Koa 2': (mounted) => createServer(new Koa2App().use(wrong(mounted)).callback()),
 };
 
-describe.each(Object.entries(nodeHosts))('on %s, the answer says what to write', (host, serve) => {
+describe.each(Object.entries(nodeHosts))('a wrong mount on %s', (host, serve) => {
   const mistakes: [string, unknown, unless?: RegExp][] = [
     ['handle without an adapter', handle],
     ['toNode without a handler', toNode],
@@ -75,16 +75,16 @@ describe.each(Object.entries(nodeHosts))('on %s, the answer says what to write',
     ["Express's adapter", toExpress(handle), /^(node|Express)/],
   ];
   const made = mistakes.filter(([, , unless]) => !unless?.test(host));
-  test.each(made)('to %s', async (_mistake, mounted) => {
-    const { status, headers, text } = await answerOf(serve(mounted));
+  test.each(made)('of %s returns a 500 that says what to write', async (_mistake, mounted) => {
+    const { status, headers, text } = await responseOf(serve(mounted));
     expect([status, headers.get('content-type')]).toEqual([500, 'application/json']);
     expect(JSON.parse(text)).toEqual({ error: 50000, message: expect.stringMatching(advice) });
     expect(printed.mock.calls.flat()).toEqual([expect.stringMatching(advice)]);
   });
 });
 
-test('on node:http2, the answer says what to write', async () => {
-  const { text } = await answerOf(createHttp2(wrong(handle)), 'h2c:');
+test('the response on node:http2 says what to write', async () => {
+  const { text } = await responseOf(createHttp2(wrong(handle)), 'h2c:');
   expect(JSON.parse(text)).toEqual({ error: 50000, message: expect.stringMatching(advice) });
 });
 
@@ -93,7 +93,7 @@ describe('on Fastify', () => {
     ['handle', handle],
     ['toFastify', toFastify],
     ['toFetch', toFetch],
-  ])('a route that is %s alone answers what to write', async (_name, mounted) => {
+  ])('a route that is %s alone returns what to write', async (_name, mounted) => {
     const app = Fastify();
     onTestFinished(() => app.close());
     app.post('/api/plants', wrong(mounted));
@@ -111,12 +111,12 @@ describe('on Fastify', () => {
   });
 });
 
-describe('on a host that speaks Fetch, the host shows what to write', () => {
+describe('a host that speaks Fetch', () => {
   test.each<[string, unknown]>([
     ['handle', handle],
     ['toFetch', toFetch],
     ['toNode', toNode],
-  ])('%s alone', async (_name, mounted) => {
+  ])('shows what to write if it is given %s alone', async (_name, mounted) => {
     const request = () => new Request('http://localhost/api/plants', { method: 'POST', headers, body: rose });
     const call = async (...given: unknown[]) => wrong(mounted)(...given);
     // As Bun, Deno, Workers and Next call it.
@@ -136,12 +136,12 @@ describe('on a host that speaks Fetch, the host shows what to write', () => {
     }
 
     const listener = getRequestListener(wrong(mounted)) as RequestListener;
-    expect((await answerOf(createServer(listener))).status).toBe(500);
+    expect((await responseOf(createServer(listener))).status).toBe(500);
     expect(String(printed.mock.calls[0]?.[0])).toMatch(advice);
   });
 });
 
-describe('an adapter that is given no handler throws at once', () => {
+describe('an adapter that is given no handler', () => {
   const adapters = { toNode, toExpress, toKoa, toFastify, toFetch };
   const values: [string, unknown][] = [
     ['nothing', undefined],
@@ -155,7 +155,7 @@ describe('an adapter that is given no handler throws at once', () => {
   const pairs = Object.entries(adapters).flatMap(([name, adapter]) =>
     values.map(([what, value]) => ({ name, adapter, what, value })),
   );
-  test.each(pairs)('$name: $what', ({ adapter, value }) => {
+  test.each(pairs)('throws at once: $name with $what', ({ adapter, value }) => {
     expect(() => adapter(wrong(value))).toThrow(TypeError);
     expect(() => adapter(wrong(value))).toThrow(advice);
     // Printed too where a host may have called it, as far as one can see: Fastify's has a second argument of its own.
@@ -163,15 +163,15 @@ describe('an adapter that is given no handler throws at once', () => {
   });
 });
 
-describe('handle takes a second argument that is no object', () => {
-  test('as Array.map gives it', async () => {
+describe('handle ignores a second argument', () => {
+  test('that Array.map gives it', async () => {
     const open: PlantHandler = createPlantStore(memoryStorage(), acceptTokens('secret'));
     const requests = ['1', '2', '2'].map((id) => ({ ...good, body: rose.replace('1', id) }));
     const answers = await Promise.all(requests.map(open));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 400]);
   });
 
-  test.each([null, undefined, '', 'key', 0, 7, true])('such as %s', async (second) => {
+  test.each([null, undefined, '', 'key', 0, 7, true])('that is no object, such as %s', async (second) => {
     expect((await wrong(createPlantStore(memoryStorage(), () => true))(good, second)).status).toBe(200);
   });
 });

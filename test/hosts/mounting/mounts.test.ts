@@ -204,14 +204,14 @@ test.each<[string, Serve]>([
   ]),
   ['koa-mount', (handle) => koa(mount('/api/plants/', toKoa(handle)))],
   ['Fastify', (handle) => fastify(handle, '/api/plants/')],
-])('%s at a path that ends in a slash answers there', async (_name, serve) => {
+])('%s at a path that ends in a slash creates there', async (_name, serve) => {
   const send = await opened(serve);
   expect(await send('/api/plants/')).toBe('created');
   expect(await send('/api/trees/')).toBe(404);
   expect(await send('/api/plants/x/')).toBe(404);
 });
 
-describe('hazard: a path that the app has not handed over is not taken', () => {
+describe('hazard: plant-store does not take a path that the app has not passed to it', () => {
   const own: express.RequestHandler = (_request, response) => void response.status(201).send('of the app');
   const on: express.RequestHandler = (_request, _response, next) => next();
 
@@ -436,7 +436,7 @@ describe('a POST that ends in /plants and is lost', () => {
       "set basePath to '/api'",
     ],
     ['Fastify', (handle) => fastify(handle, '/api'), '/api/plants', "set basePath to ''", '/v2'],
-  ])('%s: is warned of once, with what to write', async (_name, serve, path, advice, basePath) => {
+  ])('%s gives one warning, with what to write', async (_name, serve, path, advice, basePath) => {
     const send = await opened(serve, basePath);
     for (let i = 0; i < 3; i++) expect(await send(path)).toBe(404);
     expect(warnings.mock.calls).toEqual([
@@ -447,7 +447,7 @@ describe('a POST that ends in /plants and is lost', () => {
     ]);
   });
 
-  test('a path that no option can name is no reason to warn: clients can send any', async () => {
+  test('a path that no option can name gives no warning: clients can send any', async () => {
     const send = await opened((handle) => around(express().use(toExpress(handle))));
     for (const path of ['//plants', '/./plants', '/a/../plants', '/a%2fb/plants', '/a?/plants'])
       expect(await send(path), path).toBe(404);
@@ -456,7 +456,7 @@ describe('a POST that ends in /plants and is lost', () => {
     expect(warnings).toHaveBeenCalledOnce();
   });
 
-  test('what the app answers itself is no reason to warn, nor is another path or method', async () => {
+  test("the app's own response gives no warning, nor does another path or method", async () => {
     const app = () =>
       express().post('/trees/plants', (_request, response) => void response.send('of the app'));
     const send = await opened((handle) =>

@@ -420,12 +420,12 @@ async function turnsUntil(isReached: () => boolean, turns: number): Promise<void
   for (let i = 0; i < turns && !isReached(); i++) await turn();
 }
 
-it(`stores exactly what was sent, and answers every upload (SEED=${seed})`, async () => {
+it(`toNode stores exactly what was sent, and responds to every upload (SEED=${seed})`, async () => {
   const uploads = new Uploads();
   await runSchedules(3_000, (random) => uploads.run(random, inMemory, 20));
 }, 600_000);
 
-it(`does so over sockets (SEED=${seed})`, async () => {
+it(`toNode does so over sockets (SEED=${seed})`, async () => {
   const uploads = new Uploads();
   uploads.server.listen(0, '127.0.0.1');
   await once(uploads.server, 'listening');

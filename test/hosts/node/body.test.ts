@@ -106,7 +106,7 @@ describe('bodies on the wire', () => {
     },
   );
 
-  test('an error of the stream is enough, also if a stand-in for it never closes, and another harms nobody', async () => {
+  test('an error of the stream makes a body incomplete even if the stream never closes, and a second error harms nobody', async () => {
     const { open, plants, errors, calls } = await start();
     const wire = await open();
     await wire.write(raw([token, json, 'Content-Length: 99'], rose));

@@ -20,7 +20,7 @@ describe('headers and targets that only a raw socket can send', () => {
     expect(plants.size).toBe(0);
   });
 
-  test('one Authorization header is text to the verifier, as Node has it', async () => {
+  test('the verifier gets one Authorization header as text, as Node has it', async () => {
     const seen: unknown[] = [];
     const verifyToken: VerifyToken<boolean> = (_token, { request: { headers } }) => {
       seen.push((headers as { authorization?: unknown }).authorization);
@@ -33,7 +33,7 @@ describe('headers and targets that only a raw socket can send', () => {
     expect(seen).toEqual(['Bearer good']);
   });
 
-  test('headers whose names are as long as Authorization are no second token', async () => {
+  test('a header whose name is as long as Authorization is no second token', async () => {
     const { open } = await start();
     const wire = await open();
     await wire.write(raw(['Cache-Control: no-cache', token, 'If-None-Match: "x"', json], rose));
@@ -75,7 +75,7 @@ describe('headers and targets that only a raw socket can send', () => {
     expect(plants.size).toBe(status === 200 ? 1 : 0);
   });
 
-  test('an answer to HEAD has no body, so that the next answer is not taken for it', async () => {
+  test('a response to HEAD has no body, so that the next response is not taken for it', async () => {
     const { open } = await start();
     const wire = await open();
     await wire.write(raw([], '', { line: 'HEAD /plants HTTP/1.1' }) + raw([token, json], rose));

@@ -30,7 +30,7 @@ describe('HTTP/2', () => {
     return (await frames.next(frameTypes.data, stream)).payload.toString();
   }
 
-  test('an answer has no header that HTTP/2 forbids', async () => {
+  test('a response has no header that HTTP/2 forbids', async () => {
     const { port } = await start({ serve });
     const session = connect(`http://127.0.0.1:${port}`);
     onTestFinished(() => session.destroy());
@@ -40,7 +40,7 @@ describe('HTTP/2', () => {
     expect(Object.keys(headers).sort()).toEqual([':status', 'content-length', 'content-type', 'date']);
   });
 
-  test('refused uploads do not use up the window of the connection', async () => {
+  test('rejected uploads do not use up the window of the connection', async () => {
     const { port, plants } = await start({ serve });
     const session = connect(`http://127.0.0.1:${port}`);
     onTestFinished(() => session.destroy());
@@ -98,14 +98,14 @@ describe('HTTP/2', () => {
     },
   );
 
-  test('an oversized declared length is refused unread', async () => {
+  test('an oversized declared length is rejected unread', async () => {
     const { frames, calls } = await startHttp2({ bodyLimit: 100 });
     frames.headers(1, { ...fields, 'content-length': '101' });
     expect(errorOf({ text: await dataOf(frames, 1) })).toBe(40006);
     expect((await calls.next()).request.raw).toHaveProperty('readableDidRead', false);
   });
 
-  test('an upload over the limit is refused while the client still writes, and its stream is closed', async () => {
+  test('an upload over the limit is rejected while the client still writes, and its stream is closed', async () => {
     const { frames, plants, calls } = await startHttp2({ bodyLimit: 100 });
     frames.headers(1, fields);
     const { request } = await calls.next();
@@ -157,7 +157,7 @@ describe('HTTP/2', () => {
     expect(errors).toEqual([]);
   });
 
-  test('Expect: 100-continue under a checkContinue listener: one 100, none for a refused token', async () => {
+  test('Expect: 100-continue under a checkContinue listener gets one 100, and none for a rejected token', async () => {
     const { port } = await start({ serve: (listener) => serve(listener).on('checkContinue', listener) });
     const frames = await Frames.open(port);
     onTestFinished(() => frames.destroy());
@@ -175,7 +175,7 @@ describe('HTTP/2', () => {
     expect(headers(3)).toBe(2);
   });
 
-  test('Expect: 100-continue if Node answers it: one 100', async () => {
+  test('Expect: 100-continue gets one 100 if Node sends it', async () => {
     const { frames } = await startHttp2();
     frames.headers(1, { ...fields, expect: '100-continue' });
     await frames.next(frameTypes.headers, 1);

@@ -39,7 +39,7 @@ async function post(
 }
 
 describe.each(servers)('the signal of a request on %s', (name, serve) => {
-  test('fires when the client leaves; the AbortError of the storage is not reported', async () => {
+  test('aborts when the client disconnects, and the AbortError of the storage is not reported', async () => {
     const begun = deferred();
     const storage: PlantStorage = {
       create: (_plant, { signal }) =>
@@ -65,7 +65,7 @@ describe.each(servers)('the signal of a request on %s', (name, serve) => {
     expect(request.signal).toBe(request.signal);
   });
 
-  test('has fired already if it is first read after the client left', async () => {
+  test('has aborted already if it is first read after the client disconnected', async () => {
     const decision = deferred<boolean>();
     let aborted: boolean | undefined;
     const verifyToken: VerifyToken<boolean> = async (_token, context) => {
@@ -85,7 +85,7 @@ describe.each(servers)('the signal of a request on %s', (name, serve) => {
     expect(aborted).toBe(true);
   });
 
-  test('does not fire after the answer, although the connection closes', async () => {
+  test('does not abort after the response, although the connection closes', async () => {
     const signals: Signal[] = [];
     let closed: Promise<unknown> | undefined;
     const storage: PlantStorage = {

@@ -10,7 +10,7 @@ describe('after a refusal', () => {
   const refused = raw(['Authorization: Bearer bad', json], rose);
   const good = raw([token, json], rose);
 
-  test('a connection stays usable: 401, then a good request', async () => {
+  test('a connection stays usable after a 401', async () => {
     const { open } = await start();
     const wire = await open();
     await wire.write(refused);
@@ -76,7 +76,7 @@ describe('after a refusal', () => {
     },
   );
 
-  test('a client that waits for a 100 gets its answer at once, also if the connection is closed', async () => {
+  test('a client that waits for a 100 gets its response at once, even if the connection is closed', async () => {
     const answers: ServerResponse[] = [];
     const serve: Serve = (listener) =>
       createServer().on('checkContinue', (request, response) => {
@@ -109,7 +109,7 @@ describe('after a refusal', () => {
     expect(written).toBeLessThan(128);
   });
 
-  test('on a connection that closes, the answer is ended first, and a client that keeps its side open is cut', async () => {
+  test('the server ends the response first on a connection that closes, and then cuts off a client that keeps its side open', async () => {
     const sockets: Socket[] = [];
     const serve: Serve = (listener) =>
       createServer(listener).on('connection', (socket) => void sockets.push(socket));
@@ -124,7 +124,7 @@ describe('after a refusal', () => {
     await once(socket!, 'close');
   });
 
-  test('an upload that makes no progress for 500 ms is cut', async () => {
+  test('an upload that makes no progress for 500 ms is cut off', async () => {
     const { open } = await start();
     const wire = await open();
     const begun = performance.now();
@@ -135,7 +135,7 @@ describe('after a refusal', () => {
   });
 });
 
-test('without a next, a 404 names the path that came, so that a wrong mount shows itself', async () => {
+test('a 404 without a `next` names the path that came, so that a wrong mount shows itself', async () => {
   const { open } = await start({ options: { basePath: '/api' } });
   const wire = await open();
   await wire.write(raw([], '', { line: 'POST /v2/plants?secret HTTP/1.1' }));
