@@ -24,14 +24,18 @@ export const dialect: Dialect = {
 type Statements = ReturnType<typeof statementsOf>;
 
 export function postgresServer(pool: PostgresPool, table: Table): Server<PgClient, Statements> {
+  /** The app's own `lock_timeout` if it is shorter. Asked for once: to compare in each INSERT is 4 % of it. */
+  let patienceMs = 250;
   return {
     pool: poolOf(pool),
     meaningOf,
     async look(client) {
       const { rows } = await client.query(lookAt, [table.name, table.names]);
+      // ON CONFLICT waits for a rival transaction to end, but not for long, because a batch waits with it.
+      patienceMs = Math.min(Number(rows[0]?.patience) || 250, 250);
       return rows.map(columnOf);
     },
-    sqlOf: (columns) => statementsOf(table, columns),
+    sqlOf: (columns) => statementsOf(table, columns, patienceMs),
     insert: (client, sql, rows) => insert(client, sql, rows, isPool(pool)),
     async select(client, { find, columns }, key) {
       const values = key.map((value, i) => sent(value, columns[i]));
@@ -92,7 +96,7 @@ function isUnreplicated({ message, routine }: Message): boolean {
  * Parameters travel as text, because drivers and the app's own serializers change values of some types, and are cast to
  * the columns' types. Arrays of the usual two types are not cast: 10 % of an INSERT.
  */
-function statementsOf(table: Table, columns: readonly ServerColumn[]) {
+function statementsOf(table: Table, columns: readonly ServerColumn[], patienceMs: number) {
   const { name, names, key } = table;
   const casts = names.map(
     (column, i) => columns[i]?.cast ?? `pg_catalog.${column === 'id' ? 'int8' : 'text'}`,
@@ -105,9 +109,14 @@ function statementsOf(table: Table, columns: readonly ServerColumn[]) {
   const text = key.length > 1 ? `ROW(${stored.join(', ')})::text` : `${stored}::text`;
   const where = (value: (i: number) => string) =>
     stored.map((column, i) => `${column} = ${value(i)}`).join(' AND ');
-  // Sorted, so that two instances cannot deadlock. Of keys that only PostgreSQL takes for one, the first create wins.
-  const [ordinality, place] = key.length > 1 ? [' WITH ORDINALITY', ', place'] : ['', ''];
-  const order = `${key.map((_, i) => i + 1).join(', ')}${place && ', new.place'}`;
+  // Ids come sorted, so that two instances cannot deadlock; a namespace does not. Of keys that only PostgreSQL takes for
+  // one, the first create wins.
+  const isSorted = key.length === 1;
+  const [ordinality, place] = isSorted ? ['', ''] : [' WITH ORDINALITY', ', place'];
+  const order = isSorted ? '' : `ORDER BY ${key.map((_, i) => i + 1).join(', ')}, new.place `;
+  // Both settings end with the statement. The warning of `isUnreplicated` must not be filtered.
+  const verbosity = "set_config('client_min_messages', 'warning', true)";
+  const patience = `set_config('lock_timeout', '${patienceMs}', true)`;
   const into = `INSERT INTO ${name} AS plant (${table.columns.join(', ')})`;
   const ending = `ON CONFLICT (${key.join(', ')}) DO NOTHING RETURNING ${text} AS key`;
   const parameters = casts.map((cast, i) => `$${i + 1}::text::${cast}`);
@@ -117,7 +126,7 @@ function statementsOf(table: Table, columns: readonly ServerColumn[]) {
     insert: `${into}
 SELECT ${values.join(', ')} FROM unnest(${arrays.join(', ')})${ordinality} AS new (${aliases.join(', ')}${place}),
 (SELECT ${verbosity}, ${patience}) AS settings
-ORDER BY ${order} ${ending}`,
+${order}${ending}`,
     /** For one plant, whose values are no arrays: two thirds of the time. */
     insertOne: `${into}
 SELECT ${parameters.join(', ')} WHERE ${verbosity} <> '' AND ${patience} <> '' ${ending}`,
@@ -128,19 +137,11 @@ JOIN ${name} AS plant ON ${where((i) => values[i]!)}`,
   };
 }
 
-// ON CONFLICT waits for a rival transaction to end, but not for long, because a batch waits with it; an app's own
-// `lock_timeout` holds if it is shorter. The warning of `isUnreplicated` must not be filtered. Both settings end with the
-// statement.
-const verbosity = "set_config('client_min_messages', 'warning', true)";
-
-/** What `current_setting` shows, in the largest unit that fits. Without `?` and backslashes, which others may take for theirs. */
-const longerThan250ms = '^(0|[0-9]+(s|min|h|d)|(2[5-9]|[3-9][0-9])[0-9]ms|[0-9]{4,}ms)$';
-const patience = `set_config('lock_timeout', regexp_replace(current_setting('lock_timeout'), '${longerThan250ms}', '250ms'), true)`;
-
-/** Finds the columns of a table, and the types behind domains. */
+/** Finds the columns of a table, the types behind domains, and the session's `lock_timeout` in milliseconds. */
 export const lookAt = `SELECT a.attname AS name, quote_ident(n.nspname) || '.' || quote_ident(t.typname) AS "cast",
 format_type(a.atttypid, a.atttypmod) AS type, b.typname AS base, b.typtype AS kind,
-CASE WHEN t.typbasetype = 0 THEN a.atttypmod ELSE t.typtypmod END AS modifier
+CASE WHEN t.typbasetype = 0 THEN a.atttypmod ELSE t.typtypmod END AS modifier,
+(SELECT setting FROM pg_settings WHERE pg_settings.name = 'lock_timeout') AS patience
 FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid JOIN pg_namespace AS n ON n.oid = t.typnamespace
 JOIN pg_type AS b ON b.oid = CASE WHEN t.typbasetype = 0 THEN t.oid ELSE t.typbasetype END
 WHERE a.attrelid = to_regclass($1::text) AND a.attname = ANY ($2::text[])`;
