@@ -3,3 +3,6 @@
  * Draining a rejected upload takes 350 of them, so that the next request on its connection gets a response.
  */
 export const bundleBudget = 7_300;
+
+/** The most that a storage adds to a bundle that has `plant-store`, in bytes, minified and gzipped. */
+export const storageBudgets = { postgres: 6_050, mysql: 5_700, sqlite: 3_600, memory: 1_100 };
