@@ -34,7 +34,7 @@ function readExact({ request, response, parsed }: Exchange, limit: number): Retu
     throw new BodyError('body_incomplete');
   const isStream = typeof request.read === 'function';
   if (isStream && !request.readableDidRead && !request.readableEnded) {
-    return bufferedBody(request, response, limit) ?? readStream(request, response, limit);
+    return bufferedBody(request, response) ?? readStream(request, response, limit);
   }
   const isEnded = !isStream || request.readableEnded;
   const left = isStream && isEnded ? putBack(request, limit) : undefined;
@@ -89,10 +89,9 @@ const lostBytes =
   'request body already decoded, and may have lost bytes: register plant-store before whatever calls setEncoding or keeps the body as text';
 
 /** The whole body if it is already buffered, and no listener, encoding or 100-continue stands in the way. */
-function bufferedBody(request: NodeRequest, response: NodeResponse, limit: number) {
-  const isThere = request.complete && !response.stream && request.readableLength <= limit;
+function bufferedBody(request: NodeRequest, { stream }: NodeResponse) {
   const isPlain = request.readableFlowing === null && request.readableEncoding === null;
-  if (!isThere || !isPlain || request.headers.expect !== undefined) return undefined;
+  if (!request.complete || stream || !isPlain || request.headers.expect !== undefined) return undefined;
   return (request.read() ?? '') as Uint8Array | '';
 }
 

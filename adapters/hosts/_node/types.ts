@@ -14,7 +14,6 @@ export interface NodeRequest {
   readonly destroyed?: boolean;
   readonly readableDidRead: boolean;
   readonly readableFlowing: boolean | null;
-  readonly readableLength: number;
   readonly readableEnded: boolean;
   readonly readableEncoding: string | null;
   on(event: string, listener: Listener): unknown;
