@@ -11,6 +11,8 @@ interface Runtime {
   readonly example?: () => Promise<Program>;
   /** The mount and the `/inside` path, if a framework handles other paths and methods itself. */
   readonly within?: { readonly mount: string; readonly inside: string };
+  /** Whether the platform reads a body to its end before it calls the function. */
+  readonly readsBodies?: boolean;
 }
 
 /** Each row is a server on another runtime, and its example: to test a new runtime is to add a row and a file. */
@@ -39,14 +41,30 @@ const runtimes: readonly Runtime[] = [
     },
     within: { mount: '/api', inside: '/api/plants' },
   },
+  {
+    name: "Vercel's dev server, POST = toFetch(handle)",
+    start: () => startVercel('test/programs/runtimes/contract-next.ts'),
+    within: { mount: '/api', inside: '/api/plants' },
+    readsBodies: true,
+  },
+  {
+    name: "Vercel's dev server, export default toNode(handle)",
+    start: () => startVercel('test/programs/runtimes/contract-vercel.ts'),
+    within: { mount: '/api', inside: '/api/plants' },
+    readsBodies: true,
+  },
 ];
+
+async function startVercel(file: string): Promise<Program> {
+  return startOn('node22', 'test/programs/runtimes/vercel.ts', await bundle(file));
+}
 
 async function startWorker(file: string): Promise<Program> {
   // Miniflare 4 does not run on Node 20.
   return startOn('node22', 'test/programs/runtimes/miniflare.ts', await bundle(file));
 }
 
-describe.each(runtimes)('on $name', ({ start, example, within }) => {
+describe.each(runtimes)('on $name', ({ start, example, within, readsBodies = false }) => {
   const { mount, inside: insidePath } = within ?? { mount: '', inside: '/inside' };
   let program: Program;
   let url: string;
@@ -86,20 +104,23 @@ describe.each(runtimes)('on $name', ({ start, example, within }) => {
     });
   }
 
-  test('hazard: an upload that never ends is rejected as soon as it is too large', async () => {
-    const chunk = new Uint8Array(2 ** 16).fill(0x20);
-    let left = bodyLimit / chunk.length + 1;
-    // Then the client stops writing: a client that writes while the connection is cut may not read the response.
-    const body = new ReadableStream({
-      pull: (controller) => (left-- > 0 ? controller.enqueue(chunk) : new Promise(() => {})),
-    });
-    const headers = { authorization: `Bearer good.endless`, 'content-type': 'application/json' };
-    const answer = await fetch(`${url}${mount}/plants`, {
-      method: 'POST',
-      headers,
-      body,
-      duplex: 'half',
-    } as RequestInit);
-    expect(await answer.json()).toMatchObject({ error: 40006 });
-  });
+  test.skipIf(readsBodies)(
+    'hazard: an upload that never ends is rejected as soon as it is too large',
+    async () => {
+      const chunk = new Uint8Array(2 ** 16).fill(0x20);
+      let left = bodyLimit / chunk.length + 1;
+      // Then the client stops writing: a client that writes while the connection is cut may not read the response.
+      const body = new ReadableStream({
+        pull: (controller) => (left-- > 0 ? controller.enqueue(chunk) : new Promise(() => {})),
+      });
+      const headers = { authorization: `Bearer good.endless`, 'content-type': 'application/json' };
+      const answer = await fetch(`${url}${mount}/plants`, {
+        method: 'POST',
+        headers,
+        body,
+        duplex: 'half',
+      } as RequestInit);
+      expect(await answer.json()).toMatchObject({ error: 40006 });
+    },
+  );
 });

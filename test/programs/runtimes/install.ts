@@ -20,6 +20,7 @@ const packages = [
   'deno@2',
   'miniflare@4',
   'elysia@1',
+  '@vercel/node@24',
   'next@16',
   'react@19',
   'react-dom@19',
