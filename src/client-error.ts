@@ -2,7 +2,7 @@ import type { Plant } from './plant/plant.js';
 import type { ErrorNumber, Problem } from './problems.js';
 
 /**
- * Why a create failed. `message` is the server's own.
+ * Why a create failed. `message` is the server's own; `cause` is what `fetch` rejected with, if no response arrived.
  *
  * @example
  * ```ts
@@ -30,20 +30,18 @@ export class PlantError extends Error {
   declare readonly stored: 'no' | 'unknown';
   /** The time to wait before the next attempt in milliseconds, if the server said that another is safe. */
   declare readonly retryAfterMs: number | undefined;
-  /** What `fetch` rejected with, if no response arrived. */
-  declare readonly cause: unknown;
 
   /** @internal */
   constructor(status: number, json: ResponseJson, after: string | null | undefined, cause: unknown) {
     const error = Number(json.error);
     const problem = names[status]?.split(' ')[error - 100 * status] || undefined;
-    super(problem ? json.message : status ? `HTTP ${status}` : 'no response');
+    super(problem ? json.message : status ? `HTTP ${status}` : 'no response', { cause });
     const isOpen = problem ? [50000, 50001, 50302].includes(error) : status < 300 || status >= 500;
-    const stored = isOpen ? 'unknown' : 'no';
     // Seconds, or a date (RFC 9110 §10.2.3).
     const ms = Math.max(0, Number(after) * 1_000 || Date.parse(after!) - Date.now() || 0);
     const retryAfterMs = status === 503 && after ? ms : undefined;
-    Object.assign(this, { status, error: problem && error, problem, stored, retryAfterMs, cause });
+    const stored = isOpen ? 'unknown' : 'no';
+    Object.assign(this, { status, error: problem && error, problem, stored, retryAfterMs });
   }
 }
 

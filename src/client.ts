@@ -58,10 +58,7 @@ export function createPlantClient(baseUrl: string | { toString(): string }, opti
      * @throws {TypeError} if the id is neither a `bigint` nor a safe integer, or the token cannot be sent
      * @throws the signal's reason if `signal` aborts: the plant may or may not have been stored
      */
-    async create(
-      plant: ClientPlant,
-      { signal }: { readonly signal?: Signal | undefined } = {},
-    ): Promise<Plant> {
+    async create(plant: ClientPlant, { signal }: { signal?: Signal | undefined } = {}): Promise<Plant> {
       const body = toJson(plant);
       let stored: string | undefined;
       for (let attempt = 0; ; attempt++) {
