@@ -46,11 +46,11 @@ export class Table {
   /** @throws {TypeError} if a name is invalid */
   constructor(
     readonly dialect: Dialect,
-    { table = 'plants', namespace = {}, columns = {} }: TableOptions<never>,
+    { table = 'plants', namespace, columns }: TableOptions<never>,
   ) {
-    const spaces = Object.keys(namespace);
+    const spaces = Object.keys(namespace ?? {});
     this.name = quote('table', table, dialect, dialect.container);
-    this.names = [...spaces, ...members, ...Object.keys(columns)];
+    this.names = [...spaces, ...members, ...Object.keys(columns ?? {})];
     const isOwn = (name: string) => !Object.hasOwn(dialect.types, name);
     this.columns = this.names.map((name) => (isOwn(name) ? quote('a column', name, dialect) : name));
     this.key = this.columns.slice(0, spaces.length + 1);

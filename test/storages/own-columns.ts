@@ -337,11 +337,21 @@ export function itStoresOwnColumns(
     ['the id', { namespace: { id: () => 'x' } }],
     ['the name, in capitals', { columns: { Name: () => 'x' } }],
     ['a column of the namespace', { namespace: { tenant: () => 'x' }, columns: { tenant: () => 'x' } }],
-    ['no function', { namespace: { tenant: 'garden' } }],
-    ['a function instead of columns', { namespace: () => 'garden' }],
-    ['null', { columns: null }],
   ])('throws a TypeError at once for %s', (_, options) => {
     expect(() => database().storage(options as never)).toThrow(TypeError);
+  });
+
+  it.each([
+    ['a value instead of a function', { namespace: { tenant: 'garden' } }],
+    ['a function instead of columns', { namespace: () => 'garden' }],
+    ['a name instead of columns', { namespace: 'tenant' }],
+    ['null instead of columns', { namespace: null }],
+  ])('throws a TypeError at once for %s, and shows what to write', (_, options) => {
+    expect(() => database().storage(options as never)).toThrow(
+      new TypeError(
+        'namespace must be columns and their functions, such as { tenant: ({ caller }) => caller.tenant }',
+      ),
+    );
   });
 
   it('fails every create if the table lacks a column, by an error that names both', async () => {
