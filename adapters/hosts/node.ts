@@ -70,7 +70,7 @@ function placeOf(request: ExpressRequest, next: unknown): Place {
 }
 
 function send({ status, headers, body }: PlantResponse, response: NodeResponse): void {
-  // Another middleware, such as a timeout, may have answered.
+  // Another middleware, such as a timeout, may have responded.
   if (response.headersSent || response.writableEnded) return;
   // Not by `writeHead`: where no other header is set, `getHeaders`, from which loggers read, would not have them.
   for (const name in headers) response.setHeader(name, headers[name]!);

@@ -16,18 +16,20 @@ async function drainUpload(request: NodeRequest, response: NodeResponse): Promis
   const hasBody = !awaitsContinue(request, response);
   if (hasBody) await packetParsed();
   if (request.complete !== false) return void request.resume();
-  if (response.stream) return resetAfterAnswer(request, response.stream);
+  if (response.stream) return resetAfterResponse(request, response.stream);
   const chunks = request[Symbol.asyncIterator]();
-  const cutOff = () => cutOffAfterAnswer(request, response);
+  const cutOff = () => cutOffAfterResponse(request, response);
   const discarding = new Upload({ next: () => chunks.next(), return: cutOff }).discard();
+  const isLast =
+    response.shouldKeepAlive === false || /\bclose\b/i.test(`${response.getHeader('connection')}`);
   // Node destroys the socket after its last response, which is lost if the client still writes: so read first.
-  if (isLastAnswer(response) && hasBody) await discarding;
+  if (isLast && hasBody) await discarding;
 }
 
-/** Leaves the client some time to read the answer, and then destroys the connection. */
-function cutOffAfterAnswer(request: NodeRequest, response: NodeResponse): void {
+/** Leaves the client some time to read the response, and then destroys the connection. */
+function cutOffAfterResponse(request: NodeRequest, response: NodeResponse): void {
   const { socket } = request;
-  // Node calls it after its last answer.
+  // Node calls it after its last response.
   socket.destroySoon = () => socket.end();
   const cutOff = () => wait(lingerMs).then(() => request.destroy());
   if (response.writableFinished) cutOff();
@@ -35,19 +37,14 @@ function cutOffAfterAnswer(request: NodeRequest, response: NodeResponse): void {
 }
 
 /** HTTP/2 says in a frame that the rest is not needed, and keeps the connection (RFC 9113 §8.1). */
-function resetAfterAnswer(request: NodeRequest, stream: NonNullable<NodeResponse['stream']>): void {
+function resetAfterResponse(request: NodeRequest, stream: NonNullable<NodeResponse['stream']>): void {
   // Listen on the stream: the response's `finish` comes only after the close that we are about to make.
   stream.on('finish', () => {
-    // A turn later, because a close at once would overtake the frame that ends the answer.
+    // A turn later, because a close at once would overtake the frame that ends the response.
     endOfTurn().then(() => {
       stream.close(0);
       // Unread data would keep the stream open.
       request.resume();
     });
   });
-}
-
-/** Whether Node closes the connection after this answer. */
-function isLastAnswer(response: NodeResponse): boolean {
-  return response.shouldKeepAlive === false || /\bclose\b/i.test(String(response.getHeader('connection')));
 }

@@ -27,7 +27,12 @@ export class NodePlantRequest extends WithSignal implements PlantRequest {
   }
 
   getSignal(): Signal {
-    this.#signal ??= disconnectSignal(this.#response);
+    if (this.#signal) return this.#signal;
+    const controller = new AbortController();
+    const response = this.#response;
+    if (isDisconnected(response)) controller.abort();
+    else response.on('close', () => !response.writableEnded && controller.abort());
+    this.#signal = controller.signal;
     return this.#signal;
   }
 
@@ -42,13 +47,6 @@ function headersOf({ headers, rawHeaders }: NodeRequest): PlantRequest['headers'
   const authorization =
     rawHeaders?.filter((_value, i) => i % 2 === 1 && isAuthorization(rawHeaders[i - 1]!)) ?? [];
   return authorization.length > 1 ? { ...headers, authorization } : headers;
-}
-
-function disconnectSignal(response: NodeResponse): AbortSignal {
-  const controller = new AbortController();
-  if (isDisconnected(response)) controller.abort();
-  else response.on('close', () => !response.writableEnded && controller.abort());
-  return controller.signal;
 }
 
 /** Whether the client disconnected before its response was sent. */
