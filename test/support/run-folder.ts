@@ -6,16 +6,18 @@ import { root } from './root.js';
 /** A folder for what the tests of one run share, and the programs that they start. The packages of the repository are found from it. */
 export function runFolder(): string {
   if (!process.env.RUN_FOLDER) {
-    process.env.RUN_FOLDER = create();
-    process.once('exit', remove);
+    const folder = create();
+    process.env.RUN_FOLDER = folder;
+    process.once('exit', () => remove(folder));
   }
   return process.env.RUN_FOLDER;
 }
 
 /** Vitest's global setup: its workers do not live to remove the folder. */
 export default function setup(): () => void {
-  process.env.RUN_FOLDER = create();
-  return remove;
+  const folder = create();
+  process.env.RUN_FOLDER = folder;
+  return () => remove(folder);
 }
 
 function create(): string {
@@ -27,6 +29,6 @@ function create(): string {
   return folder;
 }
 
-function remove(): void {
-  rmSync(process.env.RUN_FOLDER!, { recursive: true, force: true });
+function remove(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
 }

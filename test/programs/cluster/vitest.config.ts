@@ -18,7 +18,7 @@ const config = mergeConfig(
         // Without its own moving lines.
         ['default', { summary: false }],
       ],
-      globalSetup: 'test/programs/cluster/install.ts',
+      globalSetup: ['test/programs/cluster/install.ts'],
       // One cluster at a time: on a small machine two would time out each other.
       fileParallelism: false,
       testTimeout: 180_000,
