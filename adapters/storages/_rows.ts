@@ -102,10 +102,11 @@ export class RowMaker<Caller> {
     });
   }
 
-  /** The first values of a row: those of the namespace, and the id. */
+  /** The first values of a row: those of the namespace, and the id. A replay is looked for where its create was sent. */
   keyOf(id: bigint, context: StorageContext<Caller>): Row {
-    const spaces = this.#own.slice(0, this.#spaces);
-    return [...spaces.map((column) => columnValue(column, context, true)), id];
+    const evaluate = (column: OwnColumn<Caller>) => columnValue(column, context, true);
+    const spaces = this.#values.get(context) ?? this.#own.slice(0, this.#spaces).map(evaluate);
+    return [...spaces.slice(0, this.#spaces), id];
   }
 }
 

@@ -221,8 +221,9 @@ export function itStoresOwnColumns(
     ]);
     expect([tenant.mock.calls.length, further.mock.calls.length]).toEqual([6, 6]);
     expect(onError.mock.calls.map(([error]) => error.cause.message)).toEqual(['a thorn', 'a thorn']);
-    // A replay finds the plant of its own tenant.
+    // A replay finds the plant of its own tenant, by the values of its create.
     expect(await post(0, 'a')).toBe(200);
+    expect([tenant.mock.calls.length, further.mock.calls.length]).toEqual([7, 7]);
   });
 
   it('a replay is compared with the plant of its own tenant', async () => {
