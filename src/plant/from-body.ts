@@ -15,6 +15,8 @@ export function plantOf(content: Content, limit: number): NewPlant {
 
 // `fatal`: otherwise an invalid byte would be stored as U+FFFD. The decoder also removes one leading BOM.
 const utf8 = new TextDecoder('utf-8', { fatal: true });
+// Much faster on Deno. It puts U+FFFD for an invalid byte, which a valid text may hold too: then the other one decides.
+const lossy = new TextDecoder();
 
 /** The text of a body: at most `limit` bytes of UTF-8, without a byte order mark. */
 function textOf(content: string | Uint8Array, limit: number): string {
@@ -26,7 +28,8 @@ function textOf(content: string | Uint8Array, limit: number): string {
   }
   const bytes = bytesOf(content, limit);
   try {
-    return utf8.decode(bytes);
+    const text = lossy.decode(bytes);
+    return text.includes('\ufffd') ? utf8.decode(bytes) : text;
   } catch {
     throw new Refusal('body_not_json');
   }
