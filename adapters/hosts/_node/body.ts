@@ -126,8 +126,9 @@ function readStream(request: NodeRequest, response: NodeResponse, limit: number)
       },
       // A client that vanishes makes an `error`, or only a `close`.
       close: onCut,
-      error: onCut,
     };
+    // Stays: an error that nobody hears would end the process.
+    request.on('error', onCut);
     for (const [event, listener] of Object.entries(listeners)) request.on(event, listener);
     if (awaitsContinue(request, response)) response.writeContinue();
     // Not `resume`: the stream does not flow if somebody in front listens to `readable`.

@@ -63,6 +63,16 @@ describe('a request without rawHeaders', () => {
     expect(await answered(request(), handle)).toMatchObject({ status: 200 });
   });
 
+  test('whose stream fails after its body was refused ends no process', async () => {
+    const handle = createPlantStore(memoryStorage(), acceptTokens('good'), { bodyLimit: 10 });
+    const request = Object.assign(new PassThrough(), { method: 'POST', url: '/plants', headers });
+    request.write(plant);
+    const answer = await answered(request, handle);
+    expect(JSON.parse(answer.text).error).toBe(40006);
+    // Without a listener this throws.
+    expect(() => request.emit('error', new Error('late'))).not.toThrow();
+  });
+
   test.each([
     [{ authorization: 'Bearer bad' }, 401, 40102],
     [headers, 400, 40001],
