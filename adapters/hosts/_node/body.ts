@@ -98,7 +98,9 @@ function bufferedBody(request: NodeRequest, { stream }: NodeResponse) {
 function readStream(request: NodeRequest, response: NodeResponse, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks = new ChunkCollector(limit);
+    let isReading = true;
     const stopListening = () => {
+      isReading = false;
       for (const [event, listener] of Object.entries(listeners)) request.off(event, listener);
     };
     const fail = (error: unknown) => {
@@ -117,7 +119,7 @@ function readStream(request: NodeRequest, response: NodeResponse, limit: number)
         }
       },
       readable() {
-        while (request.read() !== null);
+        while (isReading && request.read() !== null);
       },
       end() {
         if (request.aborted) return onCut();

@@ -73,6 +73,22 @@ describe('a request without rawHeaders', () => {
     expect(() => request.emit('error', new Error('late'))).not.toThrow();
   });
 
+  test('whose stream always has another chunk at once is refused at the limit', async () => {
+    const handle = createPlantStore(memoryStorage(), acceptTokens('good'));
+    let count = 0;
+    const endless = new Readable({
+      read() {
+        // The end is for a reader that never stops.
+        this.push(++count < 10_000 ? Buffer.alloc(2 ** 16, ' ') : null);
+      },
+    });
+    const request = Object.assign(endless, { method: 'POST', url: '/plants', headers });
+    const answer = await answered(request, handle);
+    expect(JSON.parse(answer.text).error).toBe(40006);
+    expect(count).toBeLessThan(100);
+    endless.destroy();
+  });
+
   test.each([
     [{ authorization: 'Bearer bad' }, 401, 40102],
     [headers, 400, 40001],
