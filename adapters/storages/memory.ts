@@ -25,7 +25,7 @@ export function memoryStorage<Caller = unknown>(
     rows.isExtended ? textOfAll(rows.keyOf(id, context)) : id;
   return {
     async create(plant, context) {
-      const key = keyOf(plant.id, context);
+      const key = keyOf(plant.id, rows.isExtended ? rows.prepare(context) : context);
       if (plants.has(key)) return 'taken';
       plants.set(key, plant);
       return 'created';

@@ -1,7 +1,7 @@
-import type { NewPlant } from 'plant-store';
+import { createPlantStore, type NewPlant } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { storageCases } from 'plant-store/testing';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 const contextOf = <Caller>(caller: Caller) => ({
   caller,
@@ -34,6 +34,20 @@ describe('memoryStorage with a namespace', () => {
       await expect(create({ id: 2n, name: 'Rosa' }, contextOf(tenant))).rejects.toMatchObject(rejects);
       await expect(find?.(2n, contextOf(tenant))).rejects.toMatchObject(rejects);
     }
+  });
+
+  it('calls its functions once a create, also if that is a replay', async () => {
+    const tenant = vi.fn(({ caller }: { caller: string }) => caller);
+    const storage = memoryStorage<string>(new Map(), { namespace: { tenant } });
+    const handle = createPlantStore(storage, () => 'garden', { acceptReplays: true });
+    const request = {
+      method: 'POST',
+      url: '/plants',
+      headers: { authorization: 'Bearer a', 'content-type': 'application/json' },
+      body: '{"id":1,"name":"Rosa"}',
+    };
+    expect([(await handle(request)).status, (await handle(request)).status]).toEqual([200, 200]);
+    expect(tenant).toHaveBeenCalledTimes(2);
   });
 
   it('throws a TypeError at once if the namespace has no functions', () => {
