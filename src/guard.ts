@@ -8,7 +8,7 @@ import {
   type PlantResponse,
 } from './http.js';
 import { checkOptions, type PlantStoreOptions, plantStoreRules } from './options.js';
-import { answerer, verifier } from './parties.js';
+import { guardedHandler, verifier } from './parties.js';
 import { handlerOf, type Operation } from './plant-store.js';
 import type { StorageContext } from './storage.js';
 
@@ -57,7 +57,7 @@ export function guard<Caller>(
       progress.enter(verifier);
       context.caller = callerOf(await verifyToken(token, context));
 
-      progress.enter(answerer);
+      progress.enter(guardedHandler);
       progress.respond(checked(await answer(request, context)));
     } catch (thrown) {
       progress.refuse(thrown);

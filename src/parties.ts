@@ -50,7 +50,7 @@ export const storageParty: Party = {
 };
 
 /** The function that a `guard` calls. */
-export const answerer: Party = {
+export const guardedHandler: Party = {
   name: 'the guarded handler',
   onThrow(thrown, isTimeout) {
     if (isTimeout) return new Refusal('timed_out', { message: guardTimedOut });

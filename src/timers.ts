@@ -24,9 +24,10 @@ export const systemClock: Clock = {
   atEndOfTurn: (task) => void nextMessage().then(nextMessage).then(task),
 };
 
-/** Calls back, as the executor of a promise does. */
-type Wait = (resolve: () => void) => void;
-let kept: Wait | undefined;
+/** The executor of a promise that resolves with the next message of a channel. */
+type Executor = (resolve: () => void) => void;
+
+let kept: Executor | undefined;
 
 /**
  * Resolves when the event loop delivers a message: Node has then parsed all of the packet that it is parsing. Not by
@@ -45,7 +46,7 @@ export function endOfTurn(): Promise<void> {
 }
 
 /** @param isForAll whether to keep it, because to open one costs ten times as much as to send a message */
-function openChannel(isForAll: boolean): Wait {
+function openChannel(isForAll: boolean): Executor {
   if (!Channel) return (resolve) => set(resolve, 0);
   const { port1, port2 } = new Channel();
   // Browsers and Workers have no `unref`; and on Workers what one request has opened must not wake another.
@@ -57,14 +58,14 @@ function openChannel(isForAll: boolean): Wait {
     for (const resolve of waiting.splice(0)) resolve();
   };
   Object.assign(port1, { onmessage });
-  const wait: Wait = (resolve) => {
+  const executor: Executor = (resolve) => {
     if (waiting.push(resolve) > 1) return;
     // Referenced only while somebody waits: otherwise it would keep the process alive.
     if (isKept) port1.ref();
     port2.postMessage(null);
   };
-  if (isKept) kept = wait;
-  return wait;
+  if (isKept) kept = executor;
+  return executor;
 }
 
 /** Resolves after `ms` milliseconds of real time, because test runners do not fake this timer. It keeps no process alive. */

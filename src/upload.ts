@@ -93,7 +93,7 @@ export class Upload {
   }
 }
 
-/** How long a refused client may go without progress, and may take to read its answer: milliseconds. */
+/** How long a refused client may go without progress, and may take to read its response: milliseconds. */
 export const lingerMs = 500;
 
 /**

@@ -9,7 +9,7 @@ export type Columns<Caller, Value> = {
 };
 
 /** A column of the app, and its function. */
-export type OwnColumn<Caller> = readonly [column: string, get: (context: StorageContext<Caller>) => Value];
+type OwnColumn<Caller> = readonly [column: string, get: (context: StorageContext<Caller>) => Value];
 
 export type Value = ColumnValue | null;
 
@@ -130,7 +130,7 @@ export function textOfAll(values: Row): string {
  *
  * @throws {RolledBack} `apart` if it throws, or returns what no column can hold: nothing is stored
  */
-export function columnValue<Caller>(
+function columnValue<Caller>(
   [column, get]: OwnColumn<Caller>,
   context: StorageContext<Caller>,
   isKey: boolean,

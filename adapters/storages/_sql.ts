@@ -79,7 +79,7 @@ export function sqlStorage<Caller>(table: StoredTable, options: SqlOptions<Calle
     async createTable() {
       if (!rows.isExtended) return table.create();
       throw new Error(
-        'createTable knows no types of your columns: use a migration, from what schemaOf returns',
+        'createTable does not know the types of your columns: write a migration from what schemaOf returns',
       );
     },
   };

@@ -31,7 +31,7 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
   #endedAt = 0;
   /** How long the last batch took, in milliseconds. */
   #tookMs = 0;
-  /** Before this nothing is sent, and before the other one no suspect. */
+  /** Nothing is sent before the first, and no suspect before the second. */
   #restUntil = 0;
   #suspectsRestUntil = 0;
   /** For the next create that times out, or sooner. One for all: a timer for each batch costs as much as a create. */
