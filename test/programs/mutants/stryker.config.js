@@ -3,7 +3,7 @@ export default {
   testRunner: 'vitest',
   vitest: { configFile: 'test/programs/mutants/vitest.config.ts', related: false },
   coverageAnalysis: 'perTest',
-  concurrency: 2,
+  concurrency: Number(process.env.MUTANTS_CONCURRENCY ?? 2),
   // Beside one and a half of the tests' own time. On a busy machine a shorter limit would count slow tests as a kill.
   timeoutMS: 5_000,
   // Stryker would load TypeScript, which it does not bring, to rewrite a file that no test needs.
