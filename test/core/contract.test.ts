@@ -2,8 +2,9 @@ import { createPlantStore } from 'plant-store';
 import { describe, expect, test } from 'vitest';
 import { type CompleteRequest, contractCases, contractSetup } from '../support/contract.js';
 import { expectCase } from '../support/expect-case.js';
+import { withIds } from '../support/titled.js';
 
-describe('the contract table, on the bare handler', () => {
+describe('the contract on the bare handler', () => {
   const setup = contractSetup();
   const handle = createPlantStore(setup.storage, setup.verifyToken, setup.options);
 
@@ -18,5 +19,5 @@ describe('the contract table, on the bare handler', () => {
     expect(ids.filter((id) => !/^[a-z0-9-]+$/.test(id))).toEqual([]);
   });
 
-  test.each(contractCases)('$id: $title', (contractCase) => expectCase(contractCase, setup, send));
+  test.each(withIds(contractCases))('%s', (_, contractCase) => expectCase(contractCase, setup, send));
 });

@@ -5,6 +5,7 @@ import { memoryStorage } from 'plant-store/memory';
 import { type FetchLike, hostCases } from 'plant-store/testing';
 import { describe, expect, test, vi } from 'vitest';
 import { contractCases } from '../published/host-cases.js';
+import { titled } from '../support/titled.js';
 
 /** A host with a fault, which changes each request or each response. */
 type Fault = (handle: PlantHandler) => PlantHandler;
@@ -25,7 +26,7 @@ async function failing(fault: Fault): Promise<string[]> {
   return failed;
 }
 
-test.each(casesOf())('$id: $name', ({ run }) => run());
+test.each(titled(casesOf(), ({ id, name }) => `${id}: ${name}`))('%s', (_, { run }) => run());
 
 test('the cases that need a storage or a verifier of this project are not published', () => {
   const ids = casesOf().map(({ id }) => id);

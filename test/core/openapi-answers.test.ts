@@ -10,6 +10,7 @@ import { type Problem, problems, Refusal } from '../../src/problems.js';
 import { type Client, clientOf } from '../support/client.js';
 import { type Answer, contractCases, contractSetup, requestOf } from '../support/contract.js';
 import { listen } from '../support/sockets.js';
+import { withIds } from '../support/titled.js';
 import { undocumented, validators } from './openapi-documented.js';
 
 const document = openapi();
@@ -25,7 +26,7 @@ describe('every response of the contract table, over a socket, is documented', (
   });
   afterAll(() => server.close());
 
-  it.each(contractCases)('$id: $title', async (contractCase) => {
+  it.each(withIds(contractCases))('%s', async (_, contractCase) => {
     const { before, request, expected } = contractCase;
     if (before)
       expect(undocumented(document, await client.send(requestOf(contractCase, before)))).toEqual([]);

@@ -42,9 +42,9 @@ describe('an invalid option is a TypeError at once, which names the option', () 
     acceptReplays: [0, 1, 'true', null, {}],
     onError: [null, 'console', {}, true],
   };
-  test.each(Object.entries(bad).flatMap(([name, values]) => values.map((value) => ({ name, value }))))(
-    '$name: $value',
-    ({ name, value }) => {
+  test.each(Object.entries(bad).flatMap(([name, values]) => values.map((value) => [name, value] as const)))(
+    '%s cannot be %o',
+    (name, value) => {
       expect(create({ [name]: value })).toThrow(TypeError);
       expect(create({ [name]: value })).toThrow(new RegExp(`^${name} must be `));
     },
@@ -127,9 +127,9 @@ describe('a valid option is accepted', () => {
     acceptReplays: [undefined, false, true],
     onError: [undefined, () => {}, async () => {}],
   };
-  test.each(Object.entries(good).flatMap(([name, values]) => values.map((value) => ({ name, value }))))(
-    '$name: $value',
-    ({ name, value }) => {
+  test.each(Object.entries(good).flatMap(([name, values]) => values.map((value) => [name, value] as const)))(
+    '%s can be %o',
+    (name, value) => {
       expect(create({ [name]: value })()).toBeTypeOf('function');
     },
   );

@@ -4,6 +4,7 @@ import { type Client, clientOf } from '../support/client.js';
 import { type ContractCase, contractCases, contractSetup, requestOf } from '../support/contract.js';
 import { expectCase } from '../support/expect-case.js';
 import type { Running } from '../support/sockets.js';
+import { titled, withIds } from '../support/titled.js';
 import { type Host, theApp } from './hosts.js';
 
 /** Declares the contract table as tests of one host. */
@@ -34,9 +35,9 @@ export function contractOn({ basePath, others, quirks = {}, start }: Host): void
     else ours.push(contractCase);
   }
 
-  test.each(ours)('$id: $title', (contractCase) => expectCase(contractCase, setup, client.send));
+  test.each(withIds(ours))('%s', (_, contractCase) => expectCase(contractCase, setup, client.send));
 
-  test.each(theirs)(`$id: $title, where ${others} responds`, async (contractCase) => {
+  test.each(withIds(theirs))(`%s, where ${others} responds`, async (_, contractCase) => {
     const request = requestOf(contractCase, contractCase.request);
     // Some hosts refuse a content type without a body.
     if (!request.body) delete request.headers['content-type'];
@@ -46,8 +47,11 @@ export function contractOn({ basePath, others, quirks = {}, start }: Host): void
     expect(setup.stored(contractCase)).toEqual([]);
   });
 
-  test.each(odd)('$id: this host makes it $quirk', async (contractCase) => {
-    const { status } = await client.send(requestOf(contractCase, contractCase.request));
-    expect(status).toBe(contractCase.quirk);
-  });
+  test.each(titled(odd, ({ id, quirk }) => `${id}: this host makes it ${quirk}`))(
+    '%s',
+    async (_, contractCase) => {
+      const { status } = await client.send(requestOf(contractCase, contractCase.request));
+      expect(status).toBe(contractCase.quirk);
+    },
+  );
 }

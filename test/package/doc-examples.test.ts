@@ -4,6 +4,7 @@ import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { entries } from '../../tsup.config.js';
 import { root } from '../support/root.js';
+import { titled } from '../support/titled.js';
 
 const config = ts.parseJsonConfigFileContent(
   ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile).config,
@@ -65,18 +66,25 @@ function docOf({ declaration }: Export): string {
 const blocksOf = (doc: string): string[] =>
   [...doc.matchAll(/```ts\n(.*?)```/gs)].map(([, block = '']) => block.replace(/^ *\* ?/gm, ''));
 
+const nameOf = ({ name, specifier }: Export) => `${name} of ${specifier}`;
+
 describe('every export', () => {
-  it.each(exported)('$specifier $name has a doc comment', (one) => {
+  it.each(titled(exported, nameOf))('%s has a doc comment', (_, one) => {
     expect(docOf(one)).toMatch(/^\/\*\*\s+(\*\s+)?[A-Z`]/);
   });
 
   const called = exported.filter(({ kind }) => kind === 'function' || kind === 'class');
-  it.each(called.filter((one) => !/@internal/.test(docOf(one))))('$specifier $name has an example', (one) => {
+  it.each(
+    titled(
+      called.filter((one) => !/@internal/.test(docOf(one))),
+      nameOf,
+    ),
+  )('%s has an example', (_, one) => {
     expect(blocksOf(docOf(one)).join()).toMatch(new RegExp(`\\b${one.name}\\b`));
   });
 });
 
-describe('every example in a doc comment compiles', () => {
+describe('an example compiles in the doc comment', () => {
   const examples = [...new Map(exported.map((one) => [one.declaration, one])).values()].flatMap((one) =>
     blocksOf(docOf(one)).map((block, i) => ({
       ...one,
@@ -86,7 +94,7 @@ describe('every example in a doc comment compiles', () => {
   );
   const diagnostics = check(new Map(examples.map(({ path, text }) => [path, text])));
 
-  it.each(examples)('$specifier $name', ({ path, text }) => {
+  it.each(titled(examples, nameOf))('of %s', (_, { path, text }) => {
     expect(diagnostics(path), text).toEqual([]);
   });
 

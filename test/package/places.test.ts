@@ -6,6 +6,7 @@ import { problems } from '../../src/problems.js';
 import { entries } from '../../tsup.config.js';
 import { examples } from '../support/examples.js';
 import { root } from '../support/root.js';
+import { titled } from '../support/titled.js';
 import { steps } from './request-picture.js';
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -102,9 +103,12 @@ describe('an adapter', () => {
     },
   } satisfies Record<Adapter['folder'], Places<Adapter>>;
 
-  it.each(adapters)('of $folder is in every place: $name', (adapter) => {
-    expect(forgotten<Adapter>(places[adapter.folder], adapter)).toEqual([]);
-  });
+  it.each(titled(adapters, ({ folder, name }) => `${name} of ${folder}`))(
+    '%s is in every place',
+    (_, adapter) => {
+      expect(forgotten<Adapter>(places[adapter.folder], adapter)).toEqual([]);
+    },
+  );
 
   it.each(['hosts', 'storages'] as const)('of %s that is missing in every place is reported', (folder) => {
     expect(forgotten<Adapter>(places[folder], { folder, name: 'abacus' })).toEqual(

@@ -6,6 +6,7 @@ import Koa from 'koa';
 import type { PlantHandler, PlantStorage } from 'plant-store';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { listen, type Running, raw, Wire } from '../../support/sockets.js';
+import { named } from '../../support/titled.js';
 import { json, rose, roseCreated, token } from '../node/server.js';
 
 /** The library, loaded anew: it keeps what is global when it loads. */
@@ -116,9 +117,9 @@ describe.each(['before', 'after'])('when timers were faked %s the library was lo
     return wires as [Wire, Wire, Wire];
   };
 
-  test.each(apps)(
-    "$name responds to creates, to refused requests and to the app's own routes",
-    async (app) => {
+  test.each(named(apps))(
+    "%s responds to creates, to refused requests and to the app's own routes",
+    async (_, app) => {
       const [wire, closing, stalled] = await started(app, ({ memoryStorage }) => memoryStorage());
       // The body comes in a packet of its own.
       await wire.write(raw([token, json, `Content-Length: ${rose.length}`]));

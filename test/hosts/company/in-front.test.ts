@@ -12,6 +12,7 @@ import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { listen, type Running, raw, Wire } from '../../support/sockets.js';
+import { named, titled } from '../../support/titled.js';
 import { errorOf, json, token } from '../node/server.js';
 
 type Meddle = (request: IncomingMessage & { rawBody?: unknown; body?: unknown }) => void;
@@ -137,7 +138,11 @@ const rows: readonly { what: string; meddle: Meddle; body?: string | Buffer; bec
   },
 ];
 
-describe.each(apps)('on $name', ({ start }) => {
+const outcomes = titled(rows, ({ what, becomes }) =>
+  typeof becomes === 'number' ? `${what} is rejected with ${becomes}` : `${what} stores "${becomes}"`,
+);
+
+describe.each(named(apps))('on %s', (_, { start }) => {
   const plants = new Map<bigint, NewPlant>();
   const errors: unknown[] = [];
   const handle = createPlantStore(memoryStorage(plants), acceptTokens('good'), {
@@ -177,33 +182,33 @@ describe.each(apps)('on $name', ({ start }) => {
       };
     });
 
-  test.each(rows)('a create behind $what becomes $becomes', async ({ meddle, body = é, becomes }) => {
+  test.each(outcomes)('a create behind %s', async (_, { meddle, body = é, becomes }) => {
     const answer = await send(Buffer.from(body), '/plants', token, meddled(meddle));
     if (typeof becomes === 'number') expect(errorOf(answer)).toBe(becomes);
     else expect(answer.text).toBe(`{"name":"${becomes}"}`);
     expect([...plants.values()]).toEqual(typeof becomes === 'string' ? [{ id: 1n, name: becomes }] : []);
   });
 
-  test.each(rows)(
-    'a create behind $what that comes in one packet becomes $becomes',
-    async ({ meddle: how, body = é, becomes }) => {
-      meddle = how;
-      const answer = await send(Buffer.from(body), '/plants', token);
-      if (typeof becomes === 'number') expect(errorOf(answer)).toBe(becomes);
-      else expect(answer.text).toBe(`{"name":"${becomes}"}`);
-      expect([...plants.values()]).toEqual(typeof becomes === 'string' ? [{ id: 1n, name: becomes }] : []);
-      const advice = expect.stringMatching(
-        /register plant-store before (whatever calls setEncoding|body parsers)/,
-      );
-      const told = becomes === 50003 ? [expect.objectContaining({ message: advice })] : [];
-      expect(errors).toEqual(told);
+  test.each(outcomes)('a create in one packet behind %s', async (_, { meddle: how, body = é, becomes }) => {
+    meddle = how;
+    const answer = await send(Buffer.from(body), '/plants', token);
+    if (typeof becomes === 'number') expect(errorOf(answer)).toBe(becomes);
+    else expect(answer.text).toBe(`{"name":"${becomes}"}`);
+    expect([...plants.values()]).toEqual(typeof becomes === 'string' ? [{ id: 1n, name: becomes }] : []);
+    const advice = expect.stringMatching(
+      /register plant-store before (whatever calls setEncoding|body parsers)/,
+    );
+    const told = becomes === 50003 ? [expect.objectContaining({ message: advice })] : [];
+    expect(errors).toEqual(told);
+  });
+
+  test.each(titled(rows, ({ what }) => what))(
+    'an invalid token behind %s is a 401',
+    async (_, { meddle, body = é }) => {
+      const answer = await send(Buffer.from(body), '/plants', 'Authorization: Bearer bad', meddled(meddle));
+      expect(errorOf(answer)).toBe(40102);
     },
   );
-
-  test.each(rows)('a wrong token behind $what is a 401', async ({ meddle, body = é }) => {
-    const answer = await send(Buffer.from(body), '/plants', 'Authorization: Bearer bad', meddled(meddle));
-    expect(errorOf(answer)).toBe(40102);
-  });
 
   test.each([
     ['/others', "the app's own path"],

@@ -1,6 +1,7 @@
 /** The hosts behind the proxies of production: the whole contract, and uploads that are refused. */
 import { describe } from 'vitest';
 import { describeUnless } from '../../support/obstacle.js';
+import { named } from '../../support/titled.js';
 import { honoHosts, hosts } from '../hosts.js';
 import { contractOn } from '../suite.js';
 import { eachIsAnswered } from '../uploads/refused-uploads.js';
@@ -14,7 +15,7 @@ for (const proxy of proxies) {
     const some =
       /^(node:http|Express 5, under a path|Koa 3, plain|Fastify 5, under a prefix|h3, by route|Hono, by route|Next, a route handler|NestJS|SvelteKit.*|Remix.*|whatwg.*)$/;
     const http1 = [...hosts, ...honoHosts].filter(({ name }) => some.test(name));
-    describe.each(http1.map((host) => behind(proxy, host)))('$name', (host) => {
+    describe.each(named(http1.map((host) => behind(proxy, host))))('%s', (_, host) => {
       eachIsAnswered(host, 2, 'keep-alive');
       eachIsAnswered(host, 12, 'keep-alive');
     });

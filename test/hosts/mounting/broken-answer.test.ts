@@ -16,6 +16,7 @@ import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { listen, type Running, raw, Wire } from '../../support/sockets.js';
+import { named } from '../../support/titled.js';
 import { json, rose, token } from '../node/server.js';
 
 /** The errors that the host's error handler, or without one the console, got. */
@@ -127,7 +128,7 @@ async function statusOf(running: Running): Promise<number> {
   return (await wire.answer()).status;
 }
 
-describe.each(onNodeHosts)('on $name', ({ start }) => {
+describe.each(named(onNodeHosts))('on %s', (_, { start }) => {
   test('headers that do not go together, such as Trailer with a length, become a 500', async () => {
     const handle = createPlantStore(memoryStorage(), acceptTokens('good'));
     const running = await start(handle, (response) => response.setHeader('Trailer', 'X-Checksum'));
@@ -194,7 +195,7 @@ test('toNode cuts the connection if a wrapper of `handle` fails in the midst of 
   expect(told).toEqual([error]);
 });
 
-describe.each([...onNodeHosts, ...fetchHosts])('on $name', ({ start }) => {
+describe.each(named([...onNodeHosts, ...fetchHosts]))('on %s', (_, { start }) => {
   const error = new Error('of the wrapper');
   test.each<[string, PlantHandler]>([
     ['rejects', async () => Promise.reject(error)],

@@ -18,6 +18,7 @@ import { toNode } from 'plant-store/node';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { clientOf } from '../../support/client.js';
 import { listen, type Running } from '../../support/sockets.js';
+import { named } from '../../support/titled.js';
 
 const rose = '{"id":1,"name":"Rosa canina"}';
 
@@ -128,7 +129,7 @@ const apps: readonly { name: string; start: Start; basePath?: string }[] = [
 
 declare const Reply: import('fastify').FastifyReply;
 
-describe.each(apps)('as a guest of $name', ({ start, basePath = '' }) => {
+describe.each(named(apps))('as a guest of %s', (_, { start, basePath = '' }) => {
   const started = async () => {
     const running = await start(createPlantStore(memoryStorage(), acceptTokens('secret'), { basePath }));
     onTestFinished(running.close);

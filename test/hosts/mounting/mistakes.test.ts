@@ -141,7 +141,7 @@ describe('a host that speaks Fetch', () => {
   });
 });
 
-describe('an adapter that is given no handler', () => {
+describe('an adapter throws at once', () => {
   const adapters = { toNode, toExpress, toKoa, toFastify, toFetch };
   const values: [string, unknown][] = [
     ['nothing', undefined],
@@ -153,9 +153,9 @@ describe('an adapter that is given no handler', () => {
     ['guard itself', guard],
   ];
   const pairs = Object.entries(adapters).flatMap(([name, adapter]) =>
-    values.map(([what, value]) => ({ name, adapter, what, value })),
+    values.map(([what, value]) => [name, what, adapter, value] as const),
   );
-  test.each(pairs)('throws at once: $name with $what', ({ adapter, value }) => {
+  test.each(pairs)('if %s is given %s instead of a handler', (_name, _what, adapter, value) => {
     expect(() => adapter(wrong(value))).toThrow(TypeError);
     expect(() => adapter(wrong(value))).toThrow(advice);
     // Printed too where a host may have called it, as far as one can see: Fastify's has a second argument of its own.

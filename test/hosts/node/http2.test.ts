@@ -12,6 +12,7 @@ import { memoryStorage } from 'plant-store/memory';
 import type { toNode } from 'plant-store/node';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { endStream, Frames, frameTypes } from '../../support/frames.js';
+import { named } from '../../support/titled.js';
 import { hosts } from '../hosts.js';
 import { errorOf, fields, rose, roseCreated, start } from './server.js';
 
@@ -74,9 +75,9 @@ describe('HTTP/2', () => {
     expect(await dataOf(frames, 3)).toBe(roseCreated.text);
   });
 
-  test.each(hosts.filter(({ name }) => /http2|HTTP\/2/.test(name)))(
-    "forty refused uploads on $name: each of Node's own streams ends and closes, and so does the session",
-    async ({ start: startHost }) => {
+  test.each(named(hosts.filter(({ name }) => /http2|HTTP\/2/.test(name))))(
+    "after forty rejected uploads on %s each of Node's own streams ends and closes, and so does the session",
+    async (_, { start: startHost }) => {
       const running = await startHost(createPlantStore(memoryStorage(), () => false));
       onTestFinished(running.close);
       const { host, pathname } = new URL(running.url);

@@ -14,6 +14,7 @@ import { clientOf } from '../../support/client.js';
 import { contractCases, contractSetup } from '../../support/contract.js';
 import { expectCase } from '../../support/expect-case.js';
 import { listen } from '../../support/sockets.js';
+import { withIds } from '../../support/titled.js';
 
 const plant = '{"id":9007199254740993,"name":"Rosa canina"}';
 const headers = { authorization: 'Bearer good', 'content-type': 'application/json' };
@@ -123,7 +124,7 @@ describe('a body that was put back as a stream', () => {
   const setup = contractSetup();
   const handle = createPlantStore(setup.storage, setup.verifyToken, setup.options);
 
-  test.each(contractCases)('$id: $title', async (contractCase) => {
+  test.each(withIds(contractCases))('%s', async (_, contractCase) => {
     const { url, close } = await listen(createServer(onVercel(toNode(handle))));
     onTestFinished(close);
     const client = clientOf(url);

@@ -23,17 +23,18 @@ import { toNode } from 'plant-store/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { clientOf } from '../../support/client.js';
 import { listen, type Running } from '../../support/sockets.js';
+import { titled } from '../../support/titled.js';
 import { type NextFiles, serveNext } from '../next.js';
 
 const bodies = {
-  'a small id': '{"id":1,"name":"Rosa"}',
-  'an id beyond 2^53': '{"id":9007199254740993,"name":"Rosa"}',
-  'not JSON': '{"id":1,"name":',
-  empty: '',
+  'a plant with a small id': '{"id":1,"name":"Rosa"}',
+  'a plant with an id beyond 2^53': '{"id":9007199254740993,"name":"Rosa"}',
+  'a body that is not JSON': '{"id":1,"name":',
+  'an empty body': '',
 };
 
-/** 200, or the number of the Error; `theirs` if the parser itself answers. */
-type Outcome = 200 | 40001 | 40002 | 50003 | 'theirs';
+/** 200, or the number of the Error; or the response of a parser that comes before. */
+type Outcome = 200 | 40001 | 40002 | 50003 | "the parser's own 400";
 
 const exact: readonly Outcome[] = [200, 200, 40001, 40001];
 const gone: readonly Outcome[] = [50003, 50003, 50003, 50003];
@@ -64,12 +65,12 @@ const expressRows = [
   { before: `${name}, nothing`, outcomes: exact, start: onExpress(make) },
   {
     before: `${name}, express.json()`,
-    outcomes: [200, 50003, 'theirs', 40001],
+    outcomes: [200, 50003, "the parser's own 400", 40001],
     start: onExpress(make, make.json()),
   },
   {
     before: `${name}, express.json({ verify }) that keeps rawBody`,
-    outcomes: [200, 200, 'theirs', 40001],
+    outcomes: [200, 200, "the parser's own 400", 40001],
     start: onExpress(make, make.json({ verify: keepBytes })),
   },
   {
@@ -144,12 +145,12 @@ const koaRows = [
     { before: `${name}, nothing`, outcomes: exact, start: onKoa() },
     {
       before: `${name}, koa-bodyparser, which keeps rawBody`,
-      outcomes: [200, 200, 'theirs', 40001],
+      outcomes: [200, 200, "the parser's own 400", 40001],
       start: onKoa(bodyParser()),
     },
     {
       before: `${name}, a parser that keeps the value alone`,
-      outcomes: [200, 50003, 'theirs', 40001],
+      outcomes: [200, 50003, "the parser's own 400", 40001],
       start: onKoa(bodyParser(), (context, next) => {
         delete (context.request as { rawBody?: unknown }).rawBody;
         return next();
@@ -174,12 +175,12 @@ const onNest = (options: { rawBody: boolean }) => async (handle: PlantHandler) =
 const nestRows: readonly Row[] = [
   {
     before: 'NestJS, its parser',
-    outcomes: [200, 50003, 'theirs', 40001],
+    outcomes: [200, 50003, "the parser's own 400", 40001],
     start: onNest({ rawBody: false }),
   },
   {
     before: 'NestJS, its parser with rawBody: true',
-    outcomes: [200, 200, 'theirs', 40001],
+    outcomes: [200, 200, "the parser's own 400", 40001],
     start: onNest({ rawBody: true }),
   },
 ];
@@ -203,7 +204,7 @@ const onRoute = (before: (request: Request) => unknown) =>
 const nextRows: readonly Row[] = [
   {
     before: "Next's pages parser",
-    outcomes: [200, 50003, 'theirs', 40001],
+    outcomes: [200, 50003, "the parser's own 400", 40001],
     start: onNext((handle) => ({ page: { default: toNode(handle) } })),
   },
   {
@@ -284,7 +285,7 @@ const fetchRows: readonly Row[] = [
 
 const rows = [...expressRows, ...koaRows, ...nestRows, ...nextRows, ...fetchRows];
 
-describe.each(rows)('behind $before', ({ outcomes, start }) => {
+describe.each(titled(rows, ({ before }) => before))('behind %s', (_, { outcomes, start }) => {
   const plants = new Map<bigint, NewPlant>();
   const told: Error[] = [];
   const handle = createPlantStore(memoryStorage(plants), acceptTokens('secret'), {
@@ -296,9 +297,9 @@ describe.each(rows)('behind $before', ({ outcomes, start }) => {
   });
   afterAll(() => running.close());
 
-  const cells = Object.entries(bodies).map(([what, body], i) => ({ what, body, outcome: outcomes[i]! }));
+  const cells = Object.entries(bodies).map(([what, body], i) => [what, outcomes[i]!, body] as const);
 
-  test.each(cells)('$what: $outcome', async ({ body, outcome }) => {
+  test.each(cells)('%s returns %s', async (_, outcome, body) => {
     plants.clear();
     told.length = 0;
     const { status, text } = await clientOf(running.url).send({
@@ -307,7 +308,7 @@ describe.each(rows)('behind $before', ({ outcomes, start }) => {
       headers: { authorization: 'Bearer secret', 'content-type': 'application/json' },
       body: new TextEncoder().encode(body),
     });
-    if (outcome === 'theirs') {
+    if (outcome === "the parser's own 400") {
       expect(status).toBe(400);
       expect(text).not.toContain('"error":4');
     } else if (outcome !== 200) {

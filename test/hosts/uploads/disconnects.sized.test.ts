@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { deferred } from '../../support/deferred.js';
 import { isHeavy } from '../../support/heavy.js';
 import type { Running } from '../../support/sockets.js';
+import { named } from '../../support/titled.js';
 import { type Host, honoHosts, hosts } from '../hosts.js';
 
 /** How many clients are connected at the same time. */
@@ -144,6 +145,6 @@ function openClients(url: string, kinds: readonly Moment[]): () => void {
   };
 }
 
-describe.each(isHeavy ? everyMount : oneOfEachAdapter)('on $name', (host) =>
+describe.each(named(isHeavy ? everyMount : oneOfEachAdapter))('on %s', (_, host) =>
   disconnectsOn(host, isHeavy && oneOfEachAdapter.includes(host) ? 10_000 : wave),
 );

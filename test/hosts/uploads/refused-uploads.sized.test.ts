@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { describe } from 'vitest';
 import { isHeavy } from '../../support/heavy.js';
 import { listen } from '../../support/sockets.js';
+import { named } from '../../support/titled.js';
 import { type Host, honoHosts, hosts } from '../hosts.js';
 import { eachIsAnswered, nextIsAnswered } from './refused-uploads.js';
 
@@ -29,7 +30,7 @@ const cutsUploads = ({ name }: Host) => name === 'Hapi';
 
 const mebibytes = isHeavy ? 12 : 2;
 
-describe.each(http1)('on $name', (host) => {
+describe.each(named(http1))('on %s', (_, host) => {
   // The app itself decides when to send the response and when to close.
   if (host !== byHand) eachIsAnswered(host, mebibytes, 'close');
   const isCut = cutsUploads(host) || (isHeavy && cutsLongUploads(host));

@@ -6,6 +6,7 @@ import { acceptTokens, createPlantStore } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Running } from '../../support/sockets.js';
+import { titled } from '../../support/titled.js';
 import type { Host } from '../hosts.js';
 
 const mebibyte = 2 ** 20;
@@ -87,9 +88,9 @@ const answered = (received: string) =>
 export function eachIsAnswered(host: Host, mebibytes: number, connection: 'close' | 'keep-alive'): void {
   const started = startedFor(host);
   const size = mebibytes * mebibyte;
-  test.each(refusals)(
-    `${mebibytes} MiB, Connection: ${connection}, refused for $why: 8 of 8 clients get the $status`,
-    async (refusal) => {
+  test.each(titled(refusals, ({ why, status }) => `get the ${status} if it is for ${why}`))(
+    `8 of 8 clients whose upload of ${mebibytes} MiB with Connection: ${connection} is rejected %s`,
+    async (_, refusal) => {
       const { url } = started();
       const request = [head(url, refusal, size, connection), upload(refusal, size)];
       const answers = await Promise.all(Array.from({ length: 8 }, () => answersTo(url, [request])));
@@ -102,9 +103,9 @@ export function eachIsAnswered(host: Host, mebibytes: number, connection: 'close
 export function nextIsAnswered(host: Host, mebibytes: number): void {
   const started = startedFor(host);
   const size = mebibytes * mebibyte;
-  test.each(refusals)(
-    `${mebibytes} MiB, refused for $why: the next request on the connection gets its response`,
-    async (refusal) => {
+  test.each(titled(refusals, ({ why }) => why))(
+    `a request after an upload of ${mebibytes} MiB that was rejected for %s gets its response`,
+    async (_, refusal) => {
       const { url } = started();
       const plant = Buffer.from(`{"id":${refusals.indexOf(refusal)},"name":"Rosa"}`);
       const answers = await answersTo(url, [

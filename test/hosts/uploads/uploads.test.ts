@@ -10,6 +10,7 @@ import { acceptTokens, createPlantStore } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Running } from '../../support/sockets.js';
+import { named } from '../../support/titled.js';
 import { type Host, honoHosts, hosts } from '../hosts.js';
 
 const all = [...hosts, ...honoHosts];
@@ -23,7 +24,7 @@ const cutsOff = ({ name }: Host) => !/^h3|^Next, a route|^Hono|^whatwg|^Remix|^S
 const head = (path: string, length: number, token = 'secret') =>
   `POST ${path}/plants HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
 
-describe.each(all)('an upload that is rejected early, on $name', (host) => {
+describe.each(named(all))('an upload that is rejected early, on %s', (_, host) => {
   let running: Running;
   beforeAll(async () => {
     running = await host.start(
@@ -33,9 +34,9 @@ describe.each(all)('an upload that is rejected early, on $name', (host) => {
   afterAll(() => running.close());
 
   test.each([
-    { what: 'a declared length', declared: true },
-    { what: 'no declared length', declared: false },
-  ])('a client that reads while it writes 100 MB, with $what, gets the 400', async ({ declared }) => {
+    ['a declared length', true],
+    ['no declared length', false],
+  ])('a client that reads while it writes 100 MB, with %s, gets the 400', async (_, declared) => {
     const answer = await uploadAndRead(running.url, 100, declared);
     expect([answer.status, JSON.parse(answer.text).error]).toEqual([400, 40006]);
   });
@@ -61,7 +62,7 @@ describe('an upload that never ends', () => {
     for (const host of cutOff) uploads.set(host, uploadUntilClosed(host));
   });
 
-  test.each(cutOff)('is cut off on $name', async (host) => {
+  test.each(named(cutOff))('is cut off on %s', async (_, host) => {
     expect(await uploads.get(host)).toBeLessThan(128);
   });
 });

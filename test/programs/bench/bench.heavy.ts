@@ -16,9 +16,9 @@ const short = rows('', root).filter(
   ({ pairs, runtime = 'node' }) => runtime === 'node' && /^(hosts|handles|json)/.test(pairs[0]![0]),
 );
 
-test.each(short.map(({ what, against, pairs }) => ({ what, against, pair: pairs[0]! })))(
-  'the row of $what against $against gives a figure',
-  async ({ pair: [baseline, ours] }) => {
+test.each(short.map(({ what, against, pairs }) => [what, against, pairs[0]!] as const))(
+  'the row of %s against %s gives a figure',
+  async (_what, _against, [baseline, ours]) => {
     const effort = { processes: 1, samples: 1, sampleMs: 20, warmUpMs: 20 };
     const { times } = await compare({ child, name: baseline }, { child, name: ours }, effort);
     expect(times.cost.median).toBeGreaterThan(0);

@@ -3,6 +3,7 @@ import { type Client, clientOf } from '../../support/client.js';
 import { bodyLimit, contractCases, faultsOf } from '../../support/contract.js';
 import { expectExactPlants } from '../../support/plants.js';
 import { type Program, urlOf } from '../../support/program.js';
+import { named, withIds } from '../../support/titled.js';
 import { bundle, bundleTo, startNext, startOn, stop } from './runtimes.js';
 
 interface Runtime {
@@ -64,7 +65,7 @@ async function startWorker(file: string): Promise<Program> {
   return startOn('node22', 'test/programs/runtimes/miniflare.ts', await bundle(file));
 }
 
-describe.each(runtimes)('on $name', ({ start, example, within, readsBodies = false }) => {
+describe.each(named(runtimes))('on %s', (_, { start, example, within, readsBodies = false }) => {
   const { mount, inside: insidePath } = within ?? { mount: '', inside: '/inside' };
   let program: Program;
   let url: string;
@@ -84,7 +85,7 @@ describe.each(runtimes)('on $name', ({ start, example, within, readsBodies = fal
 
   const ours = contractCases.filter(({ expected: { status } }) => !within || ![404, 405].includes(status));
 
-  test.each(ours)('$id: $title', async (contractCase) => {
+  test.each(withIds(ours))('%s', async (_, contractCase) => {
     const { id, expected, before, request } = contractCase;
     const { errors } = await inside(id);
     expect(await faultsOf(contractCase, client.send)).toEqual([]);
