@@ -40,7 +40,10 @@ test('a shared timer keeps the process alive only while a request waits', async 
   const first = startThousand();
   const underlying = started.mock.results[0]!.value as NodeJS.Timeout;
   expect(underlying.hasRef()).toBe(true);
+  const last = first.pop()!;
   for (const cancel of first) cancel();
+  expect(underlying.hasRef()).toBe(true);
+  last();
   expect(underlying.hasRef()).toBe(false);
   const second = startThousand();
   expect(underlying.hasRef()).toBe(true);
@@ -48,6 +51,20 @@ test('a shared timer keeps the process alive only while a request waits', async 
   expect(started).toHaveBeenCalledTimes(1);
   await vi.advanceTimersByTimeAsync(1000);
   expect(vi.getTimerCount()).toBe(0);
+});
+
+test('a shared timer needs no more than a number from setTimeout, as older Denos return', async () => {
+  const startTimer = globalThis.setTimeout;
+  vi.spyOn(globalThis, 'setTimeout').mockImplementation(((callback: () => void, ms?: number) => {
+    startTimer(callback, ms);
+    return 1;
+  }) as typeof setTimeout);
+  const timer = new SharedTimer();
+  const onTimeout = vi.fn();
+  timer.start(() => {}, 1000)();
+  timer.start(onTimeout, 1000);
+  await vi.advanceTimersByTimeAsync(2000);
+  expect(onTimeout).toHaveBeenCalledTimes(1);
 });
 
 test('a shared timer that fires early waits on', async () => {

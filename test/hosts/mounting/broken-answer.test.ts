@@ -2,7 +2,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import express from 'express';
 import express4 from 'express4';
-import Fastify from 'fastify';
+import Fastify, { type FastifyReply } from 'fastify';
 import { H3, toNodeHandler } from 'h3';
 import { Hono } from 'hono';
 import Koa from 'koa';
@@ -156,6 +156,75 @@ describe.each(named(onNodeHosts))('on %s', (_, { start }) => {
       expect([wire.rest, told]).toEqual(['', []]);
     },
   );
+});
+
+test('toKoa leaves the context alone if the app has responded meanwhile', async () => {
+  let response: ServerResponse | undefined;
+  const handle: PlantHandler = async () => {
+    response?.writeHead(503, { 'Content-Length': 8 }).end('too slow');
+    return { status: 200, headers: {}, body: '{}' };
+  };
+  const app = new Koa();
+  // A logger would count the bytes of a body that nobody gets.
+  const logged = new Promise((resolve) => {
+    app.use(async (context, next) => {
+      response = context.res;
+      await next();
+      resolve(context.body);
+    });
+  });
+  const wire = await wireTo(await listen(createServer(app.use(toKoa(handle)).callback())));
+  await wire.write(raw([token, json], rose));
+  expect((await wire.answer()).status).toBe(503);
+  expect(await logged).toBeUndefined();
+});
+
+describe('toFastify sends nothing, and Fastify has nothing to warn about,', () => {
+  const slow = { 'Content-Length': 8 };
+  test.each<[string, during: (reply: FastifyReply) => void, after: (raw: ServerResponse) => void]>([
+    ['if the app has responded', ({ raw }) => void raw.writeHead(503, slow).end('too slow'), () => {}],
+    [
+      'if the app has begun to respond',
+      ({ raw }) => void raw.writeHead(503, slow).write('too '),
+      (raw) => void raw.end('slow'),
+    ],
+    [
+      'if the app has taken the response over',
+      (reply) => void reply.hijack(),
+      (raw) => void raw.writeHead(503, slow).end('too slow'),
+    ],
+  ])('%s', async (_when, during, after) => {
+    const lines: string[] = [];
+    const app = Fastify({ logger: { level: 'warn', stream: { write: (line) => void lines.push(line) } } });
+    let reply: FastifyReply | undefined;
+    app.addHook('onRequest', async (_request, given) => {
+      reply = given;
+    });
+    const handle: PlantHandler = async () => {
+      during(reply!);
+      setImmediate(() => setImmediate(() => after(reply!.raw)));
+      return { status: 200, headers: {}, body: '{}' };
+    };
+    app.register(toFastify(handle));
+    await app.ready();
+    const wire = await wireTo(await listen(app.server));
+    await wire.write(raw([token, json], rose));
+    expect(await wire.answer()).toMatchObject({ status: 503, text: 'too slow' });
+    expect(lines).toEqual([]);
+  });
+});
+
+test('toNode sends no Content-Length with a 204 (RFC 9110 §8.6)', async () => {
+  const { start } = onNodeHosts[0]!;
+  const wire = await wireTo(
+    await start(
+      async () => ({ status: 204, headers: {}, body: '' }),
+      () => {},
+    ),
+  );
+  await wire.write(raw([token, json], rose));
+  const { status, headers } = await wire.answer({ bodyless: true });
+  expect([status, headers.get('content-length')]).toEqual([204, undefined]);
 });
 
 test('toNode leaves a response alone that the app has begun meanwhile', async () => {

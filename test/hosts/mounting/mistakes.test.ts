@@ -141,6 +141,11 @@ describe('a host that speaks Fetch', () => {
   });
 });
 
+test("Node's adapter says what to write if a host calls it with a Request alone", () => {
+  const request = new Request('http://localhost/api/plants', { method: 'POST', headers, body: rose });
+  expect(() => wrong(toNode(handle))(request)).toThrow(advice);
+});
+
 describe('an adapter throws at once', () => {
   const adapters = { toNode, toExpress, toKoa, toFastify, toFetch };
   const values: [string, unknown][] = [

@@ -7,6 +7,7 @@ import { createRequest, createResponse } from 'node-mocks-http';
 import { pinoHttp } from 'pino-http';
 import { acceptTokens, createPlantStore, type NewPlant, type PlantHandler } from 'plant-store';
 import { toExpress } from 'plant-store/express';
+import { type KoaContext, toKoa } from 'plant-store/koa';
 import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -98,6 +99,27 @@ describe('a request without rawHeaders', () => {
     const answer = await answered({ method: 'POST', url: '/plants', headers: given }, handle);
     expect([answer.status, JSON.parse(answer.text).error]).toEqual([status, error]);
   });
+});
+
+test.each<[string, object]>([
+  ['without an app', {}],
+  ['whose app has no list of middleware', { app: {} }],
+])('a Koa context of a test, %s, creates', async (_what, members) => {
+  const request = { method: 'POST', url: '/plants', headers };
+  const sent: object[] = [];
+  const context = {
+    req: request,
+    res: createResponse({ req: createRequest() }),
+    request: { body: plant },
+    originalUrl: '/plants',
+    headerSent: false,
+    set: (given: object) => void sent.push(given),
+    ...members,
+  };
+  const handle = createPlantStore(memoryStorage(), acceptTokens('good'));
+  await toKoa(handle)(context as unknown as KoaContext, async () => {});
+  expect(context).toMatchObject({ status: 200, body: '{"name":"Rosa canina"}' });
+  expect(sent).toEqual([{ 'content-type': 'application/json' }]);
 });
 
 /** What Vercel's runtime for Node does before it calls a function: it reads the body, and puts it back as another stream. */
