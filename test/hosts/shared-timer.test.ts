@@ -58,7 +58,7 @@ test('a shared timer needs no more than a number from setTimeout, as older Denos
   vi.spyOn(globalThis, 'setTimeout').mockImplementation(((callback: () => void, ms?: number) => {
     startTimer(callback, ms);
     return 1;
-  }) as typeof setTimeout);
+  }) as never);
   const timer = new SharedTimer();
   const onTimeout = vi.fn();
   timer.start(() => {}, 1000)();

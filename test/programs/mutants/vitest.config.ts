@@ -18,6 +18,8 @@ export default {
   test: {
     ...base.test,
     include,
+    // The slowest test takes two seconds; a mutant that hangs would wait for the usual half a minute.
+    testTimeout: 10_000,
     setupFiles: ['test/programs/mutants/setup.ts'],
     sequence: { sequencer: AsListed },
   },
