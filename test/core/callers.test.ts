@@ -137,7 +137,7 @@ describe('the storage', () => {
   });
 
   test.each(['stored', undefined, true])(
-    'returns %s, which is neither created nor taken: 50001, even if the plant is stored and replays are accepted',
+    'causes 50001 if it returns %s, which is neither created nor taken, even if the plant is stored and replays are accepted',
     async (outcome) => {
       const onError = vi.fn();
       const storage = {
@@ -178,17 +178,27 @@ describe('the storage', () => {
   });
 });
 
-describe('acceptReplays', () => {
+describe('with acceptReplays', () => {
   const first = '{"id":1,"name":"Rosa","tag":"rose"}';
   test.each([
-    ['the same text', first, first, 200],
-    ['the same plant, spelt otherwise', first, '{"tag":"rose","x":1,"name":"R\\u006fsa","id":1.0}', 200],
-    ['another name', first, '{"id":1,"name":"rosa","tag":"rose"}', 400],
-    ['another tag', first, '{"id":1,"name":"Rosa","tag":"Rose"}', 400],
-    ['no tag', first, '{"id":1,"name":"Rosa"}', 400],
-    ['no tag, twice', '{"id":1,"name":"Rosa"}', '{"id":1,"name":"Rosa"}', 200],
-    ['an empty tag is not no tag', '{"id":1,"name":"Rosa"}', '{"id":1,"name":"Rosa","tag":""}', 400],
-  ])('%s', async (_what, before, again, status) => {
+    ['returns 200 for the same text', first, first, 200],
+    [
+      'returns 200 for the same plant in another notation',
+      first,
+      '{"tag":"rose","x":1,"name":"R\\u006fsa","id":1.0}',
+      200,
+    ],
+    ['is taken if it has another name', first, '{"id":1,"name":"rosa","tag":"rose"}', 400],
+    ['is taken if it has another tag', first, '{"id":1,"name":"Rosa","tag":"Rose"}', 400],
+    ['is taken if it lacks the tag', first, '{"id":1,"name":"Rosa"}', 400],
+    ['returns 200 if neither has a tag', '{"id":1,"name":"Rosa"}', '{"id":1,"name":"Rosa"}', 200],
+    [
+      'is taken if it has an empty tag, and the stored plant has none',
+      '{"id":1,"name":"Rosa"}',
+      '{"id":1,"name":"Rosa","tag":""}',
+      400,
+    ],
+  ])('a second create %s', async (_what, before, again, status) => {
     const handle = createPlantStore(memoryStorage(), () => true, { acceptReplays: true });
     const original = await handle(request('x', before));
     expect(original.status).toBe(200);
@@ -198,7 +208,7 @@ describe('acceptReplays', () => {
     else expect(JSON.parse(answer.body).error).toBe(40003);
   });
 
-  test('is not set by default: a replay returns id_taken, and find is not called', async () => {
+  test('find is called; without it a replay is id_taken', async () => {
     const find = vi.fn();
     const handle = createPlantStore({ create: async () => 'taken', find }, () => true);
     expect(JSON.parse((await handle(request('x'))).body).error).toBe(40003);
@@ -206,19 +216,19 @@ describe('acceptReplays', () => {
   });
 
   test.each<[string, PlantStorage['find'], number]>([
-    ['a plant that was deleted since', async () => undefined, 40003],
+    ['is taken if the plant was deleted meanwhile', async () => undefined, 40003],
     [
-      'a tag of null, as databases have it',
+      'returns 200 if find returns a tag of null, as databases have it',
       async () => ({ id: 1n, name: 'Rosa canina', tag: null as never }),
       200,
     ],
     [
-      'a find that returns a plain value, because JavaScript users do',
+      'returns 200 if find returns a plain value, because JavaScript users do',
       (() => ({ id: 1n, name: 'Rosa canina' })) as never,
       200,
     ],
-    ['a find that fails', async () => Promise.reject(new Error('gone')), 50001],
-  ])('%s', async (_what, find, expected) => {
+    ['is 50001 if find fails', async () => Promise.reject(new Error('gone')), 50001],
+  ])('a replay %s', async (_what, find, expected) => {
     const onError = vi.fn();
     const storage: PlantStorage = { create: async () => 'taken', find };
     const answer = await createPlantStore(storage, () => true, { acceptReplays: true, onError })(
@@ -228,7 +238,7 @@ describe('acceptReplays', () => {
     expect(onError).toHaveBeenCalledTimes(expected >= 50000 ? 1 : 0);
   });
 
-  test('calls find with the exact id and the context of the create', async () => {
+  test('find gets the exact id and the context of the create', async () => {
     const find = vi.fn(async () => undefined);
     const create = vi.fn(async () => 'taken' as const);
     const handle = createPlantStore({ create, find }, () => 'caller', { acceptReplays: true });
@@ -249,7 +259,7 @@ describe('onError', () => {
     ],
     ['rejects', () => Promise.reject(new Error('of onError'))],
     ['never settles', () => new Promise(() => {})],
-    ['answers something', () => 'something'],
+    ['returns something', () => 'something'],
     [
       'returns a thenable that throws',
       () =>
@@ -269,11 +279,15 @@ describe('onError', () => {
   });
 
   test.each<[string, number, unknown]>([
-    ['a failure', 1, new Error('x')],
-    ['StorageBusy', 1, new StorageBusy()],
-    ['PlantRefused', 0, new PlantRefused('x')],
-    ['an AbortError although the client is there', 1, new DOMException('x', 'AbortError')],
-  ])('after %s is called %i times', async (_what, times, error) => {
+    ['is called once after a failure', 1, new Error('x')],
+    ['is called once after StorageBusy', 1, new StorageBusy()],
+    ['is not called after PlantRefused', 0, new PlantRefused('x')],
+    [
+      'is called once after an AbortError although the client is connected',
+      1,
+      new DOMException('x', 'AbortError'),
+    ],
+  ])('%s', async (_what, times, error) => {
     const onError = vi.fn();
     await createPlantStore(failing(error), () => true, { onError })(request('x'));
     expect(onError.mock.calls.map(([told]) => told)).toEqual(times === 1 ? [error] : []);

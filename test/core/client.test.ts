@@ -190,7 +190,7 @@ describe('the error of the client', () => {
       () => new Response(null, { status: 307, headers: { location: '/' } }),
       { message: 'HTTP 307', stored: 'no' },
     ],
-  ])('after %s has the status and no error code', async (_, response, expected) => {
+  ])('has the status and no error code after %s', async (_, response, expected) => {
     expect(await failed(respondWith(response()))).toMatchObject({
       error: undefined,
       problem: undefined,
@@ -198,7 +198,7 @@ describe('the error of the client', () => {
     });
   });
 
-  it('after a lost connection has status 0 and the cause', async () => {
+  it('has status 0 and the cause after a dropped connection', async () => {
     const cause = lost();
     expect(await failed(respondWith(cause))).toMatchObject({
       message: 'no response',
@@ -211,29 +211,49 @@ describe('the error of the client', () => {
   });
 });
 
-describe('the client retries', () => {
+describe('the client', () => {
   it.each<[string, object, readonly (() => Response | Error)[], number]>([
-    ['a 503 with a Retry-After', {}, [() => failure(50301, { 'retry-after': '1' }), created], 2],
+    ['retries a 503 with a Retry-After', {}, [() => failure(50301, { 'retry-after': '1' }), created], 2],
     [
-      'as often as it may',
+      'retries as often as the option retries says',
       { retries: 1 },
       [() => failure(50301, { 'retry-after': '0' }), () => failure(50301, { 'retry-after': '0' }), created],
       2,
     ],
-    ['three times by default', {}, Array(5).fill(() => failure(50301, { 'retry-after': '1' })), 4],
-    ['not a 503 without it', {}, [() => failure(50302), created], 1],
+    ['retries three times by default', {}, Array(5).fill(() => failure(50301, { 'retry-after': '1' })), 4],
+    ['does not retry a 503 without a Retry-After', {}, [() => failure(50302), created], 1],
     [
-      'not a 503 that asks for over a minute',
+      'does not retry a 503 that asks for over a minute',
       {},
       [() => failure(50301, { 'retry-after': '61' }), created],
       1,
     ],
-    ['no other status, even with it', {}, [() => failure(50001, { 'retry-after': '1' }), created], 1],
-    ['no 400', {}, [() => failure(40003), created], 1],
-    ['not if it may not', { retries: 0 }, [() => failure(50301, { 'retry-after': '1' }), created], 1],
-    ['no lost connection', {}, [lost, created], 1],
-    ['a lost connection if the server accepts replays', { acceptReplays: true }, [lost, lost, created], 3],
-    ['no other failure even then', { acceptReplays: true }, [() => failure(50001), created], 1],
+    [
+      'retries no other status, even with a Retry-After',
+      {},
+      [() => failure(50001, { 'retry-after': '1' }), created],
+      1,
+    ],
+    ['does not retry a 400', {}, [() => failure(40003), created], 1],
+    [
+      'does not retry if retries is 0',
+      { retries: 0 },
+      [() => failure(50301, { 'retry-after': '1' }), created],
+      1,
+    ],
+    ['does not retry after a dropped connection', {}, [lost, created], 1],
+    [
+      'retries after a dropped connection if the server accepts replays',
+      { acceptReplays: true },
+      [lost, lost, created],
+      3,
+    ],
+    [
+      'retries no other failure even if the server accepts replays',
+      { acceptReplays: true },
+      [() => failure(50001), created],
+      1,
+    ],
   ])('%s', async (_, options, responses, attempts) => {
     vi.useFakeTimers();
     const fetch = respondWith(...responses.map((make) => make()));
@@ -254,17 +274,20 @@ describe('the client retries', () => {
     ['0', 0.999, 999],
     [new Date('2026-01-01T00:00:10Z').toUTCString(), 0, 10_000],
     [new Date('2025-01-01T00:00:00Z').toUTCString(), 0.5, 500],
-  ])('after Retry-After: %s and a random part of a second (%f)', async (after, random, expected) => {
-    vi.useFakeTimers({ now: new Date('2026-01-01T00:00:00Z') });
-    vi.spyOn(Math, 'random').mockReturnValue(random);
-    const fetch = respondWith(failure(50301, { 'retry-after': after }), created());
-    const creating = createPlantClient('https://example.com', { token: 'secret', fetch }).create(ilex);
-    await vi.advanceTimersByTimeAsync(expected - 1);
-    expect(fetch).toHaveBeenCalledTimes(1);
-    await vi.advanceTimersByTimeAsync(1);
-    expect(fetch).toHaveBeenCalledTimes(2);
-    await creating;
-  });
+  ])(
+    'waits for Retry-After: %s and a random part of a second (%f) before it retries',
+    async (after, random, expected) => {
+      vi.useFakeTimers({ now: new Date('2026-01-01T00:00:00Z') });
+      vi.spyOn(Math, 'random').mockReturnValue(random);
+      const fetch = respondWith(failure(50301, { 'retry-after': after }), created());
+      const creating = createPlantClient('https://example.com', { token: 'secret', fetch }).create(ilex);
+      await vi.advanceTimersByTimeAsync(expected - 1);
+      expect(fetch).toHaveBeenCalledTimes(1);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(fetch).toHaveBeenCalledTimes(2);
+      await creating;
+    },
+  );
 
   it('reports the time after which another attempt is safe', async () => {
     expect(await failed(respondWith(failure(50301, { 'retry-after': '90' })))).toMatchObject({
@@ -324,7 +347,7 @@ describe('a signal', () => {
   });
 });
 
-it('is at most 1 200 bytes, minified and gzipped, and needs nothing but fetch', async () => {
+it('the client is at most 1 200 bytes, minified and gzipped, and needs nothing but fetch', async () => {
   const { outputFiles, metafile } = await build({
     entryPoints: [fileURLToPath(new URL('../../src/client.ts', import.meta.url))],
     bundle: true,

@@ -76,7 +76,7 @@ describe('the error code names the step that stalled', () => {
       {},
       /timed out after 1000 ms waiting for storage/,
     ],
-  ])('%s: %i', async (_who, error, parts, request, told) => {
+  ])('if it is %s, by %i', async (_who, error, parts, request, told) => {
     const { handle, onError } = open(parts);
     expect(await timed(handle({ ...good, ...request }))).toMatchObject({ after: 1000, error });
     expect(onError.mock.calls.map(([cause]) => [cause.name, cause.message])).toEqual(
@@ -101,7 +101,7 @@ describe('the error code names the step that stalled', () => {
     [false, undefined],
     [true, '1'],
   ])(
-    'Retry-After is sent only with acceptReplays, because only then is a retry safe: %s',
+    'Retry-After is sent only with acceptReplays (%s), because only then is a retry safe',
     async (acceptReplays, retryAfter) => {
       const { handle } = open({ create: never, find: never, acceptReplays });
       const { error, headers } = await timed(handle(good));
@@ -165,7 +165,7 @@ describe('an outcome after the timeout is dropped', () => {
           }),
         ),
     ],
-  ])('%s: onError is not called again, and no rejection is unhandled', async (_what, settle) => {
+  ])('if it is %s: onError is not called again, and no rejection is unhandled', async (_what, settle) => {
     const late = deferred<'created'>();
     const { handle, onError } = open({ create: () => late.promise });
     expect((await timed(handle(good))).error).toBe(50302);
@@ -345,7 +345,7 @@ describe('a client that disconnects', () => {
     },
   );
 
-  test('before the signal is read finds it aborted already', async () => {
+  test('has aborted the signal already if it is first read later', async () => {
     const { handle } = open({
       create: async (_plant, { signal }) => {
         expect(signal.aborted).toBe(true);

@@ -31,16 +31,16 @@ function open(answer: Answer, options: GuardOptions = {}) {
   return { handle, onError };
 }
 
-describe('a guard lets a valid token in', () => {
+describe('a guard that gets a valid token', () => {
   const ok = { status: 200, headers, body: '{}' };
   test.each<[string, Answer]>([
     ['at once', () => ok],
     ['later', async () => ok],
-  ])('and returns what the app returns %s', async (_when, answer) => {
+  ])('returns what the app returns %s', async (_when, answer) => {
     expect(await open(answer).handle(request)).toBe(ok);
   });
 
-  test('and passes the request, the caller and a signal', async () => {
+  test('passes the request, the caller and a signal to the app', async () => {
     const answer = vi.fn<Answer>((_request, { signal }) => ({ ...ok, body: String(signal.aborted) }));
     expect(await open(answer).handle(request)).toMatchObject({ body: 'false' });
     const [[given, context]] = answer.mock.calls as [Parameters<Answer>];
@@ -48,12 +48,12 @@ describe('a guard lets a valid token in', () => {
     expect(context).toMatchObject({ caller: { tenant: 'a' }, request });
   });
 
-  test('on any path and method, because the app mounts it at its route', async () => {
+  test('lets it in on any path and method, because the app mounts it at its route', async () => {
     const { handle } = open(() => ok);
     expect(await handle({ ...request, method: 'DELETE', url: '/anything' })).toBe(ok);
   });
 
-  test("and sends the app's own 404 without an error number", async () => {
+  test("sends the app's own 404 without an error number", async () => {
     const own = { status: 404, headers, body: '{"error":40402,"message":"No such plant."}' };
     const response = await open(() => own).handle(request);
     expect([response, response.error]).toEqual([own, undefined]);
@@ -65,7 +65,7 @@ test.each([40401, 40501])('a guard drops the error %d, which would pass the requ
   expect(await open(() => ({ ...own, error })).handle(request)).toEqual(own);
 });
 
-describe('a guard rejects every other request, as POST /plants does', () => {
+describe('a guard, as POST /plants does,', () => {
   const never = vi.fn();
   test.each<[string, PlantRequest['headers'], number, string | undefined]>([
     ['no token', {}, 40101, 'Bearer realm="plants"'],
@@ -78,8 +78,8 @@ describe('a guard rejects every other request, as POST /plants does', () => {
       40301,
       'error="insufficient_scope", scope="plants:read"',
     ],
-    ['an outage of verifyToken', { authorization: 'Bearer outage' }, 50002, undefined],
-  ])('%s', async (_what, given, error, challenge) => {
+    ['a token that verifyToken fails to check', { authorization: 'Bearer outage' }, 50002, undefined],
+  ])('rejects a request with %s', async (_what, given, error, challenge) => {
     const { handle, onError } = open(never);
     const response = await handle({ ...request, headers: given });
     expect(response).toMatchObject({ status: Math.trunc(error / 100), error });
@@ -90,7 +90,7 @@ describe('a guard rejects every other request, as POST /plants does', () => {
   });
 });
 
-describe('an error behind a guard becomes an Error', () => {
+describe('behind a guard', () => {
   const failure = new Error('inside');
   const fails = (error: unknown) => () => {
     throw error;
@@ -124,7 +124,7 @@ describe('an error behind a guard becomes an Error', () => {
       expect.any(TypeError),
     ],
     ['a status of 99', () => ({ status: 99, headers, body: '' }), 50000, expect.any(TypeError)],
-  ])('%s', async (_what, answer, error, cause) => {
+  ])('%s becomes an Error', async (_what, answer, error, cause) => {
     const { handle, onError } = open(answer);
     const response = await handle(request);
     expect(response).toMatchObject({ status: Math.trunc(error / 100), error });
@@ -163,7 +163,7 @@ test.each<[string, () => unknown, string]>([
   ],
   ['answer', () => guard(acceptTokens('a'), {} as never), 'answer must be a function'],
   [
-    'an option of createPlantStore',
+    'option, as one of createPlantStore,',
     () => guard(acceptTokens('a'), () => undefined as never, { bodyLimit: 1 } as never),
     'unknown option bodyLimit; the options are timeoutMs, onError',
   ],
@@ -172,6 +172,6 @@ test.each<[string, () => unknown, string]>([
     () => guard(acceptTokens('a'), () => undefined as never, { timeoutMs: -1 }),
     'timeoutMs must be an integer from 0 to 2147483647, got -1',
   ],
-])('an invalid argument or option is a TypeError at once: %s', (_what, make, message) => {
+])('a TypeError is thrown at once for an invalid %s', (_what, make, message) => {
   expect(make).toThrow(new TypeError(message));
 });

@@ -35,22 +35,26 @@ const boom = () => {
   throw new Error('boom');
 };
 
-describe('handle never rejects', () => {
+describe('handle never rejects:', () => {
   test.each<[string, number, unknown]>([
-    ['undefined', 50000, undefined],
-    ['null', 50000, null],
-    ['a string', 50000, 'POST /plants'],
-    ['an empty object', 50000, {}],
-    ['no headers', 50000, { ...good, headers: undefined }],
-    ['a url that is not a string', 50000, { ...good, url: 1 }],
-    ['a getter of the method that throws', 50000, throwing('method')],
-    ['a getter of the headers that throws', 50000, throwing('headers')],
-    ['a getter of the body that throws', 50003, throwing('body')],
-    ['a header lookup that throws', 50000, { ...good, headers: { get: boom } }],
-    ['a header that is a number', 40101, { ...good, headers: { ...good.headers, authorization: 7 } }],
-    ['a dictionary that throws', 50000, { ...good, headers: new Proxy({}, { get: boom, ownKeys: boom }) }],
-    ['a request whose every property throws', 50000, new Proxy({}, { get: boom })],
-  ])('%s: %i', async (_what, error, request) => {
+    ['that is undefined', 50000, undefined],
+    ['that is null', 50000, null],
+    ['that is a string', 50000, 'POST /plants'],
+    ['that is an empty object', 50000, {}],
+    ['without headers', 50000, { ...good, headers: undefined }],
+    ['whose url is no string', 50000, { ...good, url: 1 }],
+    ['whose method is a getter that throws', 50000, throwing('method')],
+    ['whose headers are a getter that throws', 50000, throwing('headers')],
+    ['whose body is a getter that throws', 50003, throwing('body')],
+    ['whose headers have a get that throws', 50000, { ...good, headers: { get: boom } }],
+    ['whose Authorization is a number', 40101, { ...good, headers: { ...good.headers, authorization: 7 } }],
+    [
+      'whose headers are a dictionary that throws',
+      50000,
+      { ...good, headers: new Proxy({}, { get: boom, ownKeys: boom }) },
+    ],
+    ['whose every property throws', 50000, new Proxy({}, { get: boom })],
+  ])('a request %s returns %i', async (_what, error, request) => {
     const { handle, plants, errors } = open();
     expect(await errorOf(handle(request as PlantRequest))).toBe(error);
     expect(errors).toHaveLength(error >= 50000 ? 1 : 0);
@@ -91,7 +95,7 @@ describe('handle never rejects', () => {
       },
     ],
     ['a revoked proxy', revoked()],
-  ])('anything can be thrown: %s', async (_what, thrown) => {
+  ])('%s can be thrown', async (_what, thrown) => {
     const told: unknown[] = [];
     const onError = (error: unknown) => {
       told.push(error);
@@ -136,7 +140,7 @@ describe('handle never rejects', () => {
         resolve();
       }),
     ],
-  ])('a thenable %s', async (_what, broken) => {
+  ])('a thenable %s is a failure', async (_what, broken) => {
     const { handle, errors } = open();
     expect(await errorOf(handle({ ...good, body: () => broken }))).toBe(50003);
     const onError = () => {};
@@ -152,7 +156,7 @@ describe('handle never rejects', () => {
   }
 });
 
-describe('headers in every form', () => {
+describe('the headers of a request', () => {
   const json = 'application/json';
   test.each<[string, PlantRequest['headers']]>([
     ['a Headers object', new Headers({ authorization: 'Bearer good', 'content-type': json })],
@@ -174,32 +178,41 @@ describe('headers in every form', () => {
     ['undefined values', { ...good.headers, Authorization: undefined, 'content-length': undefined }],
     ['an empty Content-Encoding', { ...good.headers, 'content-encoding': '' }],
     ['an empty list of codings', { ...good.headers, 'content-encoding': [] }],
+    ['a declared length of the limit', { ...good.headers, 'content-length': '1048576' }],
     ['a length that the body has', { ...good.headers, 'content-length': String(rose.length) }],
     [
       'a length that is not a number, because it is only a hint',
       { ...good.headers, 'content-length': 'long' },
     ],
-  ])('%s', async (_form, headers) => {
+  ])('are accepted, such as %s', async (_form, headers) => {
     expect((await open().handle({ ...good, headers })).status).toBe(200);
   });
 
-  test.each<[string, number | undefined, PlantRequest['headers']]>([
-    ['no headers at all', 40101, {}],
-    ['an empty list', 40101, { ...good.headers, authorization: [] }],
+  test.each<[string, number, PlantRequest['headers']]>([
+    ['nothing in them', 40101, {}],
+    ['an empty list of tokens', 40101, { ...good.headers, authorization: [] }],
     ['a list of two schemes', 40102, { ...good.headers, authorization: ['Basic eDp5', 'Bearer good'] }],
-    ['a list of two', 40102, { ...good.headers, authorization: ['Bearer good', 'Bearer good'] }],
+    ['a list of two tokens', 40102, { ...good.headers, authorization: ['Bearer good', 'Bearer good'] }],
     [
-      'two, joined by Headers',
+      'two tokens, joined by Headers',
       40102,
       new Headers([
         ['authorization', 'Bearer good'],
         ['authorization', 'Bearer good'],
       ]),
     ],
-    ['two spellings in one dictionary', 40102, { ...good.headers, Authorization: 'Bearer good' }],
-    ['two spellings, the other first', 40102, { AUTHORIZATION: 'Bearer good', ...good.headers }],
-    ['two spellings, both other', 40102, { AUTHORIZATION: 'Bearer good', Authorization: 'Bearer good' }],
-    ['two spellings, one of them empty', 40102, { ...good.headers, Authorization: '' }],
+    ['two spellings of Authorization', 40102, { ...good.headers, Authorization: 'Bearer good' }],
+    [
+      'two spellings of Authorization, the other first',
+      40102,
+      { AUTHORIZATION: 'Bearer good', ...good.headers },
+    ],
+    [
+      'two spellings of Authorization, both other',
+      40102,
+      { AUTHORIZATION: 'Bearer good', Authorization: 'Bearer good' },
+    ],
+    ['two spellings of Authorization, one of them empty', 40102, { ...good.headers, Authorization: '' }],
     ['two spellings of a type', 40005, { ...good.headers, 'Content-Type': json }],
     [
       'two spellings of a coding',
@@ -209,10 +222,9 @@ describe('headers in every form', () => {
     ['an empty Content-Type', 40005, { ...good.headers, 'content-type': '' }],
     ['a list of two types', 40005, { ...good.headers, 'content-type': [json, json] }],
     ['a list with a coding', 40005, { ...good.headers, 'content-encoding': ['identity', 'br'] }],
-    ['a declared length of the limit', undefined, { ...good.headers, 'content-length': '1048576' }],
     ['a declared length over the limit', 40006, { ...good.headers, 'content-length': '1048577' }],
     ['a declared length beyond any number', 40006, { ...good.headers, 'content-length': '9'.repeat(400) }],
-  ])('%s: %i', async (_what, error, headers) => {
+  ])('with %s cause the error %i', async (_what, error, headers) => {
     expect(await errorOf(open().handle({ ...good, headers }))).toBe(error);
   });
 });
@@ -239,25 +251,28 @@ describe('a media type or a coding', () => {
     ['Content-Encoding', 'identityx', 'identityx'],
     ['Content-Encoding', 'xidentity', 'xidentity'],
     ['Content-Encoding', '"gzip"', undefined],
-  ])('is rejected, and shown in the message if it is well formed: %s: %s', async (name, value, shown) => {
-    const headers = { ...good.headers, [name.toLowerCase()]: value };
-    const { status, body } = await open().handle({ ...good, headers });
-    const received = shown ? `The ${name} is ${shown}.` : `The request has no usable ${name}.`;
-    expect([status, JSON.parse(body)]).toEqual([400, { error: 40005, message: `${expected} ${received}` }]);
-  });
+  ])(
+    'is rejected, and shown in the message if it is well formed, as in %s: %s',
+    async (name, value, shown) => {
+      const headers = { ...good.headers, [name.toLowerCase()]: value };
+      const { status, body } = await open().handle({ ...good, headers });
+      const received = shown ? `The ${name} is ${shown}.` : `The request has no usable ${name}.`;
+      expect([status, JSON.parse(body)]).toEqual([400, { error: 40005, message: `${expected} ${received}` }]);
+    },
+  );
 
   test.each([
     ['content-type', ' application/json'],
     ['content-type', 'Application/JSON \t;charset=latin1'],
     ['content-type', 'application/json '],
     ['content-encoding', '  Identity  '],
-  ])('is accepted in any notation: %s: "%s"', async (name, value) => {
+  ])('is accepted in any notation, such as %s: "%s"', async (name, value) => {
     const headers = { ...good.headers, [name]: value };
     expect((await open().handle({ ...good, headers })).status).toBe(200);
   });
 });
 
-describe('bodies in every form', () => {
+describe('the body of a request', () => {
   const bytes = new TextEncoder().encode(rose);
   async function* stream(...chunks: (string | ArrayBufferView)[]) {
     for (const chunk of chunks) {
@@ -281,15 +296,15 @@ describe('bodies in every form', () => {
     ['a ReadableStream', () => new Blob([rose]).stream()],
     ['a parsed value', () => ({ parsed: JSON.parse(rose) })],
     ['a parsed value whose id is a bigint', () => ({ parsed: { id: 1n, name: 'Rosa canina' } })],
-    ['a function that gives text', () => () => rose],
-    ['a function that gives bytes', () => () => bytes],
-    ['a function that gives a parsed value', () => () => ({ parsed: JSON.parse(rose) })],
+    ['a function that returns text', () => () => rose],
+    ['a function that returns bytes', () => () => bytes],
+    ['a function that returns a parsed value', () => () => ({ parsed: JSON.parse(rose) })],
     ['a function that promises text', () => async () => rose],
     ['a function that promises bytes', () => async () => bytes],
     ['a function that promises a parsed value', () => async () => ({ parsed: JSON.parse(rose) })],
     ['text with a byte order mark', () => `\ufeff${rose}`],
     ['bytes with a byte order mark', () => new TextEncoder().encode(`\ufeff${rose}`)],
-  ])('%s', async (_form, body) => {
+  ])('can be %s', async (_form, body) => {
     const { handle, plants } = open();
     const answer = await handle({ ...good, body: body() });
     expect(answer).toEqual({
@@ -301,7 +316,7 @@ describe('bodies in every form', () => {
   });
 
   test.each([Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])(
-    'a parsed value whose id is %i, the last that no parser rounds',
+    'can be a parsed value whose id is %i, the last that no parser rounds',
     async (id) => {
       const { handle, plants } = open();
       expect((await handle({ ...good, body: { parsed: { id, name: 'Rosa canina' } } })).status).toBe(200);
@@ -309,7 +324,7 @@ describe('bodies in every form', () => {
     },
   );
 
-  test('a function is called once, with the limit, after the token is accepted', async () => {
+  test('is read by one call of its function, with the limit, after the token is accepted', async () => {
     const limits: number[] = [];
     const body = (limit: number) => {
       limits.push(limit);
@@ -328,8 +343,8 @@ describe('bodies in every form', () => {
     ['text beyond ASCII', (size) => `{"id":1,"name":"${'é'.repeat((size - 19) / 2)}x"}`],
     ['bytes', (size) => new TextEncoder().encode(rose.padEnd(size))],
     ['a stream', (size) => stream(boundary.slice(0, 60), boundary.slice(60), ' '.repeat(size - 100))],
-    ['a function that gives text', (size) => () => rose.padEnd(size)],
-    ['a function that gives bytes', (size) => () => new TextEncoder().encode(rose.padEnd(size))],
+    ['a function that returns text', (size) => () => rose.padEnd(size)],
+    ['a function that returns bytes', (size) => () => new TextEncoder().encode(rose.padEnd(size))],
     [
       'a function that counts',
       (size) => (limit) => {
@@ -337,7 +352,7 @@ describe('bodies in every form', () => {
         return rose;
       },
     ],
-  ])('the limit counts bytes: %s', async (_form, body) => {
+  ])('is limited in bytes if it is %s', async (_form, body) => {
     const { handle, errors } = open({ bodyLimit: 101 });
     expect((await handle({ ...good, body: body(101) })).status).toBe(200);
     expect(await errorOf(handle({ ...good, body: body(103) }))).toBe(40006);
@@ -349,15 +364,18 @@ describe('bodies in every form', () => {
     [101, undefined, 400],
     [60, 40, 200],
     [60, 41, 400],
-  ])('the limit holds for a parsed plant of %i and %i characters: %i', async (name, tag, status) => {
-    const { handle } = open({ bodyLimit: 100 });
-    const parsed = { id: 1, name: 'x'.repeat(name), ...(tag && { tag: 'x'.repeat(tag) }) };
-    const answer = await handle({ ...good, body: { parsed } });
-    expect(answer.status).toBe(status);
-    if (status === 400) expect(JSON.parse(answer.body).error).toBe(40006);
-  });
+  ])(
+    'is limited too if it was parsed: a name of %s and a tag of %s characters return %i',
+    async (name, tag, status) => {
+      const { handle } = open({ bodyLimit: 100 });
+      const parsed = { id: 1, name: 'x'.repeat(name), ...(tag && { tag: 'x'.repeat(tag) }) };
+      const answer = await handle({ ...good, body: { parsed } });
+      expect(answer.status).toBe(status);
+      if (status === 400) expect(JSON.parse(answer.body).error).toBe(40006);
+    },
+  );
 
-  test('a stream over the limit is stopped, and is not read further', async () => {
+  test('is stopped, and not read further, if it is a stream over the limit', async () => {
     let given = 0;
     let returned = false;
     async function* endless() {
@@ -381,7 +399,7 @@ describe('bodies in every form', () => {
       throw error;
     })();
   test.each<[string, number, unknown]>([
-    ['nothing', 40001, undefined],
+    ['absent', 40001, undefined],
     ['null', 40001, null],
     ['an empty stream', 40001, stream()],
     ['a stream that fails after a whole plant', 50003, brokenStream(new Error('boom'))],
@@ -396,30 +414,30 @@ describe('bodies in every form', () => {
     ],
     ['a function that throws', 50003, boom],
     [
-      'a function that says too large',
+      'a function that throws body_too_large',
       40006,
       () => {
         throw new BodyError('body_too_large');
       },
     ],
     [
-      'a function that says incomplete',
+      'a function that throws body_incomplete',
       40007,
       async () => {
         throw new BodyError('body_incomplete');
       },
     ],
     [
-      'a function that says unreadable',
+      'a function that throws body_unreadable',
       50003,
       () => {
         throw new BodyError('body_unreadable', 'move it');
       },
     ],
-    ['a function that gives nothing', 50003, () => undefined],
+    ['a function that returns nothing', 50003, () => undefined],
     ['a function that promises null', 50003, async () => null],
     ['a number', 50003, 7],
-    ['a plant, unmarked', 50003, { id: 1, name: 'x' }],
+    ['a plant that is not marked as parsed', 50003, { id: 1, name: 'x' }],
     ['a parsed value of undefined', 40002, { parsed: undefined }],
     ['a parsed list', 40002, { parsed: [] }],
     ['a parsed string', 40002, { parsed: rose }],
@@ -441,7 +459,7 @@ describe('bodies in every form', () => {
         },
       },
     ],
-  ])('%s: %i', async (_what, error, body) => {
+  ])('causes an error if it is %s: %i', async (_what, error, body) => {
     const { handle, plants, errors } = open();
     expect(await errorOf(handle({ ...good, body: body as PlantRequest['body'] }))).toBe(error);
     expect(errors).toHaveLength(error >= 50000 ? 1 : 0);
@@ -457,13 +475,13 @@ describe('bodies in every form', () => {
     ['a number', 7, 'the body must be bytes'],
     ['a stream of strings', [rose], 'the body must be bytes'],
     [
-      'a function that says no more',
+      'a function that throws body_unreadable without a reason',
       () => {
         throw new BodyError('body_unreadable');
       },
       'body_unreadable',
     ],
-  ])('onError gets the fault of %s', async (_what, body, message) => {
+  ])('is explained to onError if it is %s', async (_what, body, message) => {
     const { handle, errors } = open();
     const given = Array.isArray(body)
       ? (async function* () {
@@ -474,7 +492,7 @@ describe('bodies in every form', () => {
     expect(errors).toEqual([new BodyError('body_unreadable', message)]);
   });
 
-  test('onError gets the line to move, and the client does not', async () => {
+  test('is explained to onError with the line to move, and not to the client', async () => {
     const { handle, errors } = open();
     const body = () => {
       throw new BodyError('body_unreadable', 'mount it above the parser');
@@ -483,7 +501,7 @@ describe('bodies in every form', () => {
     expect(errors).toEqual([new BodyError('body_unreadable', 'mount it above the parser')]);
   });
 
-  test('a complete body is read after a body that was cut within a character', async () => {
+  test('is complete after another body that was cut within a character', async () => {
     const { handle } = open();
     const cut = { ...good, body: Uint8Array.of(...bytes, 0xf0, 0x9f) };
     expect(await errorOf(handle(cut))).toBe(40001);
@@ -545,7 +563,7 @@ test.each([
     `id must be ${integer}, as a JSON number, not a string; name must be ${text}; tag must be ${text}, or absent.`,
   ],
   ['{"id":1,"name":"x","name":"x","id":1}', 'name must not be repeated; id must not be repeated.'],
-])('the message for a body that is no NewPlant names every fault: %s', async (body, wrong) => {
+])('the message for a body that is no NewPlant names every fault, as for %s', async (body, wrong) => {
   const answer = await open().handle({ ...good, body });
   expect(JSON.parse(answer.body)).toEqual({ error: 40002, message: `Not a NewPlant: ${wrong}` });
 });
@@ -556,7 +574,7 @@ test('a list of requests can be mapped to their responses', async () => {
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 400]);
 });
 
-describe('the target', () => {
+describe('a request', () => {
   test.each<[string, string, number]>([
     ['', '/plants', 200],
     ['', '/plants?x', 200],
@@ -575,7 +593,7 @@ describe('the target', () => {
     ['/1', '/1a://b/plants', 404],
     ['/plants', '/plants/plants', 200],
     ['/plants', '/plants', 404],
-  ])('with basePath "%s", %s is %i', async (basePath, url, status) => {
+  ])('with the basePath "%s" and the target "%s" returns %i', async (basePath, url, status) => {
     const answer = await open({ basePath }).handle({ ...good, url });
     expect(answer.status).toBe(status);
     if (status === 404)

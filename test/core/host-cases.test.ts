@@ -122,7 +122,7 @@ describe('a case', () => {
   });
 });
 
-describe('a host that breaks a rule fails its case', () => {
+describe('a host fails the case of a rule', () => {
   const answered =
     (change: (body: string) => string): Fault =>
     (handle) =>
@@ -132,15 +132,23 @@ describe('a host that breaks a rule fails its case', () => {
     };
 
   test.each<[rule: string, id: string, fault: Fault]>([
-    ['the id comes back', 'create-with-tag', answered((body) => body.replace('{"name"', '{"id":1,"name"'))],
     [
-      'another member in the Error',
+      'if it sends the id back',
+      'create-with-tag',
+      answered((body) => body.replace('{"name"', '{"id":1,"name"')),
+    ],
+    [
+      'if its Error has another member',
       'json-empty',
       answered((body) => body.replace('{"error"', '{"x":1,"error"')),
     ],
-    ['the number as text', 'json-empty', answered((body) => body.replace(/"error":(\d+)/, '"error":"$1"'))],
     [
-      'an id is rounded',
+      'if it sends the number as text',
+      'json-empty',
+      answered((body) => body.replace(/"error":(\d+)/, '"error":"$1"')),
+    ],
+    [
+      'if it rounds an id',
       'neighbours-beyond-2-53',
       (handle) => async (request) => {
         const read = request.body as (limit: number) => Promise<Uint8Array>;
@@ -149,7 +157,7 @@ describe('a host that breaks a rule fails its case', () => {
       },
     ],
     [
-      'no challenge',
+      'if it sends no challenge',
       'token-none',
       (handle) => async (request) => {
         const { headers, ...response } = await handle(request);
@@ -157,7 +165,7 @@ describe('a host that breaks a rule fails its case', () => {
       },
     ],
     [
-      'any token is taken',
+      'if it accepts any token',
       'token-unknown',
       (handle) => (request) => {
         const headers = new Headers(request.headers as unknown as Headers);
@@ -166,7 +174,7 @@ describe('a host that breaks a rule fails its case', () => {
       },
     ],
     [
-      'the media type does not count',
+      'if it ignores the media type',
       'type-text',
       (handle) => (request) => {
         const headers = new Headers(request.headers as unknown as Headers);
@@ -178,7 +186,7 @@ describe('a host that breaks a rule fails its case', () => {
     expect(await failing(fault)).toContain(id);
   });
 
-  test('a case of two requests reports that the first was rejected', async () => {
+  test('if it rejects the first of two requests, which the case reports', async () => {
     const full: Fault = () => async () => ({ status: 503, headers: {}, body: 'full' });
     const taken = casesOf(full).find(({ id }) => id === 'id-taken');
     await expect(taken?.run()).rejects.toThrow('the request before it returned 503 full');

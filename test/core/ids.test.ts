@@ -88,17 +88,17 @@ const bodies: readonly (readonly [string, (id: string) => string])[] = [
   ['white space everywhere', (id) => `\n{\t"id"\r\n:\t ${id}\n,"name":"x"}\n`],
 ];
 
-describe('the digits of the id decide', () => {
-  test('in a table of at least thirty notations, valid and invalid', () => {
+describe('the digits of the id', () => {
+  test('are tested in at least thirty notations, valid and invalid', () => {
     expect(idSpellings.filter(([, , value]) => value !== undefined).length).toBeGreaterThanOrEqual(30);
     expect(idSpellings.filter(([, , value]) => value === undefined).length).toBeGreaterThanOrEqual(15);
   });
 
-  test.each(bodies)('every spelling of the table, in %s', async (_where, body) => {
+  test.each(bodies)('decide in every notation of the table, in %s', async (_where, body) => {
     for (const [id, text, value] of idSpellings) expect([id, await idOf(body(text))]).toEqual([id, value]);
   });
 
-  test.each(bodies)('any spelling at all, in %s', async (_where, body) => {
+  test.each(bodies)('decide in any notation at all, in %s', async (_where, body) => {
     await fc.assert(
       fc.asyncProperty(spelling, async (parts) => {
         expect(await idOf(body(spell(parts)))).toBe(oracle(parts));
@@ -107,7 +107,7 @@ describe('the digits of the id decide', () => {
     );
   });
 
-  test('for every int64 in the usual notation', async () => {
+  test('decide for every int64 in the usual notation', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n),
@@ -120,7 +120,7 @@ describe('the digits of the id decide', () => {
     );
   });
 
-  test('for every integer outside int64, which is rejected', async () => {
+  test('decide for every integer outside int64, which is rejected', async () => {
     const beyond = fc.oneof(fc.bigInt(2n ** 63n, 2n ** 70n), fc.bigInt(-(2n ** 70n), -(2n ** 63n) - 1n));
     await fc.assert(
       fc.asyncProperty(beyond, fc.constantFrom(...bodies), async (id, [, body]) => {

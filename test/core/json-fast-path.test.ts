@@ -35,7 +35,7 @@ const plants = [
   '{"tag":"y","name":"x","id":1}',
   `{"id":1,"name":"${'x'.repeat(400)}"}`,
 ];
-test.each(plants)('reads what most clients write: %s', async (text) => {
+test.each(plants)('the fast path reads a plant as most clients write it, such as %s', async (text) => {
   expect(await isFast(text)).toBe(true);
   expect(await read(text)).toEqual(await read(`\n${text}`));
 });

@@ -15,7 +15,7 @@ import { undocumented, validators } from './openapi-documented.js';
 
 const document = openapi();
 
-describe('every response of the contract table, over a socket, is documented', () => {
+describe('each response of the contract over a socket is documented', () => {
   let server: Awaited<ReturnType<typeof listen>>;
   let client: Client;
 
@@ -36,7 +36,7 @@ describe('every response of the contract table, over a socket, is documented', (
   });
 
   // The table cannot provoke every problem: not a deadline, for example.
-  it.each(Object.keys(problems) as Problem[])('%s, with any cause', (problem) => {
+  it.each(Object.keys(problems) as Problem[])('%s is documented, with any cause', (problem) => {
     const headers: Record<number, Record<string, string>> = {
       401: { 'www-authenticate': 'Bearer realm="plants"' },
       403: { 'www-authenticate': 'Bearer realm="plants"' },
@@ -48,7 +48,7 @@ describe('every response of the contract table, over a socket, is documented', (
   });
 });
 
-describe('a response that is not documented is reported', () => {
+describe('the check of responses', () => {
   const json = { 'content-type': 'application/json' };
   const challenge = { ...json, 'www-authenticate': 'Bearer realm="plants"' };
   it.each<[string, { status: number; headers: Record<string, string>; body: string }]>([
@@ -70,7 +70,7 @@ describe('a response that is not documented is reported', () => {
       'a Retry-After in words',
       { status: 503, headers: { ...json, 'retry-after': 'soon' }, body: '{"error":50301,"message":"m"}' },
     ],
-  ])('%s', (_title, response) => {
+  ])('reports %s', (_title, response) => {
     expect(undocumented(document, answerOf(response))).not.toEqual([]);
   });
 });

@@ -32,7 +32,7 @@ describe('the document', () => {
       (broken) => Reflect.deleteProperty(broken.paths['/plants'].post.responses[200], 'description'),
     ],
     ['a server without a url', (broken) => Object.assign(broken, { servers: [{}] })],
-  ])('is not valid with %s: the check can fail', async (_title, damage) => {
+  ])('would not be valid with %s, so the check can fail', async (_title, damage) => {
     const broken = openapi();
     damage(broken);
     expect(await new Validator().validate(broken)).toMatchObject({ valid: false });
@@ -78,7 +78,7 @@ it('every title, summary and description has a text', () => {
   expect(empty).toEqual([]);
 });
 
-describe('Redocly finds nothing', () => {
+describe('Redocly', () => {
   const strict = { 'tag-description': 'error', 'operation-tag-defined': 'error' } as const;
   const findingsIn = async (linted: object) => {
     const config = await createConfig({ extends: ['recommended-strict'], rules: strict });
@@ -87,7 +87,7 @@ describe('Redocly finds nothing', () => {
     return found.map(({ ruleId, message }) => `${ruleId}: ${message}`);
   };
 
-  it('in the document, without servers and with them', async () => {
+  it('finds nothing in the document, without servers and with them', async () => {
     expect(await findingsIn(document)).toEqual([]);
     expect(await findingsIn(openapi({ servers: [{ url: '/api' }] }))).toEqual([]);
   });
@@ -99,7 +99,7 @@ describe('Redocly finds nothing', () => {
       'no-unused-components',
       { ...document, components: { ...document.components, responses: post.responses } },
     ],
-  ])('but would find %s', async (rule, linted) => {
+  ])('would find %s', async (rule, linted) => {
     expect((await findingsIn(linted)).join()).toContain(rule);
   });
 });
@@ -170,7 +170,7 @@ describe('the contract as it was published', () => {
   });
 });
 
-describe('every way to fail', () => {
+describe('in the document', () => {
   const answers = { ...post.responses, ...document['x-responses'] };
 
   it.each(Object.entries(problems))('%s is described under its status', (name, [error, message]) => {

@@ -78,10 +78,10 @@ function refsOf(value: unknown): string[] {
 
 const merging = { basePath: '/api', prefix: 'PlantStore', bearerAuth: 'jwt' } as const;
 
-describe("merged into the app's document", () => {
+describe("after a merge into the app's document", () => {
   const document = merge(openapi(merging));
 
-  test('the whole is valid, as 3.1 and as 3.0', async () => {
+  test('the document is valid, as 3.1 and as 3.0', async () => {
     await expectValid(document);
     await expectValid({ ...document, openapi: '3.0.3', info: { title: 'A garden', version: '2.0.0' } });
   });
@@ -165,13 +165,13 @@ test('each error says whether to send the request again', () => {
   ]);
 });
 
-describe('an invalid option is a TypeError that names it', () => {
+describe('an invalid option is a TypeError', () => {
   test.each<[string, readonly unknown[]]>([
     ['servers', [null, {}, '/', [{}], [null], [{ url: 7 }]]],
     ['basePath', ['api', '/api/', '/', '/a b', '/{tenant}', 7, null]],
     ['prefix', ['Plant Store', '/', 'Ü', '#', 'a/b', 7, null]],
     ['bearerAuth', ['', 'my token', '#/x', 7, null, {}]],
-  ])('%s', (name, values) => {
+  ])('that names %s', (name, values) => {
     for (const value of values) {
       const make = () => openapi({ [name]: value } as OpenApiOptions);
       expect(make).toThrow(TypeError);
@@ -179,7 +179,7 @@ describe('an invalid option is a TypeError that names it', () => {
     }
   });
 
-  test('a misspelt one', () => {
+  test('that names it, if it is misspelt', () => {
     expect(() => openapi({ basepath: '/api' } as object)).toThrow(
       new TypeError('unknown option basepath; the options are servers, basePath, prefix, bearerAuth'),
     );
@@ -230,14 +230,14 @@ describe('in @fastify/swagger', () => {
     return app.swagger() as OpenAPIV3_1.Document;
   }
 
-  test('static: the merged document is the one that is served', async () => {
+  test('the merged document is served as it is, if it is static', async () => {
     const document = merge(openapi(merging));
     const served = await documentOf({ mode: 'static', specification: { document: document as never } });
     expect(served).toEqual(document);
     await expectValid(served);
   });
 
-  test("dynamic: the route's schema names the app's scheme", async () => {
+  test("the route's schema names the app's scheme, if it is dynamic", async () => {
     const { servers, components } = own;
     const served = await documentOf(
       { openapi: { openapi: '3.1.0', info, servers, components } },
@@ -249,12 +249,12 @@ describe('in @fastify/swagger', () => {
     await expectValid(served);
   });
 
-  test('dynamic: without a scheme the route names none', async () => {
+  test('the route names no scheme if none is given', async () => {
     const served = await documentOf({ openapi: { openapi: '3.1.0', info } });
     expect(served.paths?.['/api/plants']?.post).not.toHaveProperty('security');
   });
 
-  test('dynamic: hidden, and merged by transformObject', async () => {
+  test('the route can be hidden, and merged by transformObject', async () => {
     const { openapi: version, servers, components } = own;
     const plugin = toFastify(createPlantStore(memoryStorage(), acceptTokens('secret')), {
       schema: { hide: true },

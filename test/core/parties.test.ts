@@ -167,7 +167,7 @@ function checkAnswer({ status, headers, body }: PlantResponse): void {
 /** Parties of which no promise is expected. */
 const synchronous = /headers|signal/;
 
-describe.each(Object.entries(parties))('whatever %s throws', (party, answer) => {
+describe.each(Object.entries(parties))('whatever comes from %s', (party, answer) => {
   const possible = Object.entries(ways).filter(([way]) => way === 'throws' || !synchronous.test(party));
   test.each(possible)('when it %s, the client gets a response', async (_way, failing) => {
     await fc.assert(

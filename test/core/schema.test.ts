@@ -112,7 +112,7 @@ it('plantSchema accepts the body of a 200 and drops other members', async () => 
   });
 });
 
-describe('the schemas work where Standard Schemas are taken', () => {
+describe('newPlantSchema works', () => {
   it('in a validator of Hono', async () => {
     const app = new Hono().post('/', vValidator('json', newPlantSchema), (c) => {
       const plant = c.req.valid('json');
