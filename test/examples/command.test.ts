@@ -74,7 +74,7 @@ Open \\1 in a browser, or run in another terminal:
     [['schema'], 'plant-store: schema requires one of postgres, mysql, sqlite, got nothing'],
     [['schema', 'oracle'], 'plant-store: schema requires one of postgres, mysql, sqlite, got oracle'],
     [['schema', 'postgres', '--table', 'a.b.c'], /^plant-store: .*table.*$/],
-  ])('rejects %j in one line, and exits with 1', async (args, line) => {
+  ])('rejects the arguments %j in one line, and exits with 1', async (args, line) => {
     const program = start(args);
     expect(await program.exit).toBe(1);
     expect(program.output().replace(/\n$/, '')).toMatch(line);
@@ -103,7 +103,7 @@ describe('plant-store schema', () => {
     ],
     [['mysql', '--table', 'garden.plants'], `${mysql.schema.replace('`plants`', '`garden`.`plants`')};\n`],
     [['sqlite', '--table', '$&.x'], `${sqlite.schema.replace('"plants"', () => '"$&.x"')};\n`],
-  ])('%j prints the SQL that creates the table', async (args, sql) => {
+  ])('prints the SQL that creates the table, for %j', async (args, sql) => {
     const program = start(['schema', ...args]);
     expect(await program.exit).toBe(0);
     expect(program.output()).toBe(sql);

@@ -51,7 +51,7 @@ describe('PostgreSQL', () => {
     ['postgres-js', () => import('../../examples/storages/postgres-js.js')],
   ];
 
-  describe.each(examples)('%s', (_name, load, mount) => {
+  describe.each(examples)('with %s', (_name, load, mount) => {
     let example: StorageExample;
     beforeAll(async () => {
       example = await load();
@@ -60,7 +60,7 @@ describe('PostgreSQL', () => {
     itKeepsThePromises(() => example, empty, { mount: mount ?? '' });
   });
 
-  it("drizzle: the app's own GET finds the plant beside the mount, its id exact, and only for a token", async () => {
+  it('the app of drizzle finds a plant by its own GET, its id exact, and only for a token', async () => {
     const { storage, ...example } = await import('../../examples/storages/drizzle.js');
     await empty();
     await storage.create({ id: 9007199254740993n, name: 'Ilex' }, someContext());
@@ -79,7 +79,7 @@ describe('PostgreSQL', () => {
     expect(await get('rose', '')).toMatchObject([401, { error: 40101 }]);
   });
 
-  it('minimal-storage answers through its handle: created, taken, refused', async () => {
+  it('minimal-storage creates a plant, and rejects a taken id and an invalid token', async () => {
     const { handle } = await import('../../examples/storages/minimal-storage.js');
     await empty();
     const create = async (name: string, token = 'secret') => {
@@ -109,7 +109,7 @@ describe('PostgreSQL', () => {
 
     itKeepsThePromises(() => example, emptyBoth, { peek });
 
-    it('keeps one event for each plant that was created, and none for a taken id', async () => {
+    it('the app stores one event for each plant that was created, and none for a taken id', async () => {
       await emptyBoth();
       const ids = [1n, 2n, 2n, 2n ** 53n + 1n];
       await Promise.all(ids.map((id) => example.storage.create({ id, name: `plant ${id}` }, someContext())));
@@ -128,7 +128,7 @@ describe('PostgreSQL', () => {
       expect(published).toHaveLength(3);
     });
 
-    it('keeps the event of which publishing failed, and those after it', async () => {
+    it('the app keeps the event whose publication failed, and those after it', async () => {
       await emptyBoth();
       for (const id of [1n, 2n, 3n]) await example.storage.create({ id, name: 'Rosa' }, someContext());
       const published: unknown[] = [];
@@ -140,7 +140,7 @@ describe('PostgreSQL', () => {
       expect(published).toEqual(['1', '2', '2', '3']);
     });
 
-    it('keeps neither if the event cannot be stored', async () => {
+    it('the app stores no plant if its event cannot be stored', async () => {
       await emptyBoth();
       await pool.query('ALTER TABLE outbox ADD CONSTRAINT full_up CHECK (false) NOT VALID');
       try {
@@ -214,14 +214,14 @@ describe('dynamodb', () => {
 
   itKeepsThePromises(() => example, empty, { peek });
 
-  it('throws if the answer was lost after the plant was stored: it never says taken', async () => {
+  it('a create throws if the response was lost after the plant was stored: it never returns taken', async () => {
     await empty();
     next = 'cut the answer';
     await expect(example.storage.create({ id: 1n, name: 'Rosa' }, someContext())).rejects.toThrow();
     expect(await peek(1n)).toEqual({ id: 1n, name: 'Rosa', tag: undefined });
   });
 
-  it('refuses a plant that DynamoDB would refuse as too large', async () => {
+  it('a plant that is too large for DynamoDB is rejected', async () => {
     await empty();
     const url = await exampleUrl(example);
     const largest = `{"id":1,"name":"${'x'.repeat(400_000 - 18)}"}`;

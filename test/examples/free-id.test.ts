@@ -24,7 +24,7 @@ describe('a free id', () => {
   });
 });
 
-describe('looking for a free id never leaves int64', () => {
+describe('a search for a free id stays in int64', () => {
   const max = 2n ** 63n - 1n;
   const powers = Array.from({ length: 63 }, (_, k) => 2n ** BigInt(k));
 

@@ -94,7 +94,7 @@ describe('hey-api', () => {
     expect([...plants.keys()]).toEqual([9007199254740993n]);
   });
 
-  it('without the line sends it as a string, which is a 400', async () => {
+  it('sends it as a string without the line, which is a 400', async () => {
     expect(JSON.parse(await run(program('')))).toMatchObject({ error: 40002 });
   });
 });
@@ -127,7 +127,7 @@ describe('orval', () => {
     expect([...plants.keys()]).toEqual([9007199254740993n]);
   });
 
-  it('without the line throws', async () => {
+  it('throws without the line', async () => {
     await expect(run(program(''))).rejects.toThrow('Do not know how to serialize a BigInt');
   });
 });

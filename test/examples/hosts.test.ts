@@ -7,8 +7,8 @@ import { listen } from '../support/sockets.js';
 // The quick start, 'express', has a test of its own.
 const mounted = ['koa', 'fastify', 'hono', 'h3', 'nest', 'existing-app'].map((name) => [name, '/api']);
 
-describe('an example creates plants and keeps their ids exact', () => {
-  it.each([['node-http', ''], ...mounted])('%s', async (name, path) => {
+describe('plants with exact ids are created', () => {
+  it.each([['node-http', ''], ...mounted])('by %s', async (name, path) => {
     const mount = `${await urlOf(runExample(name!))}${path}`;
     await expectExactPlants(mount);
     expect(await createPlant(mount, '{"id":2,"name":"Ilex"}', 'wrong')).toMatchObject({
@@ -17,7 +17,7 @@ describe('an example creates plants and keeps their ids exact', () => {
     });
   });
 
-  it('next-route, called as Next calls it', async () => {
+  it('by next-route, called as Next calls it', async () => {
     const { POST } = await import('../../examples/hosts/next-route.js');
     const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
     const request = new Request('http://localhost/api/plants', {

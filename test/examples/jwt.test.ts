@@ -174,7 +174,7 @@ describe('a JWT that is not good enough', () => {
   });
 });
 
-describe('an issuer that fails makes a 500, never a 401', () => {
+describe('an issuer that fails causes a 500, never a 401,', () => {
   it('when nothing listens there', async () => {
     const running = await startForTest();
     await running.breakDown();
@@ -186,7 +186,7 @@ describe('an issuer that fails makes a 500, never a 401', () => {
     ['a page', { status: 200, body: '<html>sign in</html>' }],
     ['JSON that is not a key set', { status: 200, body: '{"keys":"none"}' }],
   ])(
-    'when it answers %s; the same token is accepted once the issuer works again',
+    'when it returns %s; the same token is accepted once the issuer works again',
     async (_title, failing) => {
       const running = await startForTest();
       const token = await sign(good(running));

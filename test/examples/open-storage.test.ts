@@ -6,7 +6,7 @@ const refused = /ECONNREFUSED/;
 const unreadable = /^DATABASE_URL must look like scheme:\/\/user:password@host/;
 const misplaced = /put the password before the host/;
 
-describe('opening a storage never tells a password', () => {
+describe('the error of opening a storage contains no password', () => {
   it.each<[string, RegExp]>([
     [
       'postgres://rose:thorn@127.0.0.1:1/garden',

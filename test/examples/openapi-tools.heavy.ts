@@ -71,7 +71,7 @@ async function expectMerged(document: OpenAPIV3_1.Document, own: OpenAPIV3_1.Doc
   expect(document.components?.securitySchemes).toEqual({ jwt });
 }
 
-it('@hono/zod-openapi: into what getOpenAPI31Document returns', async () => {
+it('the document merges into what getOpenAPI31Document of @hono/zod-openapi returns', async () => {
   const { OpenAPIHono, createRoute, z } = load('@hono/zod-openapi');
   const schema = z.object({ name: z.string() }).openapi('Error');
   const app = new OpenAPIHono();
@@ -90,7 +90,7 @@ it('@hono/zod-openapi: into what getOpenAPI31Document returns', async () => {
   await expectMerged(merge(own), own);
 });
 
-it('@nestjs/swagger: into what createDocument returns', async () => {
+it('the document merges into what createDocument of @nestjs/swagger returns', async () => {
   load('reflect-metadata');
   const { Controller, Get, Module } = load('@nestjs/common');
   const { NestFactory } = load('@nestjs/core');

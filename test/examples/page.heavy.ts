@@ -121,26 +121,29 @@ describeUnless(obstacle, 'the page in a browser', () => {
       { viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
       'rgb(16, 21, 18)',
     ],
-  ])('fits %s, shows the answer without scrolling, and axe finds nothing', async (_, options, background) => {
-    const { page, faults } = await open(await servePage(), options);
-    const { width, height } = options.viewport!;
-    expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe(background);
-    expect(await accessibilityFaults(page)).toEqual([]);
-    for (const [id, expected] of [
-      ['5', /^200 Plant 5 created\. \d+ ms$/],
-      ['5', /^400 40003 A plant with id 5 exists.* \d+ ms$/],
-    ] as const) {
-      expect(await create(page, { id })).toMatch(expected);
-      const box = await page.locator('#answer p').boundingBox();
-      expect(box!.y + box!.height).toBeLessThanOrEqual(height);
-      expect(await page.evaluate('scrollY')).toBe(0);
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+  ])(
+    'fits %s, shows the response without scrolling, and axe finds nothing',
+    async (_, options, background) => {
+      const { page, faults } = await open(await servePage(), options);
+      const { width, height } = options.viewport!;
+      expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe(background);
       expect(await accessibilityFaults(page)).toEqual([]);
-    }
-    expect(faults).toEqual([]);
-  });
+      for (const [id, expected] of [
+        ['5', /^200 Plant 5 created\. \d+ ms$/],
+        ['5', /^400 40003 A plant with id 5 exists.* \d+ ms$/],
+      ] as const) {
+        expect(await create(page, { id })).toMatch(expected);
+        const box = await page.locator('#answer p').boundingBox();
+        expect(box!.y + box!.height).toBeLessThanOrEqual(height);
+        expect(await page.evaluate('scrollY')).toBe(0);
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+        expect(await accessibilityFaults(page)).toEqual([]);
+      }
+      expect(faults).toEqual([]);
+    },
+  );
 
-  it('shows request and answer beside the form on a desktop, all of it above the fold', async () => {
+  it('shows request and response next to the form on a desktop, all of it above the fold', async () => {
     const { page } = await open(await servePage(), desktop);
     await create(page, { id: '9223372036854775808' });
     for (const part of ['#create', '#answer', '#curl', '#history']) {
@@ -249,7 +252,7 @@ describeUnless(obstacle, 'the page in a browser', () => {
     expect(await page.evaluate("fetch('/').then((response) => response.status)")).toBe(421);
   });
 
-  it('says so if the server has stopped, and goes on when it is back', async () => {
+  it('says so if the server has stopped, and continues when it is back', async () => {
     const program = runExample('server', { DATABASE_URL: 'memory:' });
     const url = await urlOf(program);
     const { page } = await open(url);
@@ -276,7 +279,7 @@ describeUnless(obstacle, 'the page in a browser', () => {
   it.each<[string, (page: Page) => Promise<void>]>([
     ['a double click', (page) => page.getByRole('button', { name: 'Create plant' }).dblclick()],
     [
-      'a double click slower than the answer',
+      'a double click slower than the response',
       async (page) => {
         await create(page);
         await page.mouse.down({ clickCount: 2 });

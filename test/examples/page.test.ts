@@ -46,7 +46,7 @@ describe('the page', () => {
     );
   });
 
-  it('makes no tag of what a Host header holds', async () => {
+  it('escapes a Host header', async () => {
     const url = await servePage();
     const sent = request(url, { headers: { host: '"><script>alert(1)</script>' } }).end();
     const html = await new Promise<string>((resolve) => sent.on('response', (got) => resolve(text(got))));
@@ -56,7 +56,7 @@ describe('the page', () => {
 
   it.each<[string, () => Promise<bigint>]>([
     ['fails', () => Promise.reject(new Error('gone'))],
-    ['does not answer', () => new Promise(() => {})],
+    ['does not settle', () => new Promise(() => {})],
   ])('is shown with a random id if the storage %s', async (_, freeId) => {
     const response = await fetch(await servePage({ freeId }));
     const offered = response.headers.get('free-id');

@@ -41,7 +41,7 @@ describe('the quick start', () => {
   });
 });
 
-describe('on a port that is in use, an example exits with a clear error', () => {
+describe('a port that is in use is a clear error, with which the process exits,', () => {
   /** Programs of other runtimes, and those that ask their database for something before they listen. */
   const others = ['bun', 'deno', 'drizzle', 'knex', 'kysely', 'outbox', 'postgres', 'postgres-js', 'tenants'];
   const listening = [...examples].filter(
@@ -51,7 +51,7 @@ describe('on a port that is in use, an example exits with a clear error', () => 
       /\bPORT\b/.test(readFileSync(root + path, 'utf8')),
   );
 
-  it.concurrent.each(listening)('%s', async (name) => {
+  it.concurrent.each(listening)('in %s', async (name) => {
     const other = createServer().listen(0);
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
@@ -61,7 +61,7 @@ describe('on a port that is in use, an example exits with a clear error', () => 
     other.close();
   });
 
-  it('because each Express app throws what `listen` passes to its callback', () => {
+  it('in each Express app, which throws what `listen` passes to its callback', () => {
     const apps = [...examples.values()]
       .map((path) => [path, readFileSync(root + path, 'utf8')] as const)
       .filter(([, text]) => text.includes("from 'express'") && text.includes('app.listen('));

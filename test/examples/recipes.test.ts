@@ -38,11 +38,11 @@ async function create(
 const rosa = (id: number) => `{"id":${id},"name":"Rosa canina"}`;
 const good = { authorization: 'Bearer secret', 'content-type': 'application/json' };
 
-describe('a host of its own kind creates plants, exact ones', () => {
+describe('plants with exact ids are created', () => {
   it.each([
     ['hapi', () => import('../../examples/hosts/hapi.js')],
     ['nest-fastify', () => import('../../examples/hosts/nest-fastify.js')],
-  ])('%s', async (_name, load) => {
+  ])('by %s', async (_name, load) => {
     const mount = `${await exampleUrl(load())}/api`;
     await expectExactPlants(mount);
     expect(await create(mount, rosa(2), 'wrong')).toMatchObject([401, { error: 40102 }]);
@@ -82,7 +82,7 @@ describe('Lambda', () => {
   };
 
   it.each(Object.entries(events))(
-    'creates a plant behind %s, and refuses its id again',
+    'creates a plant behind %s, and rejects its id after that',
     async (_name, event) => {
       const { handler } = await import('../../examples/hosts/lambda.js');
       expect(await handler(event)).toEqual({
@@ -98,12 +98,15 @@ describe('Lambda', () => {
     ['the stage of its own name, later in the path', { rawPath: '/api/prod/plants', stage: 'prod' }, 40401],
     ['its stage', { rawPath: '/prod/plants', stage: 'prod' }, 40001],
     ['no stage', { rawPath: '/plants', stage: '$default' }, 40001],
-  ])('removes its stage from the front of the path alone: %s', async (_title, { rawPath, stage }, error) => {
-    const { handler } = await import('../../examples/hosts/lambda.js');
-    const requestContext = { http: { method: 'POST' }, stage };
-    const answer = await handler({ rawPath, requestContext, headers: good, body: '' });
-    expect(JSON.parse(answer.body)).toMatchObject({ error });
-  });
+  ])(
+    'removes its stage from the front of the path alone, as for %s',
+    async (_title, { rawPath, stage }, error) => {
+      const { handler } = await import('../../examples/hosts/lambda.js');
+      const requestContext = { http: { method: 'POST' }, stage };
+      const answer = await handler({ rawPath, requestContext, headers: good, body: '' });
+      expect(JSON.parse(answer.body)).toMatchObject({ error });
+    },
+  );
 
   it.each([
     ['a wrong token', { headers: { ...good, authorization: 'Bearer wrong' } }, 40102],
@@ -117,7 +120,7 @@ describe('Lambda', () => {
     ['a body in base64 that is no UTF-8', { body: '/w==', isBase64Encoded: true }, 40001],
     ['another path', { path: '/trees' }, 40401],
     ['another method', { httpMethod: 'GET' }, 40501],
-  ])('refuses %s', async (_title, change, error) => {
+  ])('rejects a request with %s', async (_title, change, error) => {
     const { handler } = await import('../../examples/hosts/lambda.js');
     const event = { httpMethod: 'POST', path: '/plants', headers: good, body: rosa(5) };
     const answer = await handler({ ...event, ...change });
@@ -131,7 +134,7 @@ describe('request-log', () => {
     printed.log.mock.calls.flatMap(([line]) => (typeof line === 'string' ? JSON.parse(line) : []));
   const always = { time: expect.any(String), level: 'info', ms: expect.any(Number) };
 
-  it('logs each answer with the id that the client sent, or a new one', async () => {
+  it('logs each response with the id that the client sent, or a new one', async () => {
     const url = `${await exampleUrl(import('../../examples/around/request-log.js'))}/plants`;
     const post = (headers: Record<string, string>) => fetch(url, { method: 'POST', headers, body: rosa(1) });
     const created = await post({ ...good, 'x-request-id': 'from-the-proxy' });
@@ -158,7 +161,7 @@ describe('request-log', () => {
     ]);
   });
 
-  it('logs a refusal without a body too', async () => {
+  it('logs a rejected request without a body too', async () => {
     const url = `${await exampleUrl(import('../../examples/around/request-log.js'))}/plants`;
     expect((await fetch(url, { method: 'HEAD' })).status).toBe(405);
     const requestId = expect.stringMatching(/^[0-9a-f-]{36}$/);
@@ -167,7 +170,7 @@ describe('request-log', () => {
 });
 
 describe('metrics', () => {
-  it('counts answers by error number, and not what the app answers', async () => {
+  it('counts the responses of plant-store by error code, and not those of the app', async () => {
     const url = await exampleUrl(import('../../examples/around/metrics.js'));
     await create(`${url}/api`, rosa(1));
     await create(`${url}/api`, rosa(1));
@@ -197,7 +200,7 @@ describe('tracing', () => {
     context.disable();
   });
 
-  it('makes a span for a request, with one for its storage inside', async () => {
+  it('creates a span for a request, with one for its storage inside', async () => {
     const url = await exampleUrl(import('../../examples/around/tracing.js'));
     await create(url, rosa(1));
     await create(url, rosa(1), 'wrong');
@@ -224,7 +227,7 @@ describe('tracing', () => {
 });
 
 describe('rate-limit', () => {
-  it('answers an Error and Retry-After beyond the limit, and does not limit the rest of the app', async () => {
+  it('sends an Error and Retry-After beyond the limit, and does not limit the other routes of the app', async () => {
     const mount = `${await exampleUrl(import('../../examples/around/rate-limit.js'))}/api`;
     expect((await create(mount, rosa(1)))[0]).toBe(200);
     expect((await create(mount, rosa(2), 'wrong'))[0]).toBe(401);
@@ -236,7 +239,7 @@ describe('rate-limit', () => {
 });
 
 describe('passport', () => {
-  it('hands its user to the storage', async () => {
+  it('passes its user to the storage', async () => {
     const mount = `${await exampleUrl(import('../../examples/around/passport.js'))}/api`;
     expect(await create(mount, rosa(1))).toEqual([200, { name: 'Rosa canina' }]);
     expect(printed.log).toHaveBeenCalledWith('alice creates plant 1');
@@ -253,7 +256,7 @@ describe('passport', () => {
   });
 });
 
-describe('a file of a framework, called as the framework calls it, creates plants', () => {
+describe('plants are created by a file of a framework, called as the framework calls it:', () => {
   it.each<[string, () => Promise<(request: Request) => unknown>]>([
     [
       'next-route',
@@ -306,7 +309,7 @@ describe('a file of a framework, called as the framework calls it, creates plant
   });
 });
 
-describe('a program of its own', () => {
+describe('the program', () => {
   it('testing passes its tests', async () => {
     const program = runExample('testing');
     expect(await program.exit).toBe(0);
@@ -327,7 +330,7 @@ describe('a program of its own', () => {
     expect(again.output().match(/error: 40003/g)).toHaveLength(2);
   });
 
-  it('shutdown answers what is under way and what still comes, keeps it, and ends', async () => {
+  it('shutdown responds to the requests in flight and those that still arrive, stores their plants, and exits', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'plants-shutdown-'));
     const DATABASE = join(folder, 'plants.db');
     const program = runExample('shutdown', { DATABASE, DRAIN_MS: '1500' });

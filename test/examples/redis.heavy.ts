@@ -53,7 +53,7 @@ describeUnless(obstacle, 'redis', () => {
     { peek },
   );
 
-  it('throws if the answer is lost after the plant was stored: it never says taken', async () => {
+  it('a create throws if the response is lost after the plant was stored: it never returns taken', async () => {
     await behind.flushall();
     // Otherwise the cut reply could be one to ioredis's own first commands.
     expect(await example.storage.create({ id: 2n, name: 'Ilex' }, someContext())).toBe('created');
@@ -62,7 +62,7 @@ describeUnless(obstacle, 'redis', () => {
     expect(await peek(1n)).toEqual({ id: 1n, name: 'Rosa' });
   });
 
-  it('keeps the acknowledged plants through a crash if appendfsync is "always"', async () => {
+  it('Redis keeps the acknowledged plants through a crash if appendfsync is "always"', async () => {
     await behind.flushall();
     expect(await example.storage.create({ id: 1n, name: 'Rosa' }, someContext())).toBe('created');
     const reconnected = once(behind, 'ready');

@@ -111,7 +111,7 @@ describe('several servers on one database', () => {
     ['SQLite', () => `file:${join(folder, 'shared.db')}`],
     ['PostgreSQL', () => database.url],
   ])(
-    'start at the same time, and of 32 racing creates of one id exactly one gets 200 (%s)',
+    'start at the same time, and exactly one of 32 racing creates of one id returns 200 (%s)',
     async (_, url) => {
       const servers = await Promise.all([1, 2, 3].map(() => listening(start(url()))));
       for (let id = 100; id < 120; id++) {

@@ -79,7 +79,7 @@ describe('the evaluation server', () => {
     ['DATABASE_URL', 'file::memory:', 'requires a path'],
     ['DATABASE_URL', 'file:plants.db?mode=memory', 'does not accept query parameters'],
     ['DATABASE_URL', 'memory:x', 'DATABASE_URL must be exactly memory: (nothing is written to disk)'],
-  ])('refuses %s=%s in one line and exits with 1', async (name, text, message) => {
+  ])('rejects %s=%s in one line and exits with 1', async (name, text, message) => {
     const [value, ...more] = text.split(' TOKEN=');
     const program = start({ [name]: value!, ...(more[0] && { TOKEN: more[0] }) });
     expect(await program.exit).toBe(1);
@@ -93,7 +93,7 @@ describe('the evaluation server', () => {
     expect(printed).toMatch(/http:\/\/127\.0\.0\.1:3000$|port 3000 is already in use/);
   });
 
-  it('keeps its plants in ./plants.db if DATABASE_URL is empty', async () => {
+  it('stores its plants in ./plants.db if DATABASE_URL is empty', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'plants-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const loader = createRequire(import.meta.url).resolve('tsx');
@@ -127,7 +127,7 @@ describe('the evaluation server', () => {
   });
 
   it.each(['SIGINT', 'SIGTERM'] as const)(
-    'on %s answers the requests in flight, closes idle connections, and exits with 0',
+    'responds to the requests in flight on %s, closes idle connections, and exits with 0',
     async (signal) => {
       const program = start();
       const port = await portOf(program);
@@ -149,7 +149,7 @@ describe('the evaluation server', () => {
     },
   );
 
-  it('sends no 100 if it refuses the request', async () => {
+  it('sends no 100 if it rejects the request', async () => {
     const port = await portOf(start({ BODY_LIMIT: '100' }));
     const head =
       'POST /plants HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Type: application/json\r\n';
@@ -178,7 +178,7 @@ describe('the evaluation server', () => {
       'POST /plants HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
       400,
     ],
-  ])("answers %s with the contract's Error", async (_title, bytes, status) => {
+  ])("responds to %s with the contract's Error", async (_title, bytes, status) => {
     const answer = await exchange(await portOf(start()), bytes);
     const [head = '', body = ''] = answer.split('\r\n\r\n');
     expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
@@ -272,7 +272,7 @@ describe('with the public token, the server', () => {
     expect(create).toEqual([200, undefined]);
   });
 
-  it('takes any host once the token is a secret', async () => {
+  it('accepts any host once the token is a secret', async () => {
     const port = await portOf(start({ TOKEN: 'a-secret' }));
     expect(
       await exchange(port, 'GET / HTTP/1.1\r\nHost: garden.example\r\nConnection: close\r\n\r\n'),

@@ -11,7 +11,7 @@ it.each(['own-storage', 'own-host'])('%s passes its own cases', async (name) => 
   expect(program.output()).toMatch(/^# fail 0$/m);
 });
 
-it('minimal-storage creates each id once, exactly, and refuses a long name', async () => {
+it('minimal-storage creates each id once, exactly, and rejects a long name', async () => {
   const database = await PostgresServer.start();
   onTestFinished(() => database.close());
   const pool = new pg.Pool({ connectionString: database.url });

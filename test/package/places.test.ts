@@ -60,7 +60,7 @@ describe('a program of examples/', () => {
     named.some((text) => text.includes(`'${name}'`)) ||
     programs.some((text) => text.includes(`'./${name}.js'`));
 
-  it.each([...examples.keys()])('%s is run by a test, or is a part of another', (name) => {
+  it.each([...examples.keys()])('%s is run by a test, or is a part of another program', (name) => {
     expect(isUsed(name)).toBe(true);
   });
 

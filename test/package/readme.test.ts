@@ -6,6 +6,7 @@ import { command } from '../../examples/server/command.js';
 import { plantStoreRules } from '../../src/options.js';
 import { problems } from '../../src/problems.js';
 import { examples } from '../support/examples.js';
+import { titled } from '../support/titled.js';
 
 const root = new URL('../..', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
@@ -42,15 +43,18 @@ function blocks(document: string, language: string): string[] {
 describe('README.md', () => {
   const code = [...blocks(readme, 'js'), ...blocks(readme, 'ts')];
 
-  it('is at most 700 words beside code and tables', () => {
+  it('has at most 700 words in addition to code and tables', () => {
     const prose = readme.replace(/^```[\s\S]*?^```$/gm, '').replace(/^\|.*$/gm, '');
     expect(prose.trim().split(/\s+/).length).toBeLessThanOrEqual(700);
   });
 
-  it.each(code)('shows whole programs of examples/, which compile alone: %s', (block) => {
-    const texts = programs.map(({ text }) => text.replace(/^(\/\/.*\n)+/, '').trim());
-    expect(texts).toContain(block);
-  });
+  it.each(titled(code, (block) => block.split('\n', 1)[0]!))(
+    'shows whole programs of examples/, such as one that starts with %s',
+    (_, block) => {
+      const texts = programs.map(({ text }) => text.replace(/^(\/\/.*\n)+/, '').trim());
+      expect(texts).toContain(block);
+    },
+  );
 
   it('starts with a program of at most 15 lines and its imports', () => {
     const [first = ''] = code;
@@ -58,7 +62,7 @@ describe('README.md', () => {
     expect(first).toMatch(/^import /);
   });
 
-  it('says the two commands of a clone directly after the quick start', () => {
+  it('shows the two commands of a clone directly after the quick start', () => {
     const [, quickStart = ''] = /## Quick start\n([\s\S]*?)\n## /.exec(readme) ?? [];
     const last = quickStart.trim().split('\n').at(-1);
     expect(last).toMatch(/`npm ci && npm start`.*`npm ci && npm test`/);

@@ -311,7 +311,7 @@ describe.each(['module', 'commonjs'] as const)('in a project of "type": "%s"', (
   );
 });
 
-describe('the declarations fit every platform', () => {
+describe('the declarations compile', () => {
   const bare = `
     import type { Signal } from 'plant-store';
     export const signal: Signal = { aborted: false };`;
@@ -340,13 +340,13 @@ describe('the declarations fit every platform', () => {
     createServer(listener).on('checkContinue', listener);`;
 
   it.each([
-    ['none: ES2022 alone', ['ES2022'], [], { bare }],
+    ['ES2022 alone', ['ES2022'], [], { bare }],
     ['a browser', ['ES2022', 'DOM'], [], { abort, fetches }],
     ['a worker', ['ES2022', 'WebWorker'], [], { abort, fetches }],
     ['Node', ['ES2022'], ['node'], { abort, fetches, node_ }],
-    ['Node, with the DOM beside it', ['ES2022', 'DOM'], ['node'], { abort, fetches, node_ }],
+    ['Node with the DOM', ['ES2022', 'DOM'], ['node'], { abort, fetches, node_ }],
   ])(
-    '%s',
+    'on %s',
     async (_platform, lib, types, uses) => {
       const files = Object.entries({ ...uses }).map(([name, text]) => [`${name}.ts`, text] as const);
       const folder = await project('module', {

@@ -89,7 +89,7 @@ export const storagePromises: readonly StoragePromise[] = [
   },
   {
     id: 'long-text',
-    name: 'a text of 100 000 or 500 000 characters is stored whole or refused with an error, and others are stored beside it',
+    name: 'a text of 100 000 or 500 000 characters is stored whole or rejected with an error, and other plants are stored meanwhile',
     async check(trial) {
       for (const [id, length] of [[10n, 100_000] as const, [20n, 500_000] as const]) {
         const long = { id, name: 'r\u00f8se '.repeat(length / 5), tag: 'x' };
@@ -107,7 +107,7 @@ export const storagePromises: readonly StoragePromise[] = [
   },
   {
     id: 'race',
-    name: 'of 32 racing creates of one id exactly one is created, and its plant is the stored one',
+    name: 'exactly one of 32 racing creates of one id is created, and its plant is the stored one',
     async check(trial) {
       for (let id = 1n; id <= 8n; id++) {
         const plants = Array.from({ length: 32 }, (_, i) => ({ id, name: `racer ${i}` }));
@@ -120,7 +120,7 @@ export const storagePromises: readonly StoragePromise[] = [
   },
   {
     id: 'taken-is-stored',
-    name: 'an id is called taken only if a plant is stored under it',
+    name: 'an id is taken only if a plant is stored under it',
     async check(trial) {
       const creates = Array.from({ length: 16 }, async (_, i) => {
         const id = BigInt(i % 4);
@@ -133,7 +133,7 @@ export const storagePromises: readonly StoragePromise[] = [
   },
   {
     id: 'many-at-once',
-    name: 'of 1 000 concurrent creates, every fourth of an id that another creates too, the created ones are stored',
+    name: 'each created plant of 1 000 concurrent creates is stored, although every fourth id is created twice',
     async check(trial) {
       const plants = Array.from({ length: 1000 }, (_, i) => ({
         id: BigInt(i % 4 === 3 ? i - 1 : i) * 9_007_199_254_740_993n,
@@ -191,7 +191,7 @@ export const storagePromises: readonly StoragePromise[] = [
   },
   {
     id: 'abort',
-    name: 'a create whose client goes away settles with the truth, and other plants are stored beside it',
+    name: 'a create whose client disconnects returns the true outcome, and other plants are stored meanwhile',
     async check(trial) {
       const gone = new AbortController();
       const early = trial.create({ id: 1n, name: 'gone before' }, AbortSignal.abort()).catch(() => 'gave up');

@@ -68,7 +68,9 @@ afterAll(async () => {
 /** The table that `schemaOf` prints, with two constraints. */
 const withConstraints = (schema: string) => schema.trim().replace(/\)(?=[^)]*$)/, constraints);
 
-test(`6 000 requests of four tenants, seed ${seed}`, { timeout: 300_000 }, async () => {
+test(`four storages respond alike to 6 000 requests of four tenants, seed ${seed}`, {
+  timeout: 300_000,
+}, async () => {
   await pglite.exec(withConstraints(postgresSchema({ namespace: options.namespace })));
   sqlite.exec(withConstraints(sqliteSchema({ namespace: options.namespace })));
   const checked: PlantStorage<Caller> = memoryStorage(new Map(), { namespace: options.namespace });

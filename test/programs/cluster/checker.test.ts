@@ -9,10 +9,10 @@ const withUnknown: Holdings = new Map([...kept, [lost.id, lost.name]]);
 
 describe('the checker of the clusters', () => {
   it.each<[string, Told[], Holdings[]]>([
-    ['one winner, and a loser told so', [rosa, late], [kept, kept]],
+    ['one winner, and a loser that got taken', [rosa, late], [kept, kept]],
     ['an unknown outcome that was stored', [rosa, lost], [withUnknown, withUnknown]],
     ['an unknown outcome that was not', [rosa, lost], [kept]],
-    ['a refusal of what was not stored', [rosa, { ...lost, outcome: 'refused' }], [kept]],
+    ['a rejected plant that was not stored', [rosa, { ...lost, outcome: 'refused' }], [kept]],
     ['taken by one whose own outcome is unknown', [{ ...rosa, outcome: 'unknown' }, late], [kept]],
   ])('finds no fault with %s', (_, told, servers) => {
     expect(faultsIn(told, servers)).toEqual([]);
@@ -28,14 +28,19 @@ describe('the checker of the clusters', () => {
     ],
     ['an id with two winners', [rosa, { ...late, outcome: 'created' }], [kept], 'two winners'],
     ['taken where nothing is', [late], [new Map()], 'taken by nobody'],
-    ['a creator told taken about its own', [{ ...rosa, outcome: 'taken' }], [kept], 'taken by itself'],
     [
-      'a plant that was refused as not stored',
+      'a creator that got taken for its own plant',
+      [{ ...rosa, outcome: 'taken' }],
+      [kept],
+      'taken by itself',
+    ],
+    [
+      'a plant that was rejected as not stored',
       [{ ...rosa, outcome: 'refused' }],
       [kept],
       'refused, yet stored',
     ],
-    ['a plant that nobody asked for', [rosa], [withUnknown], 'invented'],
+    ['a plant that nobody sent', [rosa], [withUnknown], 'invented'],
     ['servers that differ', [rosa, lost], [kept, withUnknown], 'different'],
     ['a neighbour beyond 2^53 in its place', [rosa], [new Map([['9007199254740992', rosa.name]])], 'lost'],
   ])('finds %s', (_, told, servers, fault) => {

@@ -274,7 +274,7 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
   });
 
   it.each(['MyISAM', 'Aria', 'MEMORY'])(
-    'refuses a table of the engine %s, which cannot roll back',
+    'rejects a table of the engine %s, which cannot roll back',
     async (engine) => {
       const table = `plants ${tables++}`;
       await behind.query(
@@ -351,7 +351,7 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
     ['name', 'char(10)', 'id BIGINT PRIMARY KEY, name CHAR(10) NOT NULL, tag LONGTEXT'],
     ['tag', 'longblob', 'id BIGINT PRIMARY KEY, name LONGTEXT NOT NULL, tag LONGBLOB'],
   ])(
-    'refuses the column %s of the type %s, which does not hold every value exactly',
+    'rejects the column %s of the type %s, which does not hold every value exactly',
     async (name, type, columns) => {
       const table = `plants ${tables++}`;
       await behind.query(`CREATE TABLE \`${table}\` (${columns})`);

@@ -27,7 +27,7 @@ describe('the groups', () => {
   const starts = groups.flatMap(({ files }) => files);
   const sources = sourceFiles();
 
-  test.each(sources)('have %s once', (file) => {
+  test.each(sources)('contain %s once', (file) => {
     expect(starts.filter((start) => file.startsWith(start))).toHaveLength(1);
   });
 

@@ -30,8 +30,8 @@ async function expectToPass(start: () => Promise<Program>): Promise<void> {
   expect(JSON.parse(printed)).toEqual({ cases: promiseCount, failed: [] });
 }
 
-describe('the storage cases pass on', () => {
-  test.each(drivers)('%s', (_, start) => expectToPass(start));
+describe('the storage cases pass', () => {
+  test.each(drivers)('on %s', (_, start) => expectToPass(start));
 
   describeUnless(obstacle, 'better-sqlite3', () => {
     test('on this Node', () =>
