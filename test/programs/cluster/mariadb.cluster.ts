@@ -325,6 +325,37 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
       );
       expect(row).toEqual({ mode: '', wait: 50 });
     });
+
+    it('stores nothing that a column would change after a session left the strict mode', async () => {
+      const table = `plants ${tables++}`;
+      await behind.query(
+        `CREATE TABLE \`${table}\` (id TINYINT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(10) NOT NULL, tag TEXT)`,
+      );
+      const pool = poolOf({ connectionLimit: 1 });
+      const { create, find } = mysqlStorage(pool, { table });
+      expect(await create({ id: 7n, name: 'looked at' }, context)).toBe('created');
+      await pool.query("SET SESSION sql_mode = ''");
+      await expect(create({ id: 1n, name: 'exactly this name' }, context)).rejects.toThrow('too long');
+      await expect(create({ id: 128n, name: 'large' }, context)).rejects.toThrow('Out of range');
+      expect(await create({ id: 0n, name: 'zero' }, context)).toBe('created');
+      expect(await find(0n, context)).toEqual({ id: 0n, name: 'zero', tag: undefined });
+      for (const id of [1n, 127n]) expect(await find(id, context)).toBe(undefined);
+    });
+
+    it.each([
+      ['NO_ZERO_DATE', 'rejected'],
+      ['', 'fulfilled'],
+    ])('keeps the other modes of the app, such as %j', async (mode, status) => {
+      const table = `plants ${tables++}`;
+      await behind.query(
+        `CREATE TABLE \`${table}\` (id BIGINT PRIMARY KEY, name TEXT NOT NULL, tag TEXT, day DATE)`,
+      );
+      const pool = poolOf();
+      pool.on('connection', (connection) => connection.execute(`SET sql_mode = '${mode}'`));
+      const { create } = mysqlStorage(pool, { table, columns: { day: () => '0000-00-00' } });
+      const [outcome] = await Promise.allSettled([create({ id: 1n, name: 'Rosa' }, context)]);
+      expect(outcome).toMatchObject({ status });
+    });
   });
 
   it.each(['INT', 'BIGINT UNSIGNED', 'DECIMAL(20)', 'VARCHAR(30)'])(
