@@ -4,7 +4,6 @@ import { type MysqlError, packetTooLarge } from './_mysql-errors.js';
 /** A statement as `mysql2` takes it. */
 export interface MysqlStatement {
   sql: string;
-  values: (string | Date | null)[];
   rowsAsArray: boolean;
   nestTables: boolean;
   typeCast: (field: unknown, next: () => unknown) => unknown;
@@ -12,8 +11,11 @@ export interface MysqlStatement {
 
 /** The part of a `mysql2/promise` connection that this storage uses. */
 export interface MysqlConnection {
-  execute(statement: MysqlStatement): Promise<readonly [unknown, unknown]>;
-  unprepare(statement: MysqlStatement): unknown;
+  execute(
+    statement: string | MysqlStatement,
+    values: (string | Date | null)[],
+  ): Promise<readonly [unknown, unknown]>;
+  unprepare(statement: string | MysqlStatement): unknown;
   release(): void;
   destroy(): void;
 }

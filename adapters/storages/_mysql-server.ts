@@ -31,7 +31,7 @@ export function mysqlServer(
     meaningOf,
     async look(connection) {
       const [last, database = null] = name.split('.').reverse();
-      const found = await execute(connection, lookAt, [database, last!, last!]);
+      const found = await execute(connection, rowsOf(lookAt), [database, last!, last!]);
       modes = found[0]?.at(-1) ?? '';
       return columnsIn(table, found);
     },
@@ -117,8 +117,10 @@ function statementsOf(table: Table, found: readonly ServerColumn[], modes: strin
     insert: (count: number) =>
       `${insertInto} ${name} (${columns.join(', ')}) VALUES ${Array(count).fill(row).join()}`,
     stored: (count: number) =>
-      Array.from({ length: count }, (_, n) => `SELECT ${n} FROM ${name} WHERE ${same}`).join(' UNION ALL '),
-    find: `SELECT ${table.found} FROM ${name} AS plant WHERE ${same}`,
+      rowsOf(
+        Array.from({ length: count }, (_, n) => `SELECT ${n} FROM ${name} WHERE ${same}`).join(' UNION ALL '),
+      ),
+    find: rowsOf(`SELECT ${table.found} FROM ${name} AS plant WHERE ${same}`),
   };
 }
 
@@ -152,17 +154,22 @@ async function insert(connection: MysqlConnection, sql: Statements, rows: Rows):
   }
 }
 
-/** Runs a statement, prepared always: mysql2's own escaping is an injection under NO_BACKSLASH_ESCAPES. */
+/** A statement with rows. Every setting of the pool that changes rows is set again, because what a statement says wins. */
+function rowsOf(sql: string): MysqlStatement {
+  return { sql, rowsAsArray: true, nestTables: false, typeCast: (_field, next) => next() };
+}
+
+/**
+ * Runs a statement, prepared always: mysql2's own escaping is an injection under NO_BACKSLASH_ESCAPES. One without rows
+ * is text, because mysql2 takes 8 us longer for an object, 6 % of an INSERT.
+ */
 async function execute(
   connection: MysqlConnection,
-  sql: string,
-  values: MysqlStatement['values'] = [],
+  statement: string | MysqlStatement,
+  values: (string | Date | null)[] = [],
   isKept = true,
 ): Promise<(string | null)[][]> {
-  // Every setting of the pool that changes rows is set again here, because what a statement says wins.
-  const typeCast: MysqlStatement['typeCast'] = (_field, next) => next();
-  const statement = { sql, values, rowsAsArray: true, nestTables: false, typeCast };
-  const answer = await connection.execute(statement).catch((error: MysqlError) => {
+  const answer = await connection.execute(statement, values).catch((error: MysqlError) => {
     if (error.sqlState) return error;
     throw error;
   });
@@ -173,7 +180,7 @@ async function execute(
   if (Array.isArray(result)) return result;
   if ((result.serverStatus & inTransaction) === 0) return [];
   // What was inserted would be lost or stored with that transaction.
-  await connection.execute({ ...statement, sql: 'ROLLBACK', values: [] });
+  await connection.execute('ROLLBACK', []);
   if (result.serverStatus & autocommit) throw new OpenTransaction();
   throw new StorageBusy("autocommit is off: the pool's connections must autocommit");
 }

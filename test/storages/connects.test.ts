@@ -124,7 +124,7 @@ describe('a pool whose connects never settle and cannot be aborted', () => {
     // From the end of this turn on it waits for the connection.
     await pause(10);
     const execute = vi.fn(
-      async ({ sql }: { sql: string }) => [/SELECT/.test(sql) ? [] : { serverStatus: 2 }, []] as const,
+      async (statement: unknown) => [typeof statement === 'string' ? { serverStatus: 2 } : [], []] as const,
     );
     late.resolve({ execute, unprepare() {}, release() {}, destroy() {} });
     expect(await creating).toBe('created');

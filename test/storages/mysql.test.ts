@@ -19,12 +19,12 @@ const inserted = { serverStatus: 2 };
  */
 function answering(...answers: unknown[]) {
   const log: string[] = [];
-  const statements: MysqlStatement[] = [];
+  const statements: [sql: string, values: readonly unknown[], statement: string | MysqlStatement][] = [];
   const connection: MysqlConnection = {
-    async execute(statement: MysqlStatement) {
-      const { sql, values } = statement;
+    async execute(statement, values) {
+      const sql = typeof statement === 'string' ? statement : statement.sql;
       if (sql.includes('information_schema')) return [[], undefined];
-      statements.push(statement);
+      statements.push([sql, values, statement]);
       log.push(`${/\b(INSERT|SELECT|CREATE|DO|ROLLBACK)\b/.exec(sql)?.[0]} ${values.join()}`);
       const answer = await (answers.shift() ?? inserted);
       if (answer instanceof Error) throw answer;
@@ -169,7 +169,7 @@ describe('mysqlStorage', () => {
     const text = 'LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin';
     const modes = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO';
     const insert = `/*M! SET STATEMENT sql_mode = ',${modes}', innodb_lock_wait_timeout = 0 FOR */ INSERT /*+ SET_VAR(sql_mode = '${modes}') */ INTO`;
-    expect(statements.map(({ sql, values }) => [sql, values])).toEqual([
+    expect(statements.map(([sql, values]) => [sql, values])).toEqual([
       [
         `${insert} ${table} (id, name, tag) VALUES (?, ?, ?),(?, ?, ?)`,
         ['1', 'Rosa', 'red', '2', 'Viola', null],
@@ -191,7 +191,7 @@ describe('mysqlStorage', () => {
   it('reads rows as it needs them, whatever the pool says of rows, tables and types', async () => {
     const { pool, statements } = answering([['Rosa', null]]);
     await mysqlStorage(pool).find(1n, context);
-    const [{ rowsAsArray, nestTables, typeCast }] = statements as [MysqlStatement];
+    const { rowsAsArray, nestTables, typeCast } = statements[0]![2] as MysqlStatement;
     expect([rowsAsArray, nestTables, typeCast({}, () => "the driver's own value")]).toEqual([
       true,
       false,

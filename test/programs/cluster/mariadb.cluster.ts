@@ -1,6 +1,6 @@
 import mysql, { type Connection, type Pool, type PoolOptions, type RowDataPacket } from 'mysql2/promise';
 import { acceptTokens, createPlantStore, type NewPlant } from 'plant-store';
-import { mysqlStorage, schemaOf } from 'plant-store/mysql';
+import { type MysqlConnection, mysqlStorage, schemaOf } from 'plant-store/mysql';
 import { storageCases } from 'plant-store/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { itStoresOwnColumns } from '../../storages/own-columns.js';
@@ -85,10 +85,10 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
           {
             async getConnection() {
               const connection = await pool.getConnection();
-              const execute = connection.execute.bind(connection) as never as (statement: object) => never;
-              const counting = (statement: { sql: string }) => {
-                if (statement.sql.includes('INSERT INTO')) inserts++;
-                return execute(statement);
+              const execute = connection.execute.bind(connection) as MysqlConnection['execute'];
+              const counting: typeof execute = (statement, values) => {
+                if (typeof statement === 'string' && statement.includes(' INTO ')) inserts++;
+                return execute(statement, values);
               };
               return Object.assign(Object.create(connection), { execute: counting });
             },
