@@ -168,7 +168,7 @@ test.each([
 test.each([
   ['an async iterable', (chunks: AsyncIterable<Uint8Array>) => chunks],
   ['a connection', (chunks: AsyncIterable<Uint8Array>) => Object.assign(chunks, { pipe() {} })],
-])('%s of endless empty chunks is refused at its timeout, and blocks nobody meanwhile', async (_, made) => {
+])('%s of endless empty chunks is rejected at its timeout, and blocks nobody meanwhile', async (_, made) => {
   const store = createPlantStore(memoryStorage(), () => true, { timeoutMs: 50 });
   async function* empty() {
     for (;;) yield new Uint8Array(0);

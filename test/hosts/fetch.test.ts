@@ -143,7 +143,7 @@ test.each<[string, FetchRequest, unknown]>([
     },
     undefined,
   ],
-])('a body that breaks off is body_incomplete: %s', async (_what, request, server) => {
+])('a body that breaks off is body_incomplete, as in %s', async (_what, request, server) => {
   const response = (await mounted()(request, server)) as Response;
   expect(await response.json()).toMatchObject({ error: 40007 });
 });
@@ -173,7 +173,7 @@ test('toFetch reads what comes after the limit too, so that the client sees its 
   await promise;
 });
 
-describe('a refused upload that stalls', () => {
+describe('a rejected upload that stalls', () => {
   const refused = { authorization: 'Bearer bad', connection: 'close' };
   const stalled = (cancel?: () => void) => new ReadableStream<Uint8Array>({ cancel: () => cancel?.() });
 
@@ -327,7 +327,7 @@ describe('in Hono, behind a middleware that has read the body', () => {
     ['json', (c) => c.req.json()],
     ['arrayBuffer', (c) => c.req.arrayBuffer()],
     ['nothing', async () => {}],
-  ])('as %s, the line of the page creates the exact plant', async (_how, read) => {
+  ])('as %s, the line of adapters/README.md creates the exact plant', async (_how, read) => {
     const plants = new Map<bigint, NewPlant>();
     const fetch = mounted(memoryStorage(plants));
     const app = new Hono().use(async (c, next) => {

@@ -203,7 +203,7 @@ describe.each(Object.entries(hosts))('on %s, a guarded route', (_host, make) => 
       40301,
       'Bearer realm="plants", error="insufficient_scope", scope="plants:read"',
     ],
-  ])('rejects %s', async (_name, authorization, number, challenge) => {
+  ])('rejects a request with %s', async (_name, authorization, number, challenge) => {
     const { status, headers, text } = await send('/api/plants/7', authorization);
     expect([status, headers.get('www-authenticate')]).toEqual([Math.trunc(number / 100), challenge]);
     expect(JSON.parse(text)).toEqual({ error: number, message: expect.any(String) });
@@ -246,7 +246,7 @@ describe.each(Object.entries(hosts))('on %s, a guarded route', (_host, make) => 
     expect(await send('/api/plants/7', '', method)).toMatchObject(theApp);
   });
 
-  test('stands beside POST /plants', async () => {
+  test('works next to POST /plants', async () => {
     const { status } = await send('/api/plants', 'Bearer good', 'POST', '{"id":9,"name":"Ilex"}');
     expect([status, plants.get(9n)?.name]).toEqual([200, 'Ilex']);
     expect(await send('/api/plants/9')).toMatchObject({ status: 200 });

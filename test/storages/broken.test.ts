@@ -50,7 +50,7 @@ const broken: [hazard: string, caughtBy: string[], create: (plants: Plants) => P
     },
   ],
   [
-    'swallows an error of the database and says created',
+    'swallows an error of the database and returns created',
     ['long-text', 'taken-changes-nothing'],
     (plants) => async (plant) => {
       try {
@@ -72,7 +72,7 @@ const broken: [hazard: string, caughtBy: string[], create: (plants: Plants) => P
     },
   ],
   [
-    'says created to the wrong one of two racing creates',
+    'returns created for the wrong one of two racing creates',
     ['race', 'many-at-once'],
     (plants) => {
       const arrived = new Map<bigint, number>();
@@ -87,7 +87,7 @@ const broken: [hazard: string, caughtBy: string[], create: (plants: Plants) => P
     },
   ],
   [
-    'says created before it has committed',
+    'returns created before it has committed',
     ['created-lands'],
     (plants) => async (plant) => {
       if (plants.has(plant.id)) return 'taken';
@@ -96,7 +96,7 @@ const broken: [hazard: string, caughtBy: string[], create: (plants: Plants) => P
     },
   ],
   [
-    'says taken while the plant is not committed yet',
+    'returns taken while the plant is not committed yet',
     ['taken-is-stored'],
     (plants) => {
       const reserved = new Set<bigint>();
@@ -129,7 +129,7 @@ const broken: [hazard: string, caughtBy: string[], create: (plants: Plants) => P
   ],
   ['cuts long text', ['long-text'], storing((plant) => ({ ...plant, name: plant.name.slice(0, 65_535) }))],
   [
-    'fails a whole batch because it refuses one plant',
+    'fails a whole batch because it rejects one plant',
     ['long-text'],
     (plants) =>
       groupCommit((batch) => {
@@ -142,7 +142,7 @@ const broken: [hazard: string, caughtBy: string[], create: (plants: Plants) => P
       }).create,
   ],
   [
-    'says created without storing, because the client went away',
+    'returns created without storing, because the client disconnected',
     ['abort'],
     (plants) =>
       async (plant, { signal }) => {
@@ -152,7 +152,7 @@ const broken: [hazard: string, caughtBy: string[], create: (plants: Plants) => P
       },
   ],
   [
-    'fails other creates when one client goes away',
+    'fails other creates when one client disconnects',
     ['abort'],
     (plants) => {
       let gone = false;
@@ -292,7 +292,7 @@ describe('storageCases', () => {
       '{ id: number 1, name: "without", tag: absent }',
       (plant) => ({ ...plant, id: Number(plant.id) as never }),
     ],
-  ])('says which promise was broken, what was expected and what came: %s', async (came, kept) => {
+  ])('reports the broken promise with the expected and the received plant: %s', async (came, kept) => {
     const plants: Plants = new Map();
     const create = storing(kept)(plants);
     const cases = storageCases(() => ({
@@ -305,7 +305,7 @@ describe('storageCases', () => {
     );
   });
 
-  it('says so if nothing landed, or a plant whose id is no bigint', async () => {
+  it('reports that nothing was stored, or a plant whose id is no bigint', async () => {
     const landed: unknown[] = [undefined, { id: 1, name: 'Rosa 1', tag: 'shrub' }];
     for (const [i, got] of ['no plant', '{ id: number 1, name: "Rosa 1", tag: "shrub" }'].entries()) {
       const create = async () => 'created' as const;

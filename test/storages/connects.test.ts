@@ -132,7 +132,7 @@ describe('a pool whose connects never settle and cannot be aborted', () => {
   });
 });
 
-it("aborts mysql2's hung logins, so that its pool never runs out of room for a new one", async () => {
+it("mysqlStorage aborts mysql2's hung logins, so that its pool never runs out of room for a new one", async () => {
   let accepted = 0;
   // MySQL's server speaks first; this one says nothing.
   const silent = createServer((socket) => {

@@ -110,7 +110,7 @@ describe('a stranger', () => {
   }
 
   it.each([2_000, 20_000])(
-    'waits at most 5 statements longer behind %i rejected creates than behind good ones',
+    'waits at most 5 statements longer behind %i rejected creates than behind valid ones',
     async (count) => {
       for (const laterMs of [0, 1, 3, 100, 1_001]) {
         const good = await waitBehind(count, { laterMs });
@@ -128,7 +128,7 @@ describe('a stranger', () => {
     }
   });
 
-  it('waits at most 5 statements longer if the storage refuses one id 8 000 times with an outcome of its own', async () => {
+  it('waits at most 5 statements longer if the storage rejects one id 8 000 times with an outcome of its own', async () => {
     const refused = new PlantRefused('no');
     const clock = new SimulatedClock();
     const createMany = async (plants: readonly NewPlant[]): Promise<CreateOutcome[]> => {

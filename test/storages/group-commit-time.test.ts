@@ -164,7 +164,7 @@ describe('a batch that was rolled back', () => {
   it.each([
     ['least', 0, [2.5, 5, 10, 20, 40, 80, 160, 250, 250]],
     ['most', 1, [5, 10, 20, 40, 80, 160, 320, 500, 500]],
-  ])('is retried after 5 ms, doubling to 500 ms, or up to half as long: at %s', async (_, random, waits) => {
+  ])('is retried after 5 ms, doubling to 500 ms, or up to half as long, at %s', async (_, random, waits) => {
     const { clock, database, create } = open({ timeoutMs: 10_000 });
     const sentAt: number[] = [];
     database.current = () => {
@@ -481,7 +481,7 @@ describe('the bound', () => {
   });
 });
 
-it("runs on the platform's own timers, whatever stands in their place meanwhile", async () => {
+it("groupCommit runs on the platform's own timers, even if they are replaced meanwhile", async () => {
   const { groupCommit } = await import('plant-store');
   vi.useFakeTimers();
   try {

@@ -189,7 +189,7 @@ describe('a batch', () => {
 });
 
 describe('each plant', () => {
-  it('gets its own outcome: a refusal concerns one plant', async () => {
+  it('gets its own outcome: a rejection concerns one plant', async () => {
     const refused = new PlantRefused('too thorny');
     const { create } = groupCommit((plants) =>
       plants.map(({ id }) => (id === 2n ? refused : id === 3n ? 'taken' : 'created')),
@@ -379,7 +379,7 @@ describe('a create that is wrong itself', () => {
     ['has a getter that throws', withGetter({ id: 1n }, 'name'), context],
     ['has a signal whose getter throws', plant(1), withGetter(context, 'signal')],
     ['has a signal that throws', plant(1), { ...context, signal: withGetter({}, 'aborted') }],
-  ])('because it %s, rejects, and the others go on', async (_, wrong, wrongContext) => {
+  ])('rejects alone because it %s', async (_, wrong, wrongContext) => {
     const { calls, createMany } = byHand();
     const { create } = groupCommit(createMany);
     create(plant(0), context);
@@ -400,7 +400,7 @@ describe('a create that is wrong itself', () => {
     ['no context', undefined],
     ['no signal', { ...context, signal: undefined }],
     ['a signal without addEventListener', { ...context, signal: { aborted: false } }],
-  ])('or has %s, as in a script, is stored', async (_, scripts) => {
+  ])('is stored if only its context is unusual, as in a script: it has %s', async (_, scripts) => {
     const { calls, createMany } = byHand();
     const { create } = groupCommit(createMany);
     create(plant(0), context);
@@ -416,7 +416,7 @@ describe('a create that is wrong itself', () => {
     { id: 1, name: 'Rosa' },
     { id: 1n, name: ['Rosa'] },
     { id: 1n, name: 'Rosa', tag: 1 },
-  ])('rejects with an error that says what a plant is: %o', async (wrong) => {
+  ])('rejects with an error that describes a plant: %o', async (wrong) => {
     const { create } = groupCommit(async (plants) => plants.map(() => 'created'));
     await expect(create(wrong as never, context)).rejects.toThrow(
       new TypeError('create needs a plant: a bigint id, a string name and, if there is one, a string tag'),
@@ -465,7 +465,7 @@ describe('a create whose client has disconnected', () => {
     expect(signal).toHaveBeenCalledTimes(1);
   });
 
-  it('does not make the others read their signal, if they arrive with an answer', async () => {
+  it('does not make the others read their signal, if they arrive with an outcome', async () => {
     const { create } = groupCommit(async (plants) => plants.map(() => 'created'));
     const { signal, lazy } = lazyContext();
     const client = async (id: number) => {
@@ -538,10 +538,10 @@ describe.each<[string, (context: StorageContext<true>) => StorageContext<true>]>
   });
 });
 
-describe('what the database rolled back', () => {
+describe('a batch that the database rolled back', () => {
   const conflict = new Error('deadlock detected');
 
-  it("says so in a log, with the database's own words", () => {
+  it("is logged with the database's own words", () => {
     expect(String(new RolledBack('together', conflict))).toMatch(/rolled back: .*deadlock detected/);
   });
 
@@ -578,7 +578,7 @@ describe('what the database rolled back', () => {
   });
 
   it.each([[[5]], [[0, 1]], [[0, 7, 15]], [Array.from({ length: 16 }, (_, i) => i)]])(
-    'apart finds the plants at fault, %j, and stores their neighbours',
+    'apart is searched for the rejected plants, %j, and their neighbours are stored',
     async (faulty) => {
       const fault = new Error('value too long');
       const stored: number[] = [];
@@ -605,7 +605,7 @@ describe('what the database rolled back', () => {
 });
 
 describe('the queue', () => {
-  it('has its room back, however a create ends', async () => {
+  it('has its capacity back, however a create ends', async () => {
     const { create } = groupCommit(
       async (plants) => {
         if (plants.some(({ name }) => name === 'bad')) throw new RolledBack('apart', new Error('bad'));
@@ -633,7 +633,7 @@ describe('the queue', () => {
     }
   });
 
-  it('stores exactly what it answers, whatever fails (10 000 creates)', async () => {
+  it('stores exactly the plants that it reports as created, whatever fails (10 000 creates)', async () => {
     const plants = new Map<bigint, NewPlant>();
     const memory = memoryStorage(plants);
     let call = 0;
@@ -656,7 +656,7 @@ describe('the queue', () => {
     }
   });
 
-  it('answers every create and keeps nothing, however ids repeat and batches fail', async () => {
+  it('settles every create and keeps nothing, however ids repeat and batches fail', async () => {
     const creators = 64;
     await fc.assert(
       fc.asyncProperty(
@@ -714,7 +714,7 @@ describe('a createMany that changes what it gets', () => {
         for (const list of [plants, contexts]) list.splice(0);
       },
     ],
-  ])('and %s keeps the bounds, and the plants of the next attempt', async (_, change) => {
+  ])('and %s does not change the bounds, or the plants of the next attempt', async (_, change) => {
     const sent: string[] = [];
     const { create } = groupCommit(
       async (plants, contexts) => {
@@ -769,7 +769,7 @@ describe('groupCommit', () => {
     [{ maxQueuedText: 0 }, 'maxQueuedText'],
     [{ namespace: 'tenant' as never }, 'namespace must be a function'],
     [{ maxbatch: 5 } as never, 'unknown option maxbatch'],
-  ])('refuses %j at once', (options, message) => {
+  ])('throws at once for the options %j', (options, message) => {
     expect(() => groupCommit(() => [], options)).toThrow(TypeError);
     expect(() => groupCommit(() => [], options)).toThrow(message);
   });

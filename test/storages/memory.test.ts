@@ -21,7 +21,7 @@ describe('memoryStorage with a namespace', () => {
   };
   for (const { id, name, run } of storageCases(open)) it(`${id}: ${name}`, run);
 
-  it('keeps values of different types apart, and rejects what is no value', async () => {
+  it('keeps values of different types apart, and rejects invalid values', async () => {
     const { create, find } = memoryStorage<unknown>(new Map(), {
       namespace: { tenant: ({ caller }) => caller as string },
     });

@@ -54,7 +54,7 @@ describe('mysqlStorage', () => {
     ['a server that is full', 1040, '08004'],
     ['TiDB: a transaction to be retried', 8022, 'HY000'],
     ['TiDB: a write conflict', 9007, 'HY000'],
-  ])('retries a batch that was definitely rolled back: %s', async (_, errno, sqlState) => {
+  ])('retries a batch that was definitely rolled back after this: %s', async (_, errno, sqlState) => {
     const { pool, log } = answering(mysqlError({ errno, sqlState }));
     const { create } = mysqlStorage(pool);
     expect(await create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
@@ -78,7 +78,7 @@ describe('mysqlStorage', () => {
     ['the connection was lost', mysqlError({ code: 'PROTOCOL_CONNECTION_LOST', fatal: true }), ['destroy']],
     ['the connection was refused in mid-use', mysqlError({ code: 'ECONNREFUSED', fatal: true }), ['destroy']],
     ['the driver gave up', mysqlError({ code: 'PROTOCOL_SEQUENCE_TIMEOUT' }), ['destroy']],
-  ])('leaves an unknown outcome unknown and sends nothing again: %s', async (_, error, then) => {
+  ])('leaves an unknown outcome unknown and retries nothing after this: %s', async (_, error, then) => {
     const { pool, log } = answering(error);
     const { create } = mysqlStorage(pool);
     const creating = [1n, 2n].map((id) => create({ id, name: 'Rosa' }, context));
@@ -100,7 +100,7 @@ describe('mysqlStorage', () => {
     ['the first number of a server', 1000, 'HY000'],
     ['a SIGNAL whose state only looks like a lost connection', 1644, '45708'],
   ])(
-    'sends plants one by one if the server refused them, because one may be at fault: %s',
+    'sends plants one by one if the server rejected them, because one may be the cause: %s',
     async (_, errno, sqlState) => {
       const refused = mysqlError({ errno, sqlState });
       const { pool, log } = answering(refused, refused);
@@ -188,7 +188,7 @@ describe('mysqlStorage', () => {
     ]);
   });
 
-  it('reads rows as it needs them, whatever the pool says of rows, tables and types', async () => {
+  it('reads rows as it needs them, whatever the options of the pool for rows, tables and types', async () => {
     const { pool, statements } = answering([['Rosa', null]]);
     await mysqlStorage(pool).find(1n, context);
     const { rowsAsArray, nestTables, typeCast } = statements[0]![2] as MysqlStatement;
@@ -199,7 +199,7 @@ describe('mysqlStorage', () => {
     ]);
   });
 
-  it('takes a connection that comes after the time for no chance to send, and gives it back', async () => {
+  it('sends nothing on a connection that comes after the timeout, and releases it', async () => {
     const { pool, log } = answering();
     let connect: () => void = () => {};
     const late = new Promise<void>((resolve) => {
@@ -217,17 +217,20 @@ describe('mysqlStorage', () => {
   it.each([
     ['a result', inserted],
     ['an error', mysqlError({ errno: 1213, sqlState: '40001' })],
-  ])('gives up a connection that does not answer, and only once, also if %s comes late', async (_, came) => {
-    const late = deferred<unknown>();
-    const { pool, log } = answering(late.promise);
-    const { create } = mysqlStorage(pool, { timeoutMs: 50 });
-    await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow('did not answer within 50 ms');
-    late.resolve(came);
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(log).toEqual(['INSERT 1,Rosa,', 'destroy']);
-  });
+  ])(
+    'destroys a connection that does not respond, and only once, even if %s comes after the timeout',
+    async (_, came) => {
+      const late = deferred<unknown>();
+      const { pool, log } = answering(late.promise);
+      const { create } = mysqlStorage(pool, { timeoutMs: 50 });
+      await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow('did not answer within 50 ms');
+      late.resolve(came);
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(log).toEqual(['INSERT 1,Rosa,', 'destroy']);
+    },
+  );
 
-  it('fails loudly if the connections do not commit by themselves, and throws the connection away', async () => {
+  it('fails if the connections do not autocommit, and destroys the connection', async () => {
     const { pool, log } = answering({ serverStatus: 1 });
     await expect(mysqlStorage(pool).create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(
       'autocommit is off',
@@ -238,14 +241,14 @@ describe('mysqlStorage', () => {
   it.each([
     ['with a tag', [['Rosa', 'red']], { id: 1n, name: 'Rosa', tag: 'red' }],
     ['without a tag', [['Rosa', null]], { id: 1n, name: 'Rosa', tag: undefined }],
-    ['that is not there', [], undefined],
+    ['that is not stored', [], undefined],
   ])('finds a plant %s', async (_, rows, found) => {
     const { pool, log } = answering(rows);
     expect(await mysqlStorage(pool).find(1n, context)).toEqual(found);
     expect(log).toEqual(['SELECT 1', 'release']);
   });
 
-  it('makes its table only when createTable is called', async () => {
+  it('creates its table only when createTable is called', async () => {
     const { pool, log } = answering();
     const { createTable } = mysqlStorage(pool);
     expect(log).toEqual([]);
@@ -258,13 +261,13 @@ describe('mysqlStorage', () => {
     ['a namespace of a callback pool cluster', createCallbackCluster().of('*')],
     ['a connection', { execute: async () => [] }],
     ['nothing', undefined],
-  ])('refuses %s at once, and says what to pass', (_, pool) => {
+  ])('throws at once for %s, and shows what to pass', (_, pool) => {
     expect(() => mysqlStorage(pool as never)).toThrow(
       new TypeError('mysqlStorage needs a mysql2/promise pool: pass pool.promise()'),
     );
   });
 
-  it('takes every pool of mysql2/promise', () => {
+  it('accepts every pool of mysql2/promise', () => {
     expect(() => mysqlStorage(createPool({}))).not.toThrow();
     expect(() => mysqlStorage(createPoolCluster().of('*', 'ORDER'))).not.toThrow();
     expect(() => mysqlStorage(createCallbackPool({}).promise())).not.toThrow();
@@ -293,7 +296,7 @@ describe('mysqlStorage', () => {
     await expect(find(1n, context)).rejects.toBe(denied);
   });
 
-  it('if an id is stored already, asks which ids are, and sends the other plants again', async () => {
+  it('asks which ids are stored if one is, and sends the other plants again', async () => {
     const { pool, log } = answering(mysqlError({ errno: 1062, sqlState: '23000' }), inserted, [['1']]);
     const { create } = mysqlStorage(pool);
     const outcomes = [1n, 2n, 3n].map((id) => create({ id, name: 'Rosa' }, context));
@@ -310,7 +313,7 @@ describe('mysqlStorage', () => {
     ]);
   });
 
-  it('if all ids are stored already, sends no more', async () => {
+  it('sends no more if all ids are stored already', async () => {
     const { pool, log } = answering(mysqlError({ errno: 1062, sqlState: '23000' }), inserted, [['0'], ['1']]);
     const { create } = mysqlStorage(pool);
     const outcomes = [1n, 2n].map((id) => create({ id, name: 'Rosa' }, context));
@@ -318,7 +321,7 @@ describe('mysqlStorage', () => {
     expect(log).toEqual(['INSERT 1,Rosa,,2,Rosa,', 'unprepare', 'DO ', 'SELECT 1,2', 'unprepare', 'release']);
   });
 
-  it('never says taken if it cannot see the row', async () => {
+  it('does not return taken if it cannot see the row', async () => {
     const duplicate = mysqlError({ errno: 1062, sqlState: '23000' });
     const { pool } = answering(duplicate, inserted, []);
     await expect(mysqlStorage(pool).create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({
@@ -327,7 +330,7 @@ describe('mysqlStorage', () => {
     });
   });
 
-  it.each(['', '.', 'a.', 'a.b.c', 'a\0b', 7 as never])('refuses the table %j at once', (table) => {
+  it.each(['', '.', 'a.', 'a.b.c', 'a\0b', 7 as never])('throws at once for the table %j', (table) => {
     expect(() => mysqlStorage(answering().pool, { table })).toThrow(TypeError);
   });
 

@@ -299,7 +299,7 @@ export function itStoresOwnColumns(
     ':x',
   ];
   it.each(names.filter(takesName))(
-    'takes the column name %j, in the namespace and beside it',
+    'accepts the column name %j, in the namespace and in columns',
     async (name) => {
       const { types } = database();
       const getter = ({ caller }: { caller: Caller }) => caller.tenant as string;

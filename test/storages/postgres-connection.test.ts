@@ -46,13 +46,13 @@ async function storageOn(answer: Buffer) {
   return { pool, storage: postgresStorage(pool, { timeoutMs: 500 }), connections: () => connections };
 }
 
-it('survives a server that accepts and closes in one packet, as a server does that is shutting down', async () => {
+it('postgresStorage survives a server that accepts and closes in one packet, as a server does that is shutting down', async () => {
   const { pool, storage } = await storageOn(Buffer.concat([authenticated, ready, farewell]));
   await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow();
   await pool.end();
 });
 
-it('fails at once if the password is wrong', async () => {
+it('postgresStorage fails at once if the password is wrong', async () => {
   const { pool, storage, connections } = await storageOn(refusal);
   await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({
     name: 'StorageBusy',
@@ -63,7 +63,7 @@ it('fails at once if the password is wrong', async () => {
   await pool.end();
 });
 
-it('connects again while the create has time if the server is starting up; then nothing was stored', async () => {
+it('postgresStorage connects again until the create times out if the server is starting up; then nothing was stored', async () => {
   const { pool, storage, connections } = await storageOn(starting);
   await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({
     name: 'StorageBusy',
@@ -82,7 +82,7 @@ function poolOf(insert: (client: EventEmitter) => Promise<{ rows: { key: string 
   return { client, inserted, pool: { totalCount: 1, query, connect } as unknown as PostgresPool };
 }
 
-it('leaves no listener on a client of the pool, and no timer', async () => {
+it('postgresStorage leaves no listener on a client of the pool, and no timer', async () => {
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
   const { client, pool } = poolOf(async () => ({ rows: [{ key: '1' }] }));
   const storage = postgresStorage(pool);
@@ -93,7 +93,7 @@ it('leaves no listener on a client of the pool, and no timer', async () => {
   expect([client.eventNames(), timers()]).toEqual([[], before]);
 });
 
-it('does not send plants again after a broken connection, whose code looks like one of SQL: they may be stored', async () => {
+it('postgresStorage does not retry plants after a broken connection, whose code looks like one of SQL: they may be stored', async () => {
   const broken = Object.assign(new Error('write EPIPE'), { code: 'EPIPE', syscall: 'write' });
   const { inserted, pool } = poolOf(() => Promise.reject(broken));
   const storage = postgresStorage(pool);
@@ -108,8 +108,8 @@ it.each([
     { message: 'Warten auf synchrone Replikation', routine: 'SyncRepWaitForLSN' },
   ],
   ['by a proxy that leaves out the routine', { message: 'canceling wait for synchronous replication' }],
-  ['beside another', { message: 'canceling wait for synchronous replication' }, {}],
-])('a commit that no standby has is an error, told %s', async (_how, ...notices) => {
+  ['next to another notice', { message: 'canceling wait for synchronous replication' }, {}],
+])('a commit that no standby has is an error, reported %s', async (_how, ...notices) => {
   const { pool } = poolOf(async (client) => {
     for (const notice of notices.reverse()) client.emit('notice', notice);
     return { rows: [{ key: '1' }] };

@@ -99,7 +99,7 @@ it.each<[type: string, given: Value[], kept: unknown[]]>([
   ],
   ['json', ['Rosa', 7], ['"Rosa"', '7']],
   ['text[]', ['{a,b}', 'no array'], ['{a,b}', '22P02']],
-])('%s stores a value exactly, or rejects it', async (type, given, kept) => {
+])('a column of the type %s stores a value exactly, or rejects it', async (type, given, kept) => {
   expect(await stored(type, ...given)).toEqual(kept);
 });
 
@@ -117,7 +117,7 @@ describe('a column that no option names', () => {
     ]);
   });
 
-  it.each(['seq', 'upper'])('cannot be named if PostgreSQL makes its values: %s', async (column) => {
+  it.each(['seq', 'upper'])('cannot be an option if PostgreSQL generates its values: %s', async (column) => {
     const { create } = postgresStorage(pool, {
       table: 'generous',
       namespace: { tenant: () => uuid },
@@ -129,7 +129,7 @@ describe('a column that no option names', () => {
   });
 });
 
-it('finds the plants of a batch by an index, also in a large table', async () => {
+it('postgresStorage finds the plants of a batch by an index, also in a large table', async () => {
   await pool.query(`CREATE TABLE large (tenant uuid, id bigint, name text NOT NULL, tag text, PRIMARY KEY (tenant, id));
     INSERT INTO large SELECT '${uuid}', id, 'Rosa' FROM generate_series(1, 20000) AS id; ANALYZE large`);
   const statements: [string, unknown[]][] = [];
@@ -147,7 +147,7 @@ it('finds the plants of a batch by an index, also in a large table', async () =>
 });
 
 it.each(['n'.repeat(64), '\u{e9}'.repeat(32)])(
-  'throws for the column %j, whose name PostgreSQL would cut',
+  'postgresStorage throws for the column %j, whose name PostgreSQL would cut',
   (name) => {
     for (const options of [{ namespace: { [name]: () => 'x' } }, { columns: { [name]: () => 'x' } }]) {
       expect(() => postgresStorage(pool, options)).toThrow(/a column must be a name of at most 63 bytes/);
@@ -155,7 +155,7 @@ it.each(['n'.repeat(64), '\u{e9}'.repeat(32)])(
   },
 );
 
-it('needs no more than the grants that adapters/README.md names, by column', async () => {
+it('postgresStorage needs no more than the grants that adapters/README.md names, by column', async () => {
   await pool.query(`CREATE TABLE granted (tenant text, id bigint, name text NOT NULL, tag text, who text, secret text,
       PRIMARY KEY (tenant, id));
     CREATE ROLE gardener LOGIN;

@@ -77,7 +77,7 @@ describe('the type of the id column', () => {
   });
 
   it.each(['real', 'double precision', 'numeric(10, -2)', 'uuid', 'jsonb', 'date', 'money'])(
-    '%s is refused by an error that names table, column and type, by create, find and createTable',
+    '%s is rejected by an error that names table, column and type, by create, find and createTable',
     async (type) => {
       const storage = await open(`id ${type} PRIMARY KEY, name text NOT NULL, tag text`);
       const why = new RegExp(
@@ -91,7 +91,7 @@ describe('the type of the id column', () => {
     },
   );
 
-  it('is asked for again after a refusal, so that a migration needs no restart', async () => {
+  it('is read again after an error, so that a migration needs no restart', async () => {
     const { create } = await open('id real PRIMARY KEY, name text NOT NULL, tag text');
     await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(/real/);
     await pool.query(`ALTER TABLE "${table}" ALTER id TYPE bigint`);
@@ -101,7 +101,7 @@ describe('the type of the id column', () => {
 
 describe('the type of the name column', () => {
   it.each(['char(20)', 'name', 'integer', 'jsonb'])(
-    '%s is refused, because it changes some names',
+    '%s is rejected, because it changes some names',
     async (type) => {
       const { create } = await open(`id bigint PRIMARY KEY, name ${type} NOT NULL, tag text`);
       await expect(create({ id: 1n, name: '007' }, context)).rejects.toThrow(/its column name is/);
@@ -270,7 +270,7 @@ describe('a row that another transaction has locked', () => {
   }
 
   it.each(['', '-c lock_timeout=1s', '-c lock_timeout=1min'])(
-    'holds a batch up for at most 500 ms at a time, and its create alone waits on (%j)',
+    'blocks a batch for at most 500 ms at a time, and its create alone waits on (%j)',
     async (options) => {
       const times = await waits(options);
       expect(times.length).toBeGreaterThan(0);

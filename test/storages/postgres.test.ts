@@ -81,7 +81,7 @@ function failingOnce(error: unknown) {
 
 const failure = (code: string) => Object.assign(new Error(`failed with ${code}`), { code });
 
-describe('after an error', () => {
+describe('after the error', () => {
   it.each([
     ['40001', 'serialization failure'],
     ['40P01', 'deadlock'],
@@ -90,7 +90,7 @@ describe('after an error', () => {
     ['53300', 'too many connections'],
     ['53100', 'the disk is full'],
     ['ECONNREFUSED', 'connection refused'],
-  ])('%s (%s) all plants are retried, because none was stored', async (code) => {
+  ])('%s (%s), all plants are retried, because none was stored', async (code) => {
     const { handle, query } = failingOnce(failure(code));
     const { create } = postgresStorage(handle);
     expect(await Promise.all([create(plant(1), context), create(plant(2), context)])).toEqual([
@@ -113,7 +113,7 @@ describe('after an error', () => {
     ['42501', 'a policy'],
     ['0A000', 'not supported'],
     ['57014', 'cancelled, or statement_timeout'],
-  ])('%s (%s) the plants are sent one by one, and one fails', async (code) => {
+  ])('%s (%s), the plants are sent one by one, and one fails', async (code) => {
     const { handle, query } = failingOnce(failure(code));
     const { create } = postgresStorage(handle);
     expect(await Promise.all([create(plant(1), context), create(plant(2), context)])).toEqual([
@@ -134,7 +134,7 @@ describe('after an error', () => {
     ['XX000', 'an internal error'],
     ['undefined', 'query_timeout of the driver'],
     ['08P01', 'PgBouncer: server conn crashed?'],
-  ])('%s (%s) the plants may be stored: create fails, and nothing is retried', async (code) => {
+  ])('%s (%s), the plants may be stored: create fails, and nothing is retried', async (code) => {
     const { handle, query } = failingOnce(failure(code));
     const { create } = postgresStorage(handle);
     const outcomes = await Promise.allSettled([create(plant(1), context), create(plant(2), context)]);
@@ -145,7 +145,7 @@ describe('after an error', () => {
 
 describe('behind PgBouncer', () => {
   it.each(['server login has been failing, try again later (server_login_retry)', 'query_wait_timeout'])(
-    'sends plants again that it had no server for: %s',
+    'plants for which it had no server are retried: %s',
     async (message) => {
       const { handle, query } = failingOnce(Object.assign(new Error(message), { code: '08P01' }));
       expect(await postgresStorage(handle).create(plant(1), context)).toBe('created');
@@ -170,7 +170,7 @@ it('a broken pipe is no code of the server: the plant may be stored', async () =
   expect(query).toHaveBeenCalledTimes(1);
 });
 
-it('a driver that fails without an error leaves no create without an answer: the plant may be stored', async () => {
+it('a driver that fails without an error still settles every create: the plant may be stored', async () => {
   const { handle, query } = failingOnce(undefined);
   await expect(postgresStorage(handle).create(plant(1), context)).rejects.toThrow(
     'the driver failed without an error',
@@ -195,7 +195,7 @@ describe('a rival that has not committed yet', () => {
   it.each([
     ['COMMIT', 'taken', 'theirs'],
     ['ROLLBACK', 'created', 'ours'],
-  ])('makes the create wait: after its %s the answer is %s', async (end, outcome, name) => {
+  ])('makes the create wait: after its %s the outcome is %s', async (end, outcome, name) => {
     await world.query('BEGIN');
     await world.query(`INSERT INTO "${table}" VALUES (1, 'theirs')`);
     const creating = storage.create(plant(1, 'ours'), context);
@@ -206,7 +206,7 @@ describe('a rival that has not committed yet', () => {
   });
 });
 
-describe('an instance beside this one', () => {
+describe('a second instance', () => {
   it('racing for the same ids: each id is created once, and there is no deadlock', async () => {
     const others = [1, 2, 3].map(() => new pg.Pool({ connectionString: server.url }));
     const storages = [storage, ...others.map((other) => postgresStorage(other, { table }))];
@@ -238,8 +238,8 @@ describe('an instance beside this one', () => {
   });
 });
 
-describe('a lost connection', () => {
-  it('leaves its plants in doubt; the next plants are stored', async () => {
+describe('a dropped connection', () => {
+  it('leaves the outcome of its plants unknown; the next plants are stored', async () => {
     await world.query(`BEGIN; LOCK TABLE "${table}"`);
     const creating = [storage.create(plant(1), context), storage.create(plant(2), context)];
     const outcomes = Promise.allSettled(creating);
@@ -287,25 +287,28 @@ describe('a plant that waits for a standby', () => {
     ['Pool', () => new pg.Pool(patient())],
     ['Client', () => new pg.Client(patient())],
     ['Pool that hides warnings', () => new pg.Pool(patient(' -c client_min_messages=error'))],
-  ])('is in doubt if that wait is cancelled, although PostgreSQL only warns (%s)', async (_, make) => {
-    const handle = make();
-    if (handle instanceof pg.Client) await handle.connect();
-    const outcome = postgresStorage(handle, { table })
-      .create(plant(1), context)
-      .catch((error) => error);
-    const pid = await waiting('SyncRep');
-    await observer.query('SELECT pg_cancel_backend($1)', [pid]);
-    expect(await outcome).toMatchObject({ message: expect.stringMatching(/^not replicated: /) });
-    // It is in doubt because this server has it, and the standby may not.
-    expect(await rows()).toHaveLength(1);
-    await handle.end();
-  });
+  ])(
+    'has an unknown outcome if that wait is cancelled, although PostgreSQL only warns (%s)',
+    async (_, make) => {
+      const handle = make();
+      if (handle instanceof pg.Client) await handle.connect();
+      const outcome = postgresStorage(handle, { table })
+        .create(plant(1), context)
+        .catch((error) => error);
+      const pid = await waiting('SyncRep');
+      await observer.query('SELECT pg_cancel_backend($1)', [pid]);
+      expect(await outcome).toMatchObject({ message: expect.stringMatching(/^not replicated: /) });
+      // It is in doubt because this server has it, and the standby may not.
+      expect(await rows()).toHaveLength(1);
+      await handle.end();
+    },
+  );
 
   const patient = (more = '') => ({ connectionString: withSetting(`synchronous_commit=on${more}`) });
 });
 
 describe("a table of the app's own", () => {
-  it('that refuses a plant refuses no other, and the connection is kept', async () => {
+  it('that rejects a plant rejects no other, and the connection is kept', async () => {
     await world.query(`ALTER TABLE "${table}" ADD CHECK (length(name) < 9)`);
     const connected = vi.fn();
     pool.on('connect', connected);
@@ -320,7 +323,7 @@ describe("a table of the app's own", () => {
     expect(connected.mock.calls.length).toBeLessThanOrEqual(1);
   });
 
-  it('that refuses a name twice does not call the id taken', async () => {
+  it('that rejects a name twice does not cause taken for the id', async () => {
     await world.query(`CREATE UNIQUE INDEX ON "${table}" (name)`);
     expect(await storage.create(plant(1, 'Rosa'), context)).toBe('created');
     await expect(storage.create(plant(2, 'Rosa'), context)).rejects.toMatchObject({
@@ -345,7 +348,7 @@ describe("a table of the app's own", () => {
           IF new.name = 'nettle' THEN RAISE 'no nettles' USING ERRCODE = 'GA001'; END IF; RETURN new; END $$;
         CREATE TRIGGER weed BEFORE INSERT ON "${table}" FOR EACH ROW EXECUTE FUNCTION "weed ${table}"()`,
     ],
-  ])('that refuses one of 64 plants by %s (%s) takes the other 63', async (_, code, rule) => {
+  ])('that rejects one of 64 plants by %s (%s) stores the other 63', async (_, code, rule) => {
     const role = `gardener-${randomUUID()}`;
     await world.query(`CREATE ROLE "${role}" LOGIN`);
     await world.query(rule(role));
@@ -360,7 +363,7 @@ describe("a table of the app's own", () => {
     await gardeners.end();
   });
 
-  it('whose trigger drops rows silently does not call their ids taken', async () => {
+  it('whose trigger drops rows silently does not cause taken for their ids', async () => {
     await world.query(`
       CREATE FUNCTION "drop ${table}"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         IF new.name = 'nettle' THEN RETURN NULL; END IF; RETURN new; END $$;
@@ -376,7 +379,7 @@ describe("a table of the app's own", () => {
     ]);
   });
 
-  it('whose trigger warns leaves no doubt: the plant is created', async () => {
+  it('whose trigger warns stores the plant, which is created', async () => {
     await world.query(`
       CREATE FUNCTION "warn ${table}"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'thorns'; RETURN new; END $$;
       CREATE TRIGGER warn BEFORE INSERT ON "${table}" FOR EACH ROW EXECUTE FUNCTION "warn ${table}"()`);
@@ -386,7 +389,7 @@ describe("a table of the app's own", () => {
 
 describe('postgresStorage', () => {
   it.each(['x'.repeat(64), '\u{e9}'.repeat(32), `garden.${'x'.repeat(64)}`])(
-    'refuses the table %j, because PostgreSQL would cut its name to 63 bytes',
+    'throws for the table %j, because PostgreSQL would cut its name to 63 bytes',
     (name) => expect(() => postgresStorage(pool, { table: name })).toThrow(/at most 63 bytes/),
   );
 
@@ -394,12 +397,12 @@ describe('postgresStorage', () => {
     ['nothing', undefined, 'pass new pg.Pool()'],
     ['an URL', 'postgres://localhost', 'pass new pg.Pool()'],
     ['a Client that is not connected', new pg.Client(), 'call client.connect() first'],
-  ])('refuses %s at once, and says what to pass', (_, handle, message) => {
+  ])('throws at once for %s, and shows what to pass', (_, handle, message) => {
     expect(() => postgresStorage(handle as never)).toThrow(TypeError);
     expect(() => postgresStorage(handle as never)).toThrow(message);
   });
 
-  it('gives up a find on a connection that hangs, and discards the connection', async () => {
+  it('aborts a find on a connection that hangs, and discards the connection', async () => {
     const narrow = new pg.Pool({ connectionString: server.url, max: 1 });
     const { rows: processes } = await narrow.query('SELECT pg_backend_pid() AS pid');
     process.kill(processes[0].pid, 'SIGSTOP');
@@ -434,7 +437,7 @@ describe('createTable', () => {
     expect(await storage.create(plant(1), context)).toBe('created');
   });
 
-  it('makes the same table as the exported schema, and only when it is called', async () => {
+  it('creates the same table as the exported schema, and only when it is called', async () => {
     const columns = `SELECT column_name, data_type, is_nullable FROM information_schema.columns WHERE table_schema = 'public' AND table_name = $1 ORDER BY ordinal_position`;
     postgresStorage(pool, { table: 'plants' });
     expect((await world.query(columns, ['plants'])).rows).toEqual([]);
@@ -457,7 +460,7 @@ describe('createTable', () => {
     },
   );
 
-  it.each([[''], ['a.'], ['.b'], ['a.b.c'], ['a\0b'], [5]])('refuses the table %j at once', (name) => {
+  it.each([[''], ['a.'], ['.b'], ['a.b.c'], ['a\0b'], [5]])('throws at once for the table %j', (name) => {
     expect(() => postgresStorage(pool, { table: name as string })).toThrow(TypeError);
   });
 });

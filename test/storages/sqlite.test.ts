@@ -58,9 +58,9 @@ function watched(database: Database.Database): { database: SqliteDatabase; faile
 
 const busy = expect.objectContaining({ code: 'SQLITE_BUSY' });
 
-describe('a handle that is in a transaction of the app', () => {
+describe('a connection that is in a transaction of the app', () => {
   it.each([1, 5])(
-    'fails the create of %i plants, loudly, and takes no part in that transaction',
+    'fails the create of %i plants with an error, and changes nothing in that transaction',
     async (count) => {
       const database = open();
       const { create, createTable } = sqliteStorage(database);
@@ -153,7 +153,7 @@ describe('another connection that writes', () => {
     expect(rows()).toHaveLength(1);
   });
 
-  it('with the same ids is noticed: the answer is taken, and its plant stays as it is', async () => {
+  it('with the same ids is noticed: the outcome is taken, and its plant stays unchanged', async () => {
     const storage = sqliteStorage(open());
     await storage.createTable();
     open().exec("INSERT INTO plants VALUES (9007199254740993, 'theirs', 'tag')");
@@ -168,7 +168,7 @@ describe('another connection that writes', () => {
 });
 
 describe("a table of the app's own", () => {
-  it('that refuses a plant refuses no other', async () => {
+  it('that rejects a plant rejects no other', async () => {
     const database = open();
     database.exec(
       "CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE CHECK (length(name) < 9), tag TEXT DEFAULT 'x')",
@@ -241,7 +241,7 @@ describe('the type of a column', () => {
 });
 
 describe('a COMMIT that fails', () => {
-  it('leaves the outcome open, and no transaction behind', async () => {
+  it('leaves the outcome unknown, and no transaction open', async () => {
     const database = open();
     database.exec(`PRAGMA foreign_keys=ON;
       CREATE TABLE tags (name TEXT PRIMARY KEY);
@@ -260,7 +260,7 @@ describe('a COMMIT that fails', () => {
 });
 
 describe('sqliteStorage', () => {
-  it("fails with the driver's own error on a handle that was closed", async () => {
+  it("fails with the driver's own error on a connection that was closed", async () => {
     const database = new Database(':memory:');
     database.close();
     const { create } = sqliteStorage(database);
@@ -271,14 +271,14 @@ describe('sqliteStorage', () => {
     ['a path', 'plants.db'],
     ['nothing', undefined],
     ['another object', {}],
-    ['a handle that prepares nothing', { exec() {} }],
-  ])('refuses %s at once, and says what to pass', (_, database) => {
+    ['a connection that prepares nothing', { exec() {} }],
+  ])('throws at once for %s, and shows what to pass', (_, database) => {
     expect(() => sqliteStorage(database as never)).toThrow(
       new TypeError("sqliteStorage needs an open database: pass new Database('plants.db')"),
     );
   });
 
-  it('does not call an id taken if a trigger drops its row silently', async () => {
+  it('does not return taken for an id if a trigger drops its row silently', async () => {
     const database = open();
     database.exec(`${schema};
       CREATE TRIGGER no_nettles BEFORE INSERT ON plants WHEN new.name = 'nettle' BEGIN SELECT RAISE(IGNORE); END`);
@@ -294,7 +294,7 @@ describe('sqliteStorage', () => {
     ]);
   });
 
-  it('needs a database in UTF-8, as it says: in UTF-16, SQLite changes two characters', async () => {
+  it('requires a database in UTF-8, as documented: in UTF-16, SQLite changes two characters', async () => {
     const database = open();
     database.exec("PRAGMA encoding = 'UTF-16'");
     const storage = sqliteStorage(database);
@@ -305,7 +305,7 @@ describe('sqliteStorage', () => {
 });
 
 describe('createTable', () => {
-  it('works late, and when it is called again after a failure', async () => {
+  it('works after the first create, and when it is called again after a failure', async () => {
     const database = open();
     const storage = sqliteStorage(database, { table: 'plants' });
     await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(/no such table/);
@@ -339,7 +339,7 @@ describe('createTable', () => {
     });
   });
 
-  it('makes nothing if it is not called', () => {
+  it('is the only call that creates a table', () => {
     const database = open();
     sqliteStorage(database);
     expect(database.prepare('SELECT name FROM sqlite_schema').all()).toEqual([]);
@@ -354,12 +354,12 @@ describe('createTable', () => {
     },
   );
 
-  it.each([[''], ['a\0b'], [5]])('refuses the table %j at once', (table) => {
+  it.each([[''], ['a\0b'], [5]])('throws at once for the table %j', (table) => {
     expect(() => sqliteStorage(open(), { table: table as string })).toThrow(TypeError);
   });
 });
 
-it('sets no pragma on the handle of the app', async () => {
+it('sqliteStorage sets no pragma on the connection of the app', async () => {
   const database = open();
   const pragmas = [
     'journal_mode',

@@ -118,7 +118,7 @@ describe.each(['before', 'after'])('when timers were faked %s the library was lo
   };
 
   test.each(named(apps))(
-    "%s responds to creates, to refused requests and to the app's own routes",
+    "%s responds to creates, to rejected requests and to the app's own routes",
     async (_, app) => {
       const [wire, closing, stalled] = await started(app, ({ memoryStorage }) => memoryStorage());
       // The body comes in a packet of its own.
@@ -154,27 +154,30 @@ test.each([
   ['POST', '/others'],
   ['POST', '/trees/plants'],
   ['GET', '/plants'],
-])('%s %s, which is not ours, goes on to the app in the same turn of the event loop', async (method, url) => {
-  const { acceptTokens, createPlantStore, memoryStorage, toNode } = await load();
-  const plants = toNode(createPlantStore(memoryStorage(), acceptTokens('good')));
-  const turns: boolean[] = [];
-  const server = createServer((request, response) => {
-    let isSameTurn = true;
-    setImmediate(() => {
-      isSameTurn = false;
+])(
+  '%s %s, which is not the operation, falls through to the app in the same turn of the event loop',
+  async (method, url) => {
+    const { acceptTokens, createPlantStore, memoryStorage, toNode } = await load();
+    const plants = toNode(createPlantStore(memoryStorage(), acceptTokens('good')));
+    const turns: boolean[] = [];
+    const server = createServer((request, response) => {
+      let isSameTurn = true;
+      setImmediate(() => {
+        isSameTurn = false;
+      });
+      plants(request, response, () => {
+        turns.push(isSameTurn);
+        response.end();
+      });
     });
-    plants(request, response, () => {
-      turns.push(isSameTurn);
-      response.end();
-    });
-  });
-  const [wire] = await wiresTo(await listen(server), 1);
-  for (let i = 0; i < 3; i++) {
-    await wire!.write(raw([token, json], rose, { line: `${method} ${url} HTTP/1.1` }));
-    await wire!.answer();
-  }
-  expect(turns).toEqual([true, true, true]);
-});
+    const [wire] = await wiresTo(await listen(server), 1);
+    for (let i = 0; i < 3; i++) {
+      await wire!.write(raw([token, json], rose, { line: `${method} ${url} HTTP/1.1` }));
+      await wire!.answer();
+    }
+    expect(turns).toEqual([true, true, true]);
+  },
+);
 
 test('what the app throws when a request was passed on to it is an uncaught exception of the app', async () => {
   const { acceptTokens, createPlantStore, memoryStorage, toNode } = await load();

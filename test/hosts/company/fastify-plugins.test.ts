@@ -39,7 +39,7 @@ describe('@fastify/rate-limit', () => {
   test.each([
     ['globally', { global: true, ...limit }, {}],
     ['by the config of the route', { global: false }, { config: { rateLimit: limit } }],
-  ])('limits our route %s, whatever the token', async (_how, options, route) => {
+  ])('limits the route %s, whatever the token', async (_how, options, route) => {
     const app = made();
     await app.register(rateLimit, options);
     await app.register(toFastify(store(), route), { prefix: '/api' });
@@ -92,7 +92,7 @@ test('a storage that is slower than the connection may be runs the onTimeout hoo
   expect(await timedOut).toBe(true);
 });
 
-test('the plugins compress, cors, helmet, rate-limit and under-pressure do to our route what they do to one by hand', async () => {
+test('the plugins compress, cors, helmet, rate-limit and under-pressure treat the route of plant-store like any other route', async () => {
   const app = made();
   await app.register(compress, { threshold: 0 });
   await app.register(cors, { origin: 'https://shop.example' });
@@ -131,7 +131,7 @@ describe('in an app with fastify-type-provider-zod', () => {
     };
   };
 
-  test('the line of the page puts our route into the document beside those with Zod schemas', async () => {
+  test('the line of adapters/README.md puts the route into the document next to those with Zod schemas', async () => {
     const { paths } = await documentOf((route) =>
       route.url.endsWith('/plants') ? route : jsonSchemaTransform(route),
     );

@@ -228,7 +228,7 @@ describe.each(named(apps))('on %s', (_, { start }) => {
   );
 });
 
-describe('node:http: a body that falls through to the app', () => {
+describe('a body that falls through to the app on node:http', () => {
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   test.each<[string, Meddle, (request: IncomingMessage) => Promise<string>]>([
     [
@@ -280,29 +280,32 @@ describe('a parser in front', () => {
     ['express.json() that keeps rawBody', express.json({ verify: keepBytes })],
     ['express.text()', express.text({ type: '*/*' })],
     ['express.raw()', express.raw({ type: '*/*' })],
-  ])('%s that allows more: bodyLimit binds, whether the length is declared or not', async (_name, parser) => {
-    const running = await storeBehind(parser);
-    const framed = [
-      { framing: `Content-Length: ${large.length}`, body: large },
-      {
-        framing: 'Transfer-Encoding: chunked',
-        body: `${large.length.toString(16)}\r\n${large}\r\n0\r\n\r\n`,
-      },
-    ];
-    for (const { framing, body } of framed) {
-      const wire = await Wire.open(running.port);
-      await wire.write(raw([token, json, framing], body));
-      expect(errorOf(await wire.answer())).toBe(40006);
-      wire.destroy();
-    }
-    await running.close();
-  });
+  ])(
+    'bodyLimit binds behind %s that allows more, whether the length is declared or not',
+    async (_name, parser) => {
+      const running = await storeBehind(parser);
+      const framed = [
+        { framing: `Content-Length: ${large.length}`, body: large },
+        {
+          framing: 'Transfer-Encoding: chunked',
+          body: `${large.length.toString(16)}\r\n${large}\r\n0\r\n\r\n`,
+        },
+      ];
+      for (const { framing, body } of framed) {
+        const wire = await Wire.open(running.port);
+        await wire.write(raw([token, json, framing], body));
+        expect(errorOf(await wire.answer())).toBe(40006);
+        wire.destroy();
+      }
+      await running.close();
+    },
+  );
 
   test.each([
     ['express.json({ strict: false })', express.json({ strict: false }), 40002],
     ['express.text()', express.text({ type: '*/*' }), 40002],
     ['nothing', ((_request, _response, next) => next()) as express.RequestHandler, 40002],
-  ])('%s: a JSON string that holds a plant is not a plant', async (_name, parser, error) => {
+  ])('a JSON string that holds a plant is not a plant behind %s', async (_name, parser, error) => {
     const running = await storeBehind(parser);
     const wire = await Wire.open(running.port);
     await wire.write(raw([token, json], JSON.stringify(é)));
@@ -329,7 +332,7 @@ describe('a parser in front', () => {
   test.each([
     ['with a byte order mark', `\ufeff${é}`, 200],
     ['that is not UTF-8', broken, 500],
-  ])('express.text() and a body %s comes to %i', async (_what, body, status) => {
+  ])('a body %s behind express.text() returns %i', async (_what, body, status) => {
     const running = await storeBehind(express.text({ type: '*/*' }));
     const wire = await Wire.open(running.port);
     await wire.write(raw([token, json, `Content-Length: ${Buffer.byteLength(body)}`]));

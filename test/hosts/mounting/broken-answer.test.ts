@@ -137,7 +137,7 @@ describe.each(named(onNodeHosts))('on %s', (_, { start }) => {
   });
 
   test.each([200, 404])(
-    'what the app has answered meanwhile, as a timeout does, stays: ours was %i',
+    'a response that the app has sent meanwhile, as a timeout does, replaces the %i of plant-store',
     async (status) => {
       let response: ServerResponse | undefined;
       const handle: PlantHandler = async () => {
@@ -274,7 +274,7 @@ describe.each(named([...onNodeHosts, ...fetchHosts]))('on %s', (_, { start }) =>
         throw error;
       },
     ],
-  ])('a wrapper of handle that %s: a 500, and the host gets the error', async (_how, handle) => {
+  ])('a wrapper of handle that %s causes a 500, and the host gets the error', async (_how, handle) => {
     expect(await statusOf(await start(handle, () => {}))).toBe(500);
     expect(told).toEqual([error]);
   });

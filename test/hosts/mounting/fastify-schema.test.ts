@@ -142,7 +142,7 @@ describe('the schema is there to be read, and decides nothing', () => {
   });
 });
 
-describe("the app's rules for paths hold here too", () => {
+describe("the app's rules for paths hold for plant-store", () => {
   const statusOf = async (options: object, url: string) => {
     const app = Fastify(options);
     onTestFinished(() => app.close());
@@ -162,7 +162,7 @@ describe("the app's rules for paths hold here too", () => {
     [{ routerOptions: { ignoreDuplicateSlashes: true } }, '/api//plants', 401],
     [{ routerOptions: { ignoreTrailingSlash: true } }, '/api/%70lants', 404],
     [{ routerOptions: { ignoreTrailingSlash: true } }, '/api/%70lants/', 404],
-  ])('%j, %s: %i', async (options, url, status) => {
+  ])('with the options %j, %s returns %i', async (options, url, status) => {
     expect(await statusOf(options, url)).toBe(status);
   });
 });

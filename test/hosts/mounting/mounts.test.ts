@@ -211,11 +211,11 @@ test.each<[string, Serve]>([
   expect(await send('/api/plants/x/')).toBe(404);
 });
 
-describe('hazard: plant-store does not take a path that the app has not passed to it', () => {
+describe('hazard: plant-store does not respond to a path that the app has not passed to it', () => {
   const own: express.RequestHandler = (_request, response) => void response.status(201).send('of the app');
   const on: express.RequestHandler = (_request, _response, next) => next();
 
-  test.each(Object.entries(expresses))('%s: one that the app has rewritten', async (_name, make) => {
+  test.each(Object.entries(expresses))('if the app has rewritten it, on %s', async (_name, make) => {
     const rewriting: express.RequestHandler = (request, _response, next) => {
       request.url = '/legacy/plants';
       next();
@@ -227,7 +227,7 @@ describe('hazard: plant-store does not take a path that the app has not passed t
   });
 
   test.each(Object.entries(expresses))(
-    '%s: one that the app has rewritten below the mount, or in the route',
+    'if the app has rewritten it below the mount, or in the route, on %s',
     async (_name, make) => {
       const rewriting =
         (url: string): express.RequestHandler =>
@@ -248,7 +248,7 @@ describe('hazard: plant-store does not take a path that the app has not passed t
   );
 
   test.each(Object.entries(expresses))(
-    "%s: one of the app's own routes, before and after",
+    "if it is one of the app's own routes, before and after, on %s",
     async (_name, make) => {
       const send = await opened((handle) =>
         around(make().post('/trees/plants', on).use(toExpress(handle)).post('/trees/plants', own)),
@@ -259,7 +259,7 @@ describe('hazard: plant-store does not take a path that the app has not passed t
   );
 
   test.each(Object.entries(expresses))(
-    "%s: one of the app's own routes, where our middleware is wrapped",
+    "if it is one of the app's own routes, and plant-store is wrapped, on %s",
     async (_name, make) => {
       const send = await opened((handle) =>
         around(
@@ -275,7 +275,7 @@ describe('hazard: plant-store does not take a path that the app has not passed t
   );
 
   test.each(Object.entries(expresses))(
-    "%s: one of the app's own routes behind us that calls `next`, where every `next` is wrapped",
+    "if it is one of the app's own routes after plant-store that calls `next`, and every `next` is wrapped, on %s",
     async (_name, make) => {
       const wrapped =
         (handler: express.RequestHandler): express.RequestHandler =>
@@ -308,7 +308,7 @@ describe('hazard: plant-store does not take a path that the app has not passed t
   });
 
   test.each(Object.entries(expresses))(
-    '%s: one that only another expression of a list has found',
+    'if only another expression of a list has found it, on %s',
     async (_name, make) => {
       const send = await opened((handle) =>
         around(
@@ -322,7 +322,7 @@ describe('hazard: plant-store does not take a path that the app has not passed t
     },
   );
 
-  test.each(Object.entries(expresses))('%s: another path of a list that has ours', async (_name, make) => {
+  test.each(Object.entries(expresses))('if it is another path of a list, on %s', async (_name, make) => {
     const send = await opened((handle) =>
       around(make().post(['/api/plants', '/trees/:kind/plants'], toExpress(handle)).use(own)),
     );
@@ -387,7 +387,7 @@ describe('hazard: plant-store does not take a path that the app has not passed t
   });
 });
 
-describe('a POST that ends in /plants and is lost', () => {
+describe('a POST that ends in /plants and falls through', () => {
   const warnings = vi.fn();
   beforeEach(() => void vi.spyOn(process, 'emitWarning').mockImplementation((...all) => warnings(...all)));
   afterEach(() => {
@@ -436,7 +436,7 @@ describe('a POST that ends in /plants and is lost', () => {
       "set basePath to '/api'",
     ],
     ['Fastify', (handle) => fastify(handle, '/api'), '/api/plants', "set basePath to ''", '/v2'],
-  ])('%s gives one warning, with what to write', async (_name, serve, path, advice, basePath) => {
+  ])('causes one warning on %s, which says what to write', async (_name, serve, path, advice, basePath) => {
     const send = await opened(serve, basePath);
     for (let i = 0; i < 3; i++) expect(await send(path)).toBe(404);
     expect(warnings.mock.calls).toEqual([

@@ -425,7 +425,7 @@ it(`toNode stores exactly what was sent, and responds to every upload (SEED=${se
   await runSchedules(3_000, (random) => uploads.run(random, inMemory, 20));
 }, 600_000);
 
-it(`toNode does so over sockets (SEED=${seed})`, async () => {
+it(`toNode stores exactly what was sent over sockets, too (SEED=${seed})`, async () => {
   const uploads = new Uploads();
   uploads.server.listen(0, '127.0.0.1');
   await once(uploads.server, 'listening');

@@ -27,7 +27,7 @@ describe('bodies on the wire', () => {
     expect(plants.get(1n)).toEqual({ id: 1n, name: 'Épine 🌹' });
   });
 
-  test('a declared length over the limit is refused before any of the body arrives', async () => {
+  test('a declared length over the limit is rejected before any of the body arrives', async () => {
     const { open, calls } = await start({ options: { bodyLimit: 100 } });
     const wire = await open();
     await wire.write(raw([token, json, 'Content-Length: 101']));
@@ -38,7 +38,7 @@ describe('bodies on the wire', () => {
     expect(request.raw).toHaveProperty('readableDidRead', false);
   });
 
-  test('a chunked body over the limit is refused while the client still writes', async () => {
+  test('a chunked body over the limit is rejected while the client still writes', async () => {
     const { open, plants } = await start({ options: { bodyLimit: 100 } });
     const wire = await open();
     await wire.write(raw([token, json, 'Transfer-Encoding: chunked']));
@@ -64,7 +64,7 @@ describe('bodies on the wire', () => {
     ['resets the connection', (wire: Wire) => wire.reset()],
     ['breaks the chunked coding', (wire: Wire) => wire.write('no chunk\r\n')],
   ])(
-    'a client that %s within the body: the call settles, nothing is stored, onError is not called',
+    'the call settles, nothing is stored and onError is not called if a client %s within the body',
     async (_how, leave) => {
       const { open, plants, errors, calls } = await start();
       const wire = await open();
@@ -85,7 +85,7 @@ describe('bodies on the wire', () => {
     ['node:http2', undefined],
     ['node:http2', new Error('of the app')],
   ])(
-    'an app on %s that destroys the request within the body, with %s: the call settles',
+    'the call settles if an app on %s destroys the request within the body, with %s',
     async (name, error) => {
       const { port, plants, errors, calls } = await start({
         serve: (listener) => (name === 'node:http' ? createServer(listener) : http2Server(listener)),
@@ -118,7 +118,7 @@ describe('bodies on the wire', () => {
     expect(errors).toEqual([]);
   });
 
-  test('an upload that stalls is body_incomplete at the deadline, and the connection is cut', async () => {
+  test('an upload that stalls is body_incomplete when the timeout expires, and the connection is cut', async () => {
     const { open, plants, errors } = await start({ options: { timeoutMs: 50 } });
     const wire = await open();
     await wire.write(raw([token, json, 'Content-Length: 1000']));

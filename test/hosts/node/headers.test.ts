@@ -55,7 +55,7 @@ describe('headers and targets that only a raw socket can send', () => {
     ['absolute-form of another path', 'POST http://localhost/plants/plants HTTP/1.1', 404],
     ['absolute-form without a path', 'POST http://localhost HTTP/1.1', 404],
     ['an authority named plants', 'POST http://plants HTTP/1.1', 404],
-    ['network-path reference', 'POST //localhost/plants HTTP/1.1', 404],
+    ['a network-path reference', 'POST //localhost/plants HTTP/1.1', 404],
     ['dot segments', 'POST /x/../plants HTTP/1.1', 404],
     ['a dot segment', 'POST /./plants HTTP/1.1', 404],
     ['a slash at the end', 'POST /plants/ HTTP/1.1', 404],
@@ -67,7 +67,7 @@ describe('headers and targets that only a raw socket can send', () => {
     ['OPTIONS', 'OPTIONS /plants HTTP/1.1', 405],
     ['GET with a body', 'GET /plants HTTP/1.1', 405],
     ['a method of WebDAV', 'PROPFIND /plants HTTP/1.1', 405],
-  ])('%s: %s is %i', async (_what, line, status) => {
+  ])('a target is matched exactly: with %s, %s returns %i', async (_what, line, status) => {
     const { open, plants } = await start();
     const wire = await open();
     await wire.write(raw([token, json], rose, { line }));
@@ -99,7 +99,7 @@ describe('Expect: 100-continue', () => {
 
   test.each([
     ['under a checkContinue listener', serve],
-    ['if Node answers it', (listener: RequestListener) => createServer(listener)],
+    ['if Node sends it', (listener: RequestListener) => createServer(listener)],
   ])('exactly one 100 is sent %s', async (_where, how) => {
     const { open } = await start({ serve: how });
     const wire = await open();
@@ -111,7 +111,7 @@ describe('Expect: 100-continue', () => {
   });
 
   test.each([
-    ['for a refused token', ['Authorization: Bearer bad', json, 'Content-Length: 10'], 401],
+    ['for a rejected token', ['Authorization: Bearer bad', json, 'Content-Length: 10'], 401],
     ['for a declared length over the limit', [token, json, `Content-Length: ${2 ** 20 + 1}`], 400],
     ['for another media type', [token, 'Content-Type: text/plain', 'Content-Length: 10'], 400],
   ])('no 100 is sent %s', async (_what, headers, status) => {

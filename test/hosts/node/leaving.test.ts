@@ -128,7 +128,7 @@ describe.each(servers)('a create that waits for a batch on %s', (name, serve) =>
   test.each([
     ['', undefined],
     [', and its request is a proxy', proxied],
-  ])('is not sent if its client leaves meanwhile%s', async (_, wrap) => {
+  ])('is not sent if its client disconnects meanwhile%s', async (_, wrap) => {
     const { leave, end, request, response, errors, sent } = await waiting(wrap);
     const incoming = request.raw as IncomingMessage;
     const closed = once(name === 'node:http' ? incoming.socket : incoming, 'close');
@@ -159,7 +159,7 @@ describe.each(servers)('a create that waits for a batch on %s', (name, serve) =>
   });
 });
 
-describe('a client that leaves while the verifier is at work: nothing is stored, onError is not called', () => {
+describe('nothing is stored, and onError is not called, if a client disconnects during verifyToken', () => {
   const http1 = async (port: number, body: string) => {
     const wire = await Wire.open(port);
     await wire.write(raw([token, json, `Content-Length: ${rose.length}`], body));
@@ -200,9 +200,9 @@ describe('a client that leaves while the verifier is at work: nothing is stored,
     ['a whole body', rose],
   ] as const;
 
-  test.each(ways.flatMap((way) => parts.map((part) => [...way, ...part] as const)))(
-    '$0, $3',
-    async (_how, serve, begin, _part, body) => {
+  test.each(ways.flatMap((way) => parts.map(([part, body]) => [part, ...way, body] as const)))(
+    'after %s on %s',
+    async (_part, _how, serve, begin, body) => {
       const decision = deferred<boolean>();
       const { port, plants, errors, calls } = await start({ serve, verifyToken: () => decision.promise });
       const leave = await begin(port, body);

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { chunk, raw } from '../../support/sockets.js';
 import { errorOf, json, rose, roseCreated, start, token } from './server.js';
 
-describe('after a refusal', () => {
+describe('after a rejected request', () => {
   const refused = raw(['Authorization: Bearer bad', json], rose);
   const good = raw([token, json], rose);
 
@@ -62,7 +62,7 @@ describe('after a refusal', () => {
       (listener) => Object.assign(createServer(listener), { maxRequestsPerSocket: 1 }),
     ],
   ])(
-    'on a connection %s, a client that writes 48 MiB before it reads gets its answer',
+    'on a connection %s, a client that writes 48 MiB before it reads gets its response',
     async (_which, headers, serve) => {
       const { open } = await start({ serve });
       const wire = await open();
@@ -94,8 +94,8 @@ describe('after a refusal', () => {
   });
 
   test.each([
-    ['refused for its token', 'Authorization: Bearer bad'],
-    ['refused for its size', token],
+    ['rejected for its token', 'Authorization: Bearer bad'],
+    ['rejected for its size', token],
   ])('an upload %s is cut after 64 MiB', async (_what, authorization) => {
     const { open } = await start();
     const wire = await open();

@@ -65,7 +65,7 @@ describe('a request without rawHeaders', () => {
     expect(await answered(request(), handle)).toMatchObject({ status: 200 });
   });
 
-  test('whose stream fails after its body was refused ends no process', async () => {
+  test('whose stream fails after its body was rejected crashes no process', async () => {
     const handle = createPlantStore(memoryStorage(), acceptTokens('good'), { bodyLimit: 10 });
     const request = Object.assign(new PassThrough(), { method: 'POST', url: '/plants', headers });
     request.write(plant);
@@ -75,7 +75,7 @@ describe('a request without rawHeaders', () => {
     expect(() => request.emit('error', new Error('late'))).not.toThrow();
   });
 
-  test('whose stream always has another chunk at once is refused at the limit', async () => {
+  test('whose stream always has another chunk at once is rejected at the limit', async () => {
     const handle = createPlantStore(memoryStorage(), acceptTokens('good'));
     let count = 0;
     const endless = new Readable({

@@ -89,7 +89,7 @@ const expressRows = [
     start: onExpress(make, make.urlencoded({ extended: false })),
   },
   {
-    before: `${name}, a {} beside the unread stream`,
+    before: `${name}, a {} next to the unread stream`,
     outcomes: exact,
     start: onExpress(make, (request, _response, next) => {
       request.body = {};
@@ -102,7 +102,7 @@ const expressRows = [
     start: onExpress(make, drain),
   },
   {
-    before: `${name}, a middleware that keeps the first chunk as rawBody and leaves the rest`,
+    before: `${name}, a middleware that keeps the first chunk as rawBody and leaves the remaining body`,
     outcomes: [50003, 50003, 50003, 40001],
     start: onExpress(make, (request, _response, next) => {
       const onData = (chunk: Uint8Array) => {
