@@ -8,6 +8,7 @@ import { schemaOf, sqliteStorage } from 'plant-store/sqlite';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { PostgresServer } from '../support/postgres.js';
+import { drivers } from '../support/sqlite.js';
 import { itStoresOwnColumns } from './own-columns.js';
 import { ownPostgres } from './own-columns-databases.js';
 
@@ -88,21 +89,22 @@ describe('PGlite', () => {
   );
 });
 
-describe('SQLite', () => {
+describe.each(drivers)('SQLite through %s', (_, driver) => {
   const database = new Database(':memory:');
   afterAll(() => database.close());
-  const counting = {
-    exec: (sql: string) => database.exec(sql),
-    prepare(sql: string) {
+  const counting = driver({
+    exec: (sql) => database.exec(sql),
+    prepare(sql) {
       const statement = database.prepare(sql);
-      return {
-        all(...values: unknown[]) {
+      const counted =
+        (method: 'all' | 'run') =>
+        (...values: unknown[]) => {
           count(sql);
-          return statement.all(...values);
-        },
-      };
+          return statement[method](...values) as unknown[];
+        };
+      return { all: counted('all'), run: counted('run'), reader: statement.reader };
     },
-  };
+  });
   itStoresOwnColumns(() => ({
     mark: '"',
     types: { text: 'TEXT', bigint: 'INTEGER', double: 'REAL', alike: 'TEXT COLLATE NOCASE' },

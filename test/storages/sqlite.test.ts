@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import type { StorageContext } from 'plant-store';
-import { type SqliteDatabase, schema, sqliteStorage } from 'plant-store/sqlite';
+import { type SqliteDatabase, type SqliteOptions, schema, sqliteStorage } from 'plant-store/sqlite';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { deferred } from '../support/deferred.js';
+import { drivers } from '../support/sqlite.js';
 
 const request = { method: 'POST', url: '/plants', headers: {} };
 const context: StorageContext<unknown> = { request, caller: 'anyone', signal: new AbortController().signal };
@@ -49,7 +50,11 @@ function watched(database: Database.Database): { database: SqliteDatabase; faile
       exec: (sql) => telling(() => database.exec(sql)),
       prepare(sql) {
         const statement = telling(() => database.prepare(sql));
-        return { all: (...values: unknown[]) => telling(() => statement.all(...values)) };
+        return {
+          all: (...values: unknown[]) => telling(() => statement.all(...values)),
+          run: (...values: unknown[]) => telling(() => statement.run(...values)),
+          reader: statement.reader,
+        };
       },
     },
     failed: failed.promise,
@@ -58,321 +63,331 @@ function watched(database: Database.Database): { database: SqliteDatabase; faile
 
 const busy = expect.objectContaining({ code: 'SQLITE_BUSY' });
 
-describe('a connection that is in a transaction of the app', () => {
-  it.each([1, 5])(
-    'fails the create of %i plants with an error, and changes nothing in that transaction',
-    async (count) => {
+describe.each(drivers)('sqliteStorage on %s', (_, driver) => {
+  const storageOf = (database: SqliteDatabase, options?: SqliteOptions) =>
+    sqliteStorage(driver(database), options);
+
+  describe('a connection that is in a transaction of the app', () => {
+    it.each([1, 5])(
+      'fails the create of %i plants with an error, and changes nothing in that transaction',
+      async (count) => {
+        const database = open();
+        const { create, createTable } = storageOf(database);
+        await createTable();
+        database.exec('BEGIN');
+        database.prepare('INSERT INTO plants VALUES (99, ?, NULL)').run("the app's own");
+        const outcomes = await Promise.allSettled(
+          Array.from({ length: count }, (_, i) => create({ id: BigInt(i), name: 'ours' }, context)),
+        );
+        for (const outcome of outcomes) {
+          expect(outcome).toMatchObject({
+            status: 'rejected',
+            reason: {
+              name: 'StorageBusy',
+              message: expect.stringMatching(/already has an open transaction/),
+              cause: { message: 'cannot start a transaction within a transaction' },
+            },
+          });
+        }
+        expect(database.inTransaction).toBe(true);
+        database.exec('COMMIT');
+        expect(rows()).toEqual([{ id: '99', name: "the app's own", tag: null }]);
+        expect(await create({ id: 1n, name: 'ours' }, context)).toBe('created');
+      },
+    );
+  });
+
+  describe('another connection that writes', () => {
+    it('makes the create wait, without blocking the event loop', async () => {
+      const { database, failed } = watched(open());
+      const storage = storageOf(database);
+      await storage.createTable();
+      const other = open();
+      other.exec('BEGIN IMMEDIATE');
+      const creating = storage.create({ id: 1n, name: 'Rosa' }, context);
+      expect(await failed).toEqual(busy);
+      other.exec('COMMIT');
+      expect(await creating).toBe('created');
+    });
+
+    it('makes the create wait while its read blocks COMMIT (rollback journal)', async () => {
+      const { database, failed } = watched(open());
+      const storage = storageOf(database);
+      await storage.createTable();
+      const reader = open();
+      reader.exec('BEGIN');
+      expect(rows(reader)).toEqual([]);
+      const creating = storage.create({ id: 2n, name: 'second' }, context);
+      expect(await failed).toEqual(busy);
+      expect(rows(reader)).toEqual([]);
+      reader.exec('COMMIT');
+      expect(await creating).toBe('created');
+      expect(rows()).toHaveLength(1);
+    });
+
+    it('makes find wait too, so that a replay needs no second try', async () => {
+      const { database, failed } = watched(open());
+      const storage = storageOf(database);
+      await storage.createTable();
+      await storage.create({ id: 1n, name: 'Rosa' }, context);
+      const other = open();
+      other.exec('BEGIN EXCLUSIVE');
+      const finding = storage.find(1n, context);
+      expect(await failed).toEqual(busy);
+      other.exec('COMMIT');
+      expect(await finding).toMatchObject({ name: 'Rosa' });
+    });
+
+    it('makes find time out as a create does if it keeps its lock', async () => {
+      const storage = storageOf(open(), { timeoutMs: 200 });
+      await storage.createTable();
+      open().exec('BEGIN EXCLUSIVE');
+      await expect(storage.find(1n, context)).rejects.toMatchObject({ name: 'StorageBusy', cause: busy });
+    });
+
+    it.each([
+      ['libsql and better-sqlite3', { code: 'SQLITE_BUSY' }],
+      ['libsql and better-sqlite3, as an extended code', { code: 'SQLITE_BUSY_SNAPSHOT' }],
+      ['node:sqlite', { code: 'ERR_SQLITE_ERROR', errcode: 5 }],
+      ['node:sqlite, as an extended code', { code: 'ERR_SQLITE_ERROR', errcode: 517 }],
+    ])('makes the create wait, as %s reports it', async (_, properties) => {
       const database = open();
-      const { create, createTable } = sqliteStorage(database);
+      const { create, createTable } = storageOf(database);
       await createTable();
-      database.exec('BEGIN');
-      database.prepare('INSERT INTO plants VALUES (99, ?, NULL)').run("the app's own");
-      const outcomes = await Promise.allSettled(
-        Array.from({ length: count }, (_, i) => create({ id: BigInt(i), name: 'ours' }, context)),
+      const locked = Object.assign(new Error('database is locked'), properties);
+      vi.spyOn(database, 'exec').mockImplementationOnce(() => {
+        throw locked;
+      });
+      expect(await create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
+      expect(rows()).toHaveLength(1);
+    });
+
+    it('with the same ids is noticed: the outcome is taken, and its plant stays unchanged', async () => {
+      const storage = storageOf(open());
+      await storage.createTable();
+      open().exec("INSERT INTO plants VALUES (9007199254740993, 'theirs', 'tag')");
+      expect(await storage.create({ id: 9007199254740993n, name: 'ours' }, context)).toBe('taken');
+      expect(await storage.create({ id: 9007199254740992n, name: 'ours' }, context)).toBe('created');
+      expect(await storage.find(9007199254740993n, context)).toEqual({
+        id: 9007199254740993n,
+        name: 'theirs',
+        tag: 'tag',
+      });
+    });
+  });
+
+  describe("a table of the app's own", () => {
+    it('that rejects a plant rejects no other', async () => {
+      const database = open();
+      database.exec(
+        "CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE CHECK (length(name) < 9), tag TEXT DEFAULT 'x')",
       );
-      for (const outcome of outcomes) {
-        expect(outcome).toMatchObject({
-          status: 'rejected',
-          reason: {
-            name: 'StorageBusy',
-            message: expect.stringMatching(/already has an open transaction/),
-            cause: { message: 'cannot start a transaction within a transaction' },
-          },
-        });
-      }
-      expect(database.inTransaction).toBe(true);
-      database.exec('COMMIT');
-      expect(rows()).toEqual([{ id: '99', name: "the app's own", tag: null }]);
-      expect(await create({ id: 1n, name: 'ours' }, context)).toBe('created');
-    },
-  );
-});
-
-describe('another connection that writes', () => {
-  it('makes the create wait, without blocking the event loop', async () => {
-    const { database, failed } = watched(open());
-    const storage = sqliteStorage(database);
-    await storage.createTable();
-    const other = open();
-    other.exec('BEGIN IMMEDIATE');
-    const creating = storage.create({ id: 1n, name: 'Rosa' }, context);
-    expect(await failed).toEqual(busy);
-    other.exec('COMMIT');
-    expect(await creating).toBe('created');
-  });
-
-  it('makes the create wait while its read blocks COMMIT (rollback journal)', async () => {
-    const { database, failed } = watched(open());
-    const storage = sqliteStorage(database);
-    await storage.createTable();
-    const reader = open();
-    reader.exec('BEGIN');
-    expect(rows(reader)).toEqual([]);
-    const creating = storage.create({ id: 2n, name: 'second' }, context);
-    expect(await failed).toEqual(busy);
-    expect(rows(reader)).toEqual([]);
-    reader.exec('COMMIT');
-    expect(await creating).toBe('created');
-    expect(rows()).toHaveLength(1);
-  });
-
-  it('makes find wait too, so that a replay needs no second try', async () => {
-    const { database, failed } = watched(open());
-    const storage = sqliteStorage(database);
-    await storage.createTable();
-    await storage.create({ id: 1n, name: 'Rosa' }, context);
-    const other = open();
-    other.exec('BEGIN EXCLUSIVE');
-    const finding = storage.find(1n, context);
-    expect(await failed).toEqual(busy);
-    other.exec('COMMIT');
-    expect(await finding).toMatchObject({ name: 'Rosa' });
-  });
-
-  it('makes find time out as a create does if it keeps its lock', async () => {
-    const storage = sqliteStorage(open(), { timeoutMs: 200 });
-    await storage.createTable();
-    open().exec('BEGIN EXCLUSIVE');
-    await expect(storage.find(1n, context)).rejects.toMatchObject({ name: 'StorageBusy', cause: busy });
-  });
-
-  it.each([
-    ['libsql and better-sqlite3', { code: 'SQLITE_BUSY' }],
-    ['libsql and better-sqlite3, as an extended code', { code: 'SQLITE_BUSY_SNAPSHOT' }],
-    ['node:sqlite', { code: 'ERR_SQLITE_ERROR', errcode: 5 }],
-    ['node:sqlite, as an extended code', { code: 'ERR_SQLITE_ERROR', errcode: 517 }],
-  ])('makes the create wait, as %s reports it', async (_, properties) => {
-    const database = open();
-    const { create, createTable } = sqliteStorage(database);
-    await createTable();
-    const locked = Object.assign(new Error('database is locked'), properties);
-    vi.spyOn(database, 'exec').mockImplementationOnce(() => {
-      throw locked;
+      const { create } = storageOf(database);
+      const names = ['Rosa', 'too long a name', 'Viola', 'Rosa', 'Malus'];
+      const outcomes = await Promise.allSettled(
+        names.map((name, i) => create({ id: BigInt(i), name }, context)),
+      );
+      expect(
+        outcomes.map((outcome) =>
+          outcome.status === 'fulfilled' ? outcome.value : outcome.reason.cause.code,
+        ),
+      ).toEqual([
+        'created',
+        'SQLITE_CONSTRAINT_CHECK',
+        'created',
+        // Not taken, because its id is free.
+        'SQLITE_CONSTRAINT_UNIQUE',
+        'created',
+      ]);
+      expect(rows()).toEqual([0, 2, 4].map((i) => ({ id: String(i), name: names[i], tag: null })));
     });
-    expect(await create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
-    expect(rows()).toHaveLength(1);
-  });
 
-  it('with the same ids is noticed: the outcome is taken, and its plant stays unchanged', async () => {
-    const storage = sqliteStorage(open());
-    await storage.createTable();
-    open().exec("INSERT INTO plants VALUES (9007199254740993, 'theirs', 'tag')");
-    expect(await storage.create({ id: 9007199254740993n, name: 'ours' }, context)).toBe('taken');
-    expect(await storage.create({ id: 9007199254740992n, name: 'ours' }, context)).toBe('created');
-    expect(await storage.find(9007199254740993n, context)).toEqual({
-      id: 9007199254740993n,
-      name: 'theirs',
-      tag: 'tag',
-    });
-  });
-});
-
-describe("a table of the app's own", () => {
-  it('that rejects a plant rejects no other', async () => {
-    const database = open();
-    database.exec(
-      "CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE CHECK (length(name) < 9), tag TEXT DEFAULT 'x')",
-    );
-    const { create } = sqliteStorage(database);
-    const names = ['Rosa', 'too long a name', 'Viola', 'Rosa', 'Malus'];
-    const outcomes = await Promise.allSettled(
-      names.map((name, i) => create({ id: BigInt(i), name }, context)),
-    );
-    expect(
-      outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : outcome.reason.cause.code)),
-    ).toEqual([
-      'created',
-      'SQLITE_CONSTRAINT_CHECK',
-      'created',
-      // Not taken, because its id is free.
-      'SQLITE_CONSTRAINT_UNIQUE',
-      'created',
-    ]);
-    expect(rows()).toEqual([0, 2, 4].map((i) => ({ id: String(i), name: names[i], tag: null })));
-  });
-
-  it('whose trigger rolls everything back does not harm the other plants', async () => {
-    const database = open();
-    database.exec(`${schema};
+    it('whose trigger rolls everything back does not harm the other plants', async () => {
+      const database = open();
+      database.exec(`${schema};
       CREATE TRIGGER no_nettles BEFORE INSERT ON plants WHEN new.name = 'Urtica'
       BEGIN SELECT RAISE(ROLLBACK, 'no nettles'); END`);
-    const { create } = sqliteStorage(database);
-    const outcomes = await Promise.allSettled(
-      ['Rosa', 'Urtica', 'Viola'].map((name, i) => create({ id: BigInt(i), name }, context)),
+      const { create } = storageOf(database);
+      const outcomes = await Promise.allSettled(
+        ['Rosa', 'Urtica', 'Viola'].map((name, i) => create({ id: BigInt(i), name }, context)),
+      );
+      expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+      expect(rows()).toHaveLength(2);
+    });
+  });
+
+  describe('the type of a column', () => {
+    const ids = [1n, 2n ** 53n, 2n ** 53n + 1n, -(2n ** 63n)];
+
+    it.each(['INTEGER', 'BIGINT', 'TEXT', 'NUMERIC', 'DECIMAL(20)', 'VARCHAR(5)', 'BLOB', ''])(
+      'of the id, %j, holds every id exactly, so creates and finds are right',
+      async (type) => {
+        const database = open();
+        database.exec(`CREATE TABLE plants (id ${type} PRIMARY KEY, name TEXT NOT NULL, tag TEXT)`);
+        const { create, find } = storageOf(database);
+        const createAll = () => Promise.all(ids.map((id) => create({ id, name: `plant ${id}` }, context)));
+        expect(await create({ id: 2n ** 53n, name: 'first' }, context)).toBe('created');
+        expect(await createAll()).toEqual(['created', 'taken', 'created', 'created']);
+        expect(await createAll()).toEqual(Array(4).fill('taken'));
+        expect(await find(2n ** 53n + 1n, context)).toMatchObject({ name: `plant ${2n ** 53n + 1n}` });
+        expect(await find(2n, context)).toBe(undefined);
+      },
     );
-    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-    expect(rows()).toHaveLength(2);
+
+    it.each([
+      ['id', 'REAL', 'id DOUBLE PRIMARY KEY, name TEXT NOT NULL, tag TEXT'],
+      ['name', 'INTEGER', 'id INTEGER PRIMARY KEY, name INTEGER NOT NULL, tag TEXT'],
+      ['tag', 'NUMERIC', 'id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag STRING'],
+    ])(
+      'of %s changes some values as %s, so creates, finds and createTable fail',
+      async (name, _, columns) => {
+        const database = open();
+        database.exec(`CREATE TABLE plants (${columns})`);
+        const storage = storageOf(database);
+        const why = new RegExp(`"plants": its column ${name} is`);
+        const creates = [1n, 2n].map((id) => storage.create({ id, name: '007', tag: '1e3' }, context));
+        for (const create of creates) await expect(create).rejects.toThrow(why);
+        await expect(storage.find(1n, context)).rejects.toThrow(why);
+        await expect(storage.createTable()).rejects.toThrow(why);
+        expect(rows()).toEqual([]);
+      },
+    );
   });
-});
 
-describe('the type of a column', () => {
-  const ids = [1n, 2n ** 53n, 2n ** 53n + 1n, -(2n ** 63n)];
-
-  it.each(['INTEGER', 'BIGINT', 'TEXT', 'NUMERIC', 'DECIMAL(20)', 'VARCHAR(5)', 'BLOB', ''])(
-    'of the id, %j, holds every id exactly, so creates and finds are right',
-    async (type) => {
+  describe('a COMMIT that fails', () => {
+    it('leaves the outcome unknown, and no transaction open', async () => {
       const database = open();
-      database.exec(`CREATE TABLE plants (id ${type} PRIMARY KEY, name TEXT NOT NULL, tag TEXT)`);
-      const { create, find } = sqliteStorage(database);
-      const createAll = () => Promise.all(ids.map((id) => create({ id, name: `plant ${id}` }, context)));
-      expect(await create({ id: 2n ** 53n, name: 'first' }, context)).toBe('created');
-      expect(await createAll()).toEqual(['created', 'taken', 'created', 'created']);
-      expect(await createAll()).toEqual(Array(4).fill('taken'));
-      expect(await find(2n ** 53n + 1n, context)).toMatchObject({ name: `plant ${2n ** 53n + 1n}` });
-      expect(await find(2n, context)).toBe(undefined);
-    },
-  );
-
-  it.each([
-    ['id', 'REAL', 'id DOUBLE PRIMARY KEY, name TEXT NOT NULL, tag TEXT'],
-    ['name', 'INTEGER', 'id INTEGER PRIMARY KEY, name INTEGER NOT NULL, tag TEXT'],
-    ['tag', 'NUMERIC', 'id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag STRING'],
-  ])('of %s changes some values as %s, so creates, finds and createTable fail', async (name, _, columns) => {
-    const database = open();
-    database.exec(`CREATE TABLE plants (${columns})`);
-    const storage = sqliteStorage(database);
-    const why = new RegExp(`"plants": its column ${name} is`);
-    const creates = [1n, 2n].map((id) => storage.create({ id, name: '007', tag: '1e3' }, context));
-    for (const create of creates) await expect(create).rejects.toThrow(why);
-    await expect(storage.find(1n, context)).rejects.toThrow(why);
-    await expect(storage.createTable()).rejects.toThrow(why);
-    expect(rows()).toEqual([]);
-  });
-});
-
-describe('a COMMIT that fails', () => {
-  it('leaves the outcome unknown, and no transaction open', async () => {
-    const database = open();
-    database.exec(`PRAGMA foreign_keys=ON;
+      database.exec(`PRAGMA foreign_keys=ON;
       CREATE TABLE tags (name TEXT PRIMARY KEY);
       CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL,
         tag TEXT REFERENCES tags (name) DEFERRABLE INITIALLY DEFERRED)`);
-    const { create } = sqliteStorage(database);
-    const outcomes = await Promise.allSettled([
-      create({ id: 1n, name: 'Rosa', tag: 'unknown' }, context),
-      create({ id: 2n, name: 'Viola' }, context),
-    ]);
-    const unknown = { status: 'rejected', reason: { code: 'SQLITE_CONSTRAINT_FOREIGNKEY' } };
-    expect(outcomes).toMatchObject([unknown, unknown]);
-    expect([database.inTransaction, rows()]).toEqual([false, []]);
-    expect(await create({ id: 2n, name: 'Viola' }, context)).toBe('created');
-  });
-});
-
-describe('sqliteStorage', () => {
-  it("fails with the driver's own error on a connection that was closed", async () => {
-    const database = new Database(':memory:');
-    database.close();
-    const { create } = sqliteStorage(database);
-    await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(/not open/);
-  });
-
-  it.each([
-    ['a path', 'plants.db'],
-    ['nothing', undefined],
-    ['another object', {}],
-    ['a connection that prepares nothing', { exec() {} }],
-  ])('throws at once for %s, and shows what to pass', (_, database) => {
-    expect(() => sqliteStorage(database as never)).toThrow(
-      new TypeError("sqliteStorage needs an open database: pass new Database('plants.db')"),
-    );
-  });
-
-  it('does not return taken for an id if a trigger drops its row silently', async () => {
-    const database = open();
-    database.exec(`${schema};
-      CREATE TRIGGER no_nettles BEFORE INSERT ON plants WHEN new.name = 'nettle' BEGIN SELECT RAISE(IGNORE); END`);
-    const { create } = sqliteStorage(database);
-    await create({ id: 1n, name: 'Rosa' }, context);
-    const outcomes = await Promise.allSettled(
-      ['Rosa', 'nettle', 'Rosa'].map((name, i) => create({ id: BigInt(i + 1), name }, context)),
-    );
-    expect(outcomes).toMatchObject([
-      { value: 'taken' },
-      { reason: { message: expect.stringMatching(/the plant was neither inserted nor found/) } },
-      { value: 'created' },
-    ]);
-  });
-
-  it('requires a database in UTF-8, as documented: in UTF-16, SQLite changes two characters', async () => {
-    const database = open();
-    database.exec("PRAGMA encoding = 'UTF-16'");
-    const storage = sqliteStorage(database);
-    await storage.createTable();
-    await storage.create({ id: 1n, name: 'a\ufffe\uffffb' }, context);
-    expect((await storage.find(1n, context))?.name).toBe('a\ufffd\ufffdb');
-  });
-});
-
-describe('createTable', () => {
-  it('works after the first create, and when it is called again after a failure', async () => {
-    const database = open();
-    const storage = sqliteStorage(database, { table: 'plants' });
-    await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(/no such table/);
-    database.exec('PRAGMA query_only=ON');
-    await expect(storage.createTable()).rejects.toThrow(/readonly/);
-    database.exec('PRAGMA query_only=OFF');
-    await storage.createTable();
-    await storage.createTable();
-    expect(await storage.create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
-  });
-
-  it('waits for another connection that writes', async () => {
-    const { database, failed } = watched(open());
-    const other = open();
-    other.exec('BEGIN EXCLUSIVE');
-    const making = sqliteStorage(database).createTable();
-    expect(await failed).toEqual(busy);
-    other.exec('COMMIT');
-    await making;
-    expect(rows()).toEqual([]);
-  });
-
-  it('times out as a create does if the other connection keeps its lock', async () => {
-    const other = open();
-    other.exec('BEGIN EXCLUSIVE');
-    const database = open();
-    database.exec('PRAGMA busy_timeout=0');
-    await expect(sqliteStorage(database, { timeoutMs: 200 }).createTable()).rejects.toMatchObject({
-      name: 'StorageBusy',
-      cause: busy,
+      const { create } = storageOf(database);
+      const outcomes = await Promise.allSettled([
+        create({ id: 1n, name: 'Rosa', tag: 'unknown' }, context),
+        create({ id: 2n, name: 'Viola' }, context),
+      ]);
+      const unknown = { status: 'rejected', reason: { code: 'SQLITE_CONSTRAINT_FOREIGNKEY' } };
+      expect(outcomes).toMatchObject([unknown, unknown]);
+      expect([database.inTransaction, rows()]).toEqual([false, []]);
+      expect(await create({ id: 2n, name: 'Viola' }, context)).toBe('created');
     });
   });
 
-  it('is the only call that creates a table', () => {
-    const database = open();
-    sqliteStorage(database);
-    expect(database.prepare('SELECT name FROM sqlite_schema').all()).toEqual([]);
-  });
+  describe('the storage', () => {
+    it("fails with the driver's own error on a connection that was closed", async () => {
+      const database = new Database(':memory:');
+      database.close();
+      const { create } = storageOf(database);
+      await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(/not open/);
+    });
 
-  it.each(['plants', 'select', 'two words', '"; DROP TABLE x; --', "'", 'é', 'a.b'])(
-    'quotes the table %j',
-    async (table) => {
+    it.each([
+      ['a path', 'plants.db'],
+      ['nothing', undefined],
+      ['another object', {}],
+      ['a connection that prepares nothing', { exec() {} }],
+    ])('throws at once for %s, and shows what to pass', (_, database) => {
+      expect(() => sqliteStorage(database as never)).toThrow(
+        new TypeError("sqliteStorage needs an open database: pass new Database('plants.db')"),
+      );
+    });
+
+    it('does not return taken for an id if a trigger drops its row silently', async () => {
       const database = open();
-      await sqliteStorage(database, { table }).createTable();
-      expect(database.prepare('SELECT name FROM sqlite_schema').all()).toEqual([{ name: table }]);
-    },
-  );
+      database.exec(`${schema};
+      CREATE TRIGGER no_nettles BEFORE INSERT ON plants WHEN new.name = 'nettle' BEGIN SELECT RAISE(IGNORE); END`);
+      const { create } = storageOf(database);
+      await create({ id: 1n, name: 'Rosa' }, context);
+      const outcomes = await Promise.allSettled(
+        ['Rosa', 'nettle', 'Rosa'].map((name, i) => create({ id: BigInt(i + 1), name }, context)),
+      );
+      expect(outcomes).toMatchObject([
+        { value: 'taken' },
+        { reason: { message: expect.stringMatching(/the plant was neither inserted nor found/) } },
+        { value: 'created' },
+      ]);
+    });
 
-  it.each([[''], ['a\0b'], [5]])('throws at once for the table %j', (table) => {
-    expect(() => sqliteStorage(open(), { table: table as string })).toThrow(TypeError);
+    it('requires a database in UTF-8, as documented: in UTF-16, SQLite changes two characters', async () => {
+      const database = open();
+      database.exec("PRAGMA encoding = 'UTF-16'");
+      const storage = storageOf(database);
+      await storage.createTable();
+      await storage.create({ id: 1n, name: 'a\ufffe\uffffb' }, context);
+      expect((await storage.find(1n, context))?.name).toBe('a\ufffd\ufffdb');
+    });
   });
-});
 
-it('sqliteStorage sets no pragma on the connection of the app', async () => {
-  const database = open();
-  const pragmas = [
-    'journal_mode',
-    'synchronous',
-    'busy_timeout',
-    'foreign_keys',
-    'cache_size',
-    'locking_mode',
-  ];
-  const settings = () => pragmas.map((pragma) => database.prepare(`PRAGMA ${pragma}`).all());
-  const before = settings();
-  const storage = sqliteStorage(database);
-  await storage.createTable();
-  await storage.create({ id: 1n, name: 'Rosa' }, context);
-  expect(settings()).toEqual(before);
+  describe('createTable', () => {
+    it('works after the first create, and when it is called again after a failure', async () => {
+      const database = open();
+      const storage = storageOf(database, { table: 'plants' });
+      await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(/no such table/);
+      database.exec('PRAGMA query_only=ON');
+      await expect(storage.createTable()).rejects.toThrow(/readonly/);
+      database.exec('PRAGMA query_only=OFF');
+      await storage.createTable();
+      await storage.createTable();
+      expect(await storage.create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
+    });
+
+    it('waits for another connection that writes', async () => {
+      const { database, failed } = watched(open());
+      const other = open();
+      other.exec('BEGIN EXCLUSIVE');
+      const making = storageOf(database).createTable();
+      expect(await failed).toEqual(busy);
+      other.exec('COMMIT');
+      await making;
+      expect(rows()).toEqual([]);
+    });
+
+    it('times out as a create does if the other connection keeps its lock', async () => {
+      const other = open();
+      other.exec('BEGIN EXCLUSIVE');
+      const database = open();
+      database.exec('PRAGMA busy_timeout=0');
+      await expect(storageOf(database, { timeoutMs: 200 }).createTable()).rejects.toMatchObject({
+        name: 'StorageBusy',
+        cause: busy,
+      });
+    });
+
+    it('is the only call that creates a table', () => {
+      const database = open();
+      storageOf(database);
+      expect(database.prepare('SELECT name FROM sqlite_schema').all()).toEqual([]);
+    });
+
+    it.each(['plants', 'select', 'two words', '"; DROP TABLE x; --', "'", 'é', 'a.b'])(
+      'quotes the table %j',
+      async (table) => {
+        const database = open();
+        await storageOf(database, { table }).createTable();
+        expect(database.prepare('SELECT name FROM sqlite_schema').all()).toEqual([{ name: table }]);
+      },
+    );
+
+    it.each([[''], ['a\0b'], [5]])('throws at once for the table %j', (table) => {
+      expect(() => storageOf(open(), { table: table as string })).toThrow(TypeError);
+    });
+  });
+
+  it('sqliteStorage sets no pragma on the connection of the app', async () => {
+    const database = open();
+    const pragmas = [
+      'journal_mode',
+      'synchronous',
+      'busy_timeout',
+      'foreign_keys',
+      'cache_size',
+      'locking_mode',
+    ];
+    const settings = () => pragmas.map((pragma) => database.prepare(`PRAGMA ${pragma}`).all());
+    const before = settings();
+    const storage = storageOf(database);
+    await storage.createTable();
+    await storage.create({ id: 1n, name: 'Rosa' }, context);
+    expect(settings()).toEqual(before);
+  });
 });
