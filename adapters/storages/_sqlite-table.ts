@@ -1,5 +1,5 @@
 import type { Column } from './_columns.js';
-import type { Rows, Value } from './_rows.js';
+import { type Rows, textOf, type Value } from './_rows.js';
 import type { Dialect, Table } from './_table.js';
 
 export const dialect: Dialect = {
@@ -23,18 +23,29 @@ export function sqlOf({ name, columns, key, found }: Table) {
     const value = `json_extract(new.value, '$[${i}]')`;
     return i === key.length - 1 ? `+CAST(${value} AS INTEGER)` : value;
   });
-  const textOf = (row: string) =>
+  const keyOf = (row: string) =>
     key.length > 1
       ? key.map((column) => `quote(${row}${column})`).join(` || ',' || `)
       : `CAST(${row}${key} AS TEXT)`;
   const same = key.map((column, i) => `plant.${column} = ${values[i]}`).join(' AND ');
   const rows = `json_each(?) AS new JOIN ${name} AS plant ON ${same}`;
+  const into = `INSERT INTO ${name} (${columns.join(', ')})`;
+  const onConflict = `ON CONFLICT (${key.join(', ')}) DO NOTHING`;
+  const insert = `${into} SELECT ${values.join(', ')} FROM json_each(?) AS new WHERE true ${onConflict}`;
+  const bound = columns.map((_, i) => (i === key.length - 1 ? 'CAST(? AS INTEGER)' : '?'));
   return {
-    insert: `INSERT INTO ${name} (${columns.join(', ')}) SELECT ${values.join(', ')}
-FROM json_each(?) AS new WHERE true ON CONFLICT (${key.join(', ')}) DO NOTHING RETURNING ${textOf('')} AS key`,
-    stored: `SELECT new.key AS n, ${textOf('plant.')} AS key FROM ${rows}`,
+    insert,
+    insertOne: `${into} VALUES (${bound.join(', ')}) ${onConflict}`,
+    insertReturning: `${insert} RETURNING ${keyOf('')} AS key`,
+    stored: `SELECT new.key AS n, ${keyOf('plant.')} AS key FROM ${rows}`,
     find: `SELECT ${found} FROM ${rows}`,
   };
+}
+
+/** A lone row as texts, for `insertOne`, which is faster than JSON. Other values are bound differently by each driver. */
+export function textsOf([row, ...others]: Rows, { key }: Table): (string | null)[] | undefined {
+  const isText = (value: Value, i: number) => typeof (value ?? '') === 'string' || i === key.length - 1;
+  return others.length === 0 && row!.every(isText) ? row!.map(textOf) : undefined;
 }
 
 export function jsonOf(rows: Rows): string {

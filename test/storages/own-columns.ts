@@ -408,6 +408,22 @@ export function itStoresOwnColumns(
     await storage({ table: plain }).createTable();
   });
 
+  it('stores the values of a lone create as those of a batch', async () => {
+    const { create, rows } = await open('text', furtherOptions, `, further ${database().types.text}`);
+    const values = ['text', "it's \u{1f331}", '007', '1e3', '', null, 7, 0.5, 2n ** 63n - 1n, new Date(0)];
+    const createFrom = (first: number) =>
+      values.map(
+        (value, i) => () =>
+          create({ id: BigInt(first + i), name: '007' }, contextOf({ tenant: '1e3', value })),
+      );
+    for (const lone of createFrom(0)) expect(await lone()).toBe('created');
+    const batch = createFrom(values.length).map((create) => create());
+    expect(new Set(await Promise.all(batch))).toEqual(new Set(['created']));
+    const stored = await rows('tenant, name, tag, further');
+    expect(stored).toHaveLength(2 * values.length);
+    expect(stored.slice(0, values.length)).toEqual(stored.slice(values.length));
+  });
+
   it('stores numbers, booleans and dates, and gives other columns their defaults', async () => {
     const { types } = database();
     const values = [0.1, 1e21, -5, true, false, 'text'];

@@ -61,6 +61,22 @@ function watched(database: Database.Database): { database: SqliteDatabase; faile
   };
 }
 
+/** Settles several creates: a lone create has a statement of its own. */
+const ways: [
+  string,
+  (creates: readonly (() => Promise<unknown>)[]) => Promise<PromiseSettledResult<unknown>[]>,
+][] = [
+  ['in one batch', (creates) => Promise.allSettled(creates.map((create) => create()))],
+  [
+    'one after the other',
+    async (creates) => {
+      const results = [];
+      for (const create of creates) results.push(...(await Promise.allSettled([create()])));
+      return results;
+    },
+  ],
+];
+
 const busy = expect.objectContaining({ code: 'SQLITE_BUSY' });
 
 describe.each(drivers)('sqliteStorage on %s', (_, driver) => {
@@ -176,7 +192,7 @@ describe.each(drivers)('sqliteStorage on %s', (_, driver) => {
     });
   });
 
-  describe("a table of the app's own", () => {
+  describe.each(ways)("a table of the app's own, %s,", (_, settle) => {
     it('that rejects a plant rejects no other', async () => {
       const database = open();
       database.exec(
@@ -184,9 +200,7 @@ describe.each(drivers)('sqliteStorage on %s', (_, driver) => {
       );
       const { create } = storageOf(database);
       const names = ['Rosa', 'too long a name', 'Viola', 'Rosa', 'Malus'];
-      const outcomes = await Promise.allSettled(
-        names.map((name, i) => create({ id: BigInt(i), name }, context)),
-      );
+      const outcomes = await settle(names.map((name, i) => () => create({ id: BigInt(i), name }, context)));
       expect(
         outcomes.map((outcome) =>
           outcome.status === 'fulfilled' ? outcome.value : outcome.reason.cause.code,
@@ -202,21 +216,64 @@ describe.each(drivers)('sqliteStorage on %s', (_, driver) => {
       expect(rows()).toEqual([0, 2, 4].map((i) => ({ id: String(i), name: names[i], tag: null })));
     });
 
-    it('whose trigger rolls everything back does not harm the other plants', async () => {
+    it.each(['ROLLBACK', 'ABORT', 'FAIL'])(
+      'whose trigger raises %s stores nothing of that plant, and does not harm the others',
+      async (action) => {
+        const database = open();
+        database.exec(`${schema}; CREATE TABLE log (name TEXT);
+        CREATE TRIGGER no_nettles AFTER INSERT ON plants
+        BEGIN
+          INSERT INTO log VALUES (new.name);
+          SELECT RAISE(${action}, 'no nettles') WHERE new.name = 'Urtica';
+        END`);
+        const { create } = storageOf(database);
+        const outcomes = await settle(
+          ['Rosa', 'Urtica', 'Viola'].map((name, i) => () => create({ id: BigInt(i), name }, context)),
+        );
+        expect(outcomes).toMatchObject([
+          { value: 'created' },
+          { reason: { name: 'RolledBack', resend: 'apart', cause: { message: /no nettles/ } } },
+          { value: 'created' },
+        ]);
+        expect(rows()).toMatchObject([{ name: 'Rosa' }, { name: 'Viola' }]);
+        expect(database.prepare('SELECT name FROM log').all()).toEqual([{ name: 'Rosa' }, { name: 'Viola' }]);
+      },
+    );
+
+    it('whose trigger drops a row silently has none of that id, so it is not taken', async () => {
       const database = open();
       database.exec(`${schema};
-      CREATE TRIGGER no_nettles BEFORE INSERT ON plants WHEN new.name = 'Urtica'
-      BEGIN SELECT RAISE(ROLLBACK, 'no nettles'); END`);
+      CREATE TRIGGER no_nettles BEFORE INSERT ON plants WHEN new.name = 'nettle' BEGIN SELECT RAISE(IGNORE); END`);
       const { create } = storageOf(database);
-      const outcomes = await Promise.allSettled(
-        ['Rosa', 'Urtica', 'Viola'].map((name, i) => create({ id: BigInt(i), name }, context)),
+      await create({ id: 1n, name: 'Rosa' }, context);
+      const outcomes = await settle(
+        ['Rosa', 'nettle', 'Rosa'].map((name, i) => () => create({ id: BigInt(i + 1), name }, context)),
       );
-      expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-      expect(rows()).toHaveLength(2);
+      expect(outcomes).toMatchObject([
+        { value: 'taken' },
+        { reason: { message: expect.stringMatching(/the plant was neither inserted nor found/) } },
+        { value: 'created' },
+      ]);
+    });
+
+    it('whose triggers write rows too has the right outcomes, and each trigger ran once a create', async () => {
+      const database = open();
+      database.exec(`${schema}; CREATE TABLE log (name TEXT);
+      CREATE TRIGGER before BEFORE INSERT ON plants BEGIN INSERT INTO log VALUES ('before ' || new.name); END;
+      CREATE TRIGGER after AFTER INSERT ON plants BEGIN INSERT INTO log VALUES ('after ' || new.name); END`);
+      const { create } = storageOf(database);
+      await create({ id: 1n, name: 'Rosa' }, context);
+      const outcomes = await settle([
+        () => create({ id: 1n, name: 'Viola' }, context),
+        () => create({ id: 2n, name: 'Malus' }, context),
+      ]);
+      expect(outcomes).toMatchObject([{ value: 'taken' }, { value: 'created' }]);
+      const log = ['before Rosa', 'after Rosa', 'before Viola', 'before Malus', 'after Malus'];
+      expect(database.prepare('SELECT name FROM log').all()).toEqual(log.map((name) => ({ name })));
     });
   });
 
-  describe('the type of a column', () => {
+  describe.each(ways)('the type of a column, %s,', (_, settle) => {
     const ids = [1n, 2n ** 53n, 2n ** 53n + 1n, -(2n ** 63n)];
 
     it.each(['INTEGER', 'BIGINT', 'TEXT', 'NUMERIC', 'DECIMAL(20)', 'VARCHAR(5)', 'BLOB', ''])(
@@ -225,7 +282,10 @@ describe.each(drivers)('sqliteStorage on %s', (_, driver) => {
         const database = open();
         database.exec(`CREATE TABLE plants (id ${type} PRIMARY KEY, name TEXT NOT NULL, tag TEXT)`);
         const { create, find } = storageOf(database);
-        const createAll = () => Promise.all(ids.map((id) => create({ id, name: `plant ${id}` }, context)));
+        const createAll = async () => {
+          const results = await settle(ids.map((id) => () => create({ id, name: `plant ${id}` }, context)));
+          return results.map((result) => result.status === 'fulfilled' && result.value);
+        };
         expect(await create({ id: 2n ** 53n, name: 'first' }, context)).toBe('created');
         expect(await createAll()).toEqual(['created', 'taken', 'created', 'created']);
         expect(await createAll()).toEqual(Array(4).fill('taken'));
@@ -245,8 +305,10 @@ describe.each(drivers)('sqliteStorage on %s', (_, driver) => {
         database.exec(`CREATE TABLE plants (${columns})`);
         const storage = storageOf(database);
         const why = new RegExp(`"plants": its column ${name} is`);
-        const creates = [1n, 2n].map((id) => storage.create({ id, name: '007', tag: '1e3' }, context));
-        for (const create of creates) await expect(create).rejects.toThrow(why);
+        const creates = await settle(
+          [1n, 2n].map((id) => () => storage.create({ id, name: '007', tag: '1e3' }, context)),
+        );
+        for (const { reason } of creates as PromiseRejectedResult[]) expect(String(reason)).toMatch(why);
         await expect(storage.find(1n, context)).rejects.toThrow(why);
         await expect(storage.createTable()).rejects.toThrow(why);
         expect(rows()).toEqual([]);
@@ -269,6 +331,10 @@ describe.each(drivers)('sqliteStorage on %s', (_, driver) => {
       const unknown = { status: 'rejected', reason: { code: 'SQLITE_CONSTRAINT_FOREIGNKEY' } };
       expect(outcomes).toMatchObject([unknown, unknown]);
       expect([database.inTransaction, rows()]).toEqual([false, []]);
+      await expect(create({ id: 1n, name: 'Rosa', tag: 'unknown' }, context)).rejects.toMatchObject(
+        unknown.reason,
+      );
+      expect([database.inTransaction, rows()]).toEqual([false, []]);
       expect(await create({ id: 2n, name: 'Viola' }, context)).toBe('created');
     });
   });
@@ -290,22 +356,6 @@ describe.each(drivers)('sqliteStorage on %s', (_, driver) => {
       expect(() => sqliteStorage(database as never)).toThrow(
         new TypeError("sqliteStorage needs an open database: pass new Database('plants.db')"),
       );
-    });
-
-    it('does not return taken for an id if a trigger drops its row silently', async () => {
-      const database = open();
-      database.exec(`${schema};
-      CREATE TRIGGER no_nettles BEFORE INSERT ON plants WHEN new.name = 'nettle' BEGIN SELECT RAISE(IGNORE); END`);
-      const { create } = storageOf(database);
-      await create({ id: 1n, name: 'Rosa' }, context);
-      const outcomes = await Promise.allSettled(
-        ['Rosa', 'nettle', 'Rosa'].map((name, i) => create({ id: BigInt(i + 1), name }, context)),
-      );
-      expect(outcomes).toMatchObject([
-        { value: 'taken' },
-        { reason: { message: expect.stringMatching(/the plant was neither inserted nor found/) } },
-        { value: 'created' },
-      ]);
     });
 
     it('requires a database in UTF-8, as documented: in UTF-16, SQLite changes two characters', async () => {
@@ -389,5 +439,78 @@ describe.each(drivers)('sqliteStorage on %s', (_, driver) => {
     await storage.createTable();
     await storage.create({ id: 1n, name: 'Rosa' }, context);
     expect(settings()).toEqual(before);
+  });
+});
+
+describe.each(ways)('the count of a driver, %s,', (_, settle) => {
+  const both = (create: (id: bigint) => Promise<unknown>) => settle([() => create(1n), () => create(2n)]);
+
+  it('is not used if it has the rows of triggers, as in Bun before 1.4.4', async () => {
+    const database = open();
+    database.exec(`${schema}; CREATE TABLE log (id);
+      CREATE TRIGGER before BEFORE INSERT ON plants BEGIN INSERT INTO log VALUES (new.id); END`);
+    const total = database.prepare('SELECT total_changes() AS n');
+    const { create } = sqliteStorage({
+      exec: (sql) => database.exec(sql),
+      prepare(sql) {
+        const statement = database.prepare(sql);
+        return {
+          all: (...values: unknown[]) => statement.all(...values),
+          run(...values: unknown[]) {
+            const [before, , after] = [total.get(), statement.run(...values), total.get()] as { n: number }[];
+            return { changes: after!.n - before!.n };
+          },
+        };
+      },
+    });
+    await both((id) => create({ id, name: 'first' }, context));
+    const outcomes = await both((id) => create({ id, name: 'second' }, context));
+    expect(outcomes).toMatchObject([{ value: 'taken' }, { value: 'taken' }]);
+  });
+
+  it('may be a bigint', async () => {
+    const database = open();
+    database.exec(schema);
+    const prepared: string[] = [];
+    const { create } = sqliteStorage({
+      exec: (sql) => database.exec(sql),
+      prepare(sql) {
+        prepared.push(sql);
+        const statement = database.prepare(sql);
+        return {
+          all: (...values: unknown[]) => statement.all(...values),
+          run: (...values: unknown[]) => ({ changes: BigInt(statement.run(...values).changes) }),
+          expandedSQL: sql,
+        };
+      },
+    });
+    const outcomes = await both((id) => create({ id, name: 'Rosa' }, context));
+    expect(outcomes).toMatchObject([{ value: 'created' }, { value: 'created' }]);
+    expect(prepared.filter((sql) => sql.includes('RETURNING'))).toEqual([]);
+  });
+
+  it('that is too small rolls back, and another connection may lock the database then', async () => {
+    const database = open();
+    const other = open();
+    database.exec(`PRAGMA busy_timeout=0; ${schema}; INSERT INTO plants VALUES (1, 'theirs', NULL)`);
+    const failed = deferred<unknown>();
+    let rollbacks = 0;
+    const { create } = sqliteStorage({
+      exec(sql) {
+        try {
+          database.exec(sql);
+        } catch (error) {
+          failed.resolve(error);
+          throw error;
+        }
+        if (sql === 'ROLLBACK' && rollbacks++ === 0) other.exec('BEGIN IMMEDIATE');
+      },
+      prepare: (sql) => database.prepare(sql),
+    });
+    const creating = both((id) => create({ id, name: 'ours' }, context));
+    expect(await failed.promise).toEqual(busy);
+    other.exec('COMMIT');
+    expect(await creating).toMatchObject([{ value: 'taken' }, { value: 'created' }]);
+    expect(rows()).toMatchObject([{ name: 'theirs' }, { name: 'ours' }]);
   });
 });
