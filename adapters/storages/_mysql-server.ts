@@ -111,11 +111,11 @@ function statementsOf(table: Table, found: readonly ServerColumn[], modes: strin
   const assumed = (column: string) => (column === 'id' ? 'CAST(? AS SIGNED)' : '?');
   const same = key.map((column, i) => `${column} = ${found[i]?.cast ?? assumed(column)}`).join(' AND ');
   const row = `(${columns.map(() => '?').join(', ')})`;
+  const lone = `${insertInto} ${name} (${columns.join(', ')}) VALUES ${row}`;
   return {
     columns: found,
     keyLength: key.length,
-    insert: (count: number) =>
-      `${insertInto} ${name} (${columns.join(', ')}) VALUES ${Array(count).fill(row).join()}`,
+    insert: (count: number) => lone + `,${row}`.repeat(count - 1),
     stored: (count: number) =>
       rowsOf(
         Array.from({ length: count }, (_, n) => `SELECT ${n} FROM ${name} WHERE ${same}`).join(' UNION ALL '),
@@ -169,14 +169,13 @@ async function execute(
   values: (string | Date | null)[] = [],
   isKept = true,
 ): Promise<(string | null)[][]> {
-  const answer = await connection.execute(statement, values).catch((error: MysqlError) => {
-    if (error.sqlState) return error;
-    throw error;
-  });
-  // Servers limit prepared statements (max_prepared_stmt_count), and each batch size is one: drop it.
-  if (!isKept) connection.unprepare(statement);
-  if (!Array.isArray(answer)) throw answer;
-  const [result] = answer;
+  const running = connection.execute(statement, values);
+  if (!isKept) {
+    // Servers limit prepared statements (max_prepared_stmt_count), and each batch size is one.
+    const drop = () => connection.unprepare(statement);
+    running.then(drop, (error: MysqlError) => error.sqlState && drop());
+  }
+  const result = (await running)[0] as (string | null)[][] | { readonly serverStatus: number };
   if (Array.isArray(result)) return result;
   if ((result.serverStatus & inTransaction) === 0) return [];
   // What was inserted would be lost or stored with that transaction.
