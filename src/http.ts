@@ -87,7 +87,7 @@ export type PlantHandler = (request: PlantRequest, index?: number) => Promise<Pl
 /**
  * Reads a header by its lower-case name; an array if the host shows that it came more than once.
  *
- * A dictionary is read to its end: AWS Lambda keeps the client's spelling, and `authorization` beside `Authorization` is
+ * A dictionary is read to its end: AWS Lambda keeps the client's spelling, and `authorization` next to `Authorization` is
  * two headers. That costs 0.01 µs a header.
  */
 export function header(headers: PlantHeaders, name: string): string | readonly string[] | null {

@@ -28,7 +28,7 @@ export interface FastifyInstance {
   route(options: object): unknown;
 }
 
-/** What the route has beside the operation. */
+/** Properties of the route in addition to the operation. */
 export interface FastifyRouteOptions {
   /**
    * Members of the route's schema, in place of its own: `{ hide: true }` keeps the route out of the app's document,

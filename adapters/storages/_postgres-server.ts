@@ -66,7 +66,7 @@ async function insert(client: PgClient, sql: Statements, rows: Rows, isOwn: bool
     client.connection?.off?.('readyForQuery', hear);
   });
   if (isInTransaction(client) || heard.some(({ status }) => status === 'T')) {
-    // Nobody but the app may end the transaction of a connection that the app gave: there the plants are in doubt.
+    // Nobody but the app may end the transaction of a connection that the app gave: there the outcome is unknown.
     if (!isOwn) throw new Error(new OpenTransaction().message);
     await client.query('ROLLBACK');
     throw new OpenTransaction();
@@ -77,7 +77,7 @@ async function insert(client: PgClient, sql: Statements, rows: Rows, isOwn: bool
   return client.query(sql.stored, values.slice(0, sql.keyLength)).then(
     ({ rows: stored }) => outcomesOf(rows, created, stored),
     (error) => {
-      // The keys are as PostgreSQL spells them: of those that it spells otherwise, all are in doubt.
+      // The keys are as PostgreSQL spells them: if it spells some otherwise, all outcomes are unknown.
       const keys = new Set(created.map(({ key }) => key));
       return values[0]!.map((id) => (keys.has(id) ? 'created' : error));
     },

@@ -35,7 +35,7 @@ export type CreateMany<Caller> = (
  * they time out: `together` (a deadlock, a failover), or `apart`, in parts, to find the plants that the database rejects.
  * Never throw it for a dropped connection or a timeout of your own, because the plants may be stored.
  *
- * A row that another transaction has locked must not hold up everybody: end the wait after 500 ms at most. Then throw
+ * A row that another transaction has locked must not block every create: end the wait after 500 ms at most. Then throw
  * `apart` for several plants, and `together` for a lone one, which is retried while other plants are sent.
  *
  * @example

@@ -80,7 +80,7 @@ interface Work {
   /** How long it takes, in milliseconds; infinite if it never ends. */
   readonly ms: number;
   readonly end: End;
-  /** Whether it gives up, with the signal's reason, once the signal fires. */
+  /** Whether it rejects with the signal's reason when the signal aborts. */
   readonly stops: boolean;
   /** When it reads the signal, in milliseconds from its start. */
   readonly readsAfter: number | undefined;

@@ -125,7 +125,7 @@ describe('the error code names the step that stalled', () => {
       await wait(400);
       return good.body as string;
     };
-    // Each step alone is in time. The storage is at work when the time is up.
+    // Each step alone is shorter than the timeout, which expires during the storage's.
     expect(await timed(handle({ ...good, body }))).toMatchObject({ after: 1000, error: 50302 });
   });
 

@@ -31,7 +31,7 @@ function ajvOf(document: OpenApiDocument): Ajv2020 {
   return ajv;
 }
 
-/** How an answer differs from the document; empty if it does not. 404 and 405 are documented beside the operation. */
+/** How a response differs from the document; empty if it does not. 404 and 405 are documented next to the operation. */
 export function undocumented(
   document: OpenApiDocument,
   { status, headers, text }: Answer,

@@ -204,7 +204,7 @@ test('the types have the names that were given', () => {
     document.components.securitySchemes.bearerAuth,
     // @ts-expect-error a misspelt option
     openapi({ bearerauth: 'jwt' }),
-    // @ts-expect-error a misspelt option beside others
+    // @ts-expect-error a misspelt option next to others
     openapi({ basePath: '/api', bearerauth: 'jwt' }),
   ];
   expect(never).toBeInstanceOf(Function);

@@ -1,4 +1,4 @@
-// What becomes of the rest of a body that was refused, in the background after the answer.
+// The remaining body of a rejected upload is drained in the background, after the response.
 import { createPlantStore, type PlantRequest } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { afterEach, describe, expect, test, vi } from 'vitest';

@@ -1,4 +1,4 @@
-// The page of the evaluation server, as people use it: in a real Chromium.
+// The page of the demo server, as people use it: in a real Chromium.
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -91,7 +91,7 @@ async function nextOffer(page: Page, before: string): Promise<string> {
   return idOf(page);
 }
 
-/** What axe finds, as lines. It runs beside the page's own scripts, so that the page's policy holds. */
+/** What axe finds, as lines. It runs next to the page's own scripts, so that the page's policy holds. */
 async function accessibilityFaults(page: Page): Promise<string[]> {
   await page.evaluate(axe);
   const { violations } = await page.evaluate<AxeResults>('axe.run()');
@@ -252,7 +252,7 @@ describeUnless(obstacle, 'the page in a browser', () => {
     expect(await page.evaluate("fetch('/').then((response) => response.status)")).toBe(421);
   });
 
-  it('says so if the server has stopped, and continues when it is back', async () => {
+  it('reports that the server has stopped, and continues when it is back', async () => {
     const program = runExample('server', { DATABASE_URL: 'memory:' });
     const url = await urlOf(program);
     const { page } = await open(url);
@@ -266,7 +266,7 @@ describeUnless(obstacle, 'the page in a browser', () => {
     expect(await create(page)).toMatch(/^200 Plant 2 created/);
   });
 
-  it('says so if a token cannot be sent', async () => {
+  it('reports that a token cannot be sent', async () => {
     const { page, posted } = await open(await servePage());
     await fill(page, { token: 'ключ' });
     await page.getByRole('button', { name: 'Create plant' }).click();

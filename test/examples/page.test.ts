@@ -1,4 +1,4 @@
-// The page of the evaluation server, as it is sent. What a browser makes of it is in page.heavy.ts.
+// The page of the demo server, as it is sent. What a browser makes of it is in page.heavy.ts.
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';

@@ -35,7 +35,7 @@ export function runExamplesHere(env: Record<string, string> = {}): { log: Mock; 
   return printed;
 }
 
-/** What a storage gets beside the plant. */
+/** The context that a storage gets with the plant. */
 export function someContext(): StorageContext<unknown> {
   const request = { method: 'POST', url: '/plants', headers: {} };
   return { caller: undefined, request, signal: new AbortController().signal };

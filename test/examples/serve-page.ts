@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest';
 import { finder, freeId } from '../../examples/server/free-id.js';
 import { evaluationPage, type PageOptions } from '../../examples/server/page/page.js';
 
-/** Serves the page for as long as the test runs, as the evaluation server does, and returns its address. */
+/** Serves the page for as long as the test runs, as the demo server does, and returns its address. */
 export async function servePage(options: Partial<PageOptions> = {}): Promise<string> {
   const storage = memoryStorage();
   const page = evaluationPage({

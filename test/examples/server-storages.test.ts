@@ -46,7 +46,7 @@ async function fails(cases: Record<string, string | RegExp>, wrapper: string[] =
   await Promise.all(starts);
 }
 
-describe('the evaluation server on a database', () => {
+describe('the demo server on a database', () => {
   it.each([
     ['SQLite', () => `file:${join(folder, 'plants.db')}`],
     ['SQLite, by an absolute URL', () => `file://${join(folder, 'two words.db').replace(' ', '%20')}`],

@@ -27,7 +27,7 @@ async function exchange(port: number, ...bytes: string[]): Promise<string> {
 }
 
 describe('npm start', () => {
-  it('is what starts the evaluation server', async () => {
+  it('is what starts the demo server', async () => {
     const { scripts } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
     const program = startProgram(scripts.start.split(' '), { DATABASE_URL: 'memory:' });
     onTestFinished(() => void program.child.kill('SIGKILL'));
@@ -47,7 +47,7 @@ describe('npm start', () => {
   });
 });
 
-describe('the evaluation server', () => {
+describe('the demo server', () => {
   it('prints its address, its token and a curl that creates a plant when pasted', async () => {
     const program = start();
     const port = await portOf(program);

@@ -122,7 +122,7 @@ const broken = () =>
     {
       pull(controller) {
         if (controller.desiredSize === 1) controller.enqueue(new TextEncoder().encode('{"id":'));
-        else controller.error(new Error('the client went away'));
+        else controller.error(new Error('the client disconnected'));
       },
     },
     { highWaterMark: 2 },

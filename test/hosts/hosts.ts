@@ -117,7 +117,7 @@ export const hosts: readonly Host[] = [
         context.status = theApp.status;
         context.body = theApp.text;
       });
-      // Else Koa logs every client that goes away.
+      // Otherwise Koa logs every client that disconnects.
       app.silent = true;
       return createHttp(app.callback());
     };

@@ -37,6 +37,13 @@ const dialect: Readonly<Record<string, string>> = {
   '(?<!what |(any|every|some|no)(thing|body|one|where) )else (an?|the|it|they|no)': 'otherwise',
   '(turn|turns|turned) down': 'rejects',
   'mend(s|ed|ing)?': 'fix, work around',
+  beside: 'next to, in addition to',
+  'duels?': 'pair',
+  'evaluation server': 'demo server',
+  '(go|goes|going|gone|went) away': 'disconnects',
+  'in doubt': 'outcome unknown',
+  '(give|gives|giving|gave) up': 'aborts, cancels, times out',
+  'what is left of': 'the remaining',
   '(is|are|was|were) found out': 'is detected, is reported',
 };
 const rules = Object.entries(dialect).map(([words, use]) => ({

@@ -194,15 +194,17 @@ export const storagePromises: readonly StoragePromise[] = [
     name: 'a create whose client disconnects returns the true outcome, and other plants are stored meanwhile',
     async check(trial) {
       const gone = new AbortController();
-      const early = trial.create({ id: 1n, name: 'gone before' }, AbortSignal.abort()).catch(() => 'gave up');
-      const late = trial.create({ id: 2n, name: 'gone meanwhile' }, gone.signal).catch(() => 'gave up');
+      const early = trial
+        .create({ id: 1n, name: 'aborted before' }, AbortSignal.abort())
+        .catch(() => 'aborted');
+      const late = trial.create({ id: 2n, name: 'aborted meanwhile' }, gone.signal).catch(() => 'aborted');
       const neighbour = trial.expectCreated({ id: 3n, name: 'still here' });
       gone.abort();
       await neighbour;
       for (const [id, outcome] of [[1n, await early] as const, [2n, await late] as const]) {
-        if (outcome !== 'gave up') {
+        if (outcome !== 'aborted') {
           expectSame(outcome, 'created', `aborted create of the free id ${id}`);
-          expectSame(await trial.has(id), true, `whether id ${id}, told created, is stored`);
+          expectSame(await trial.has(id), true, `whether id ${id}, reported as created, is stored`);
         }
       }
     },

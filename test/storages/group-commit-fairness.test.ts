@@ -300,7 +300,7 @@ describe('a rejected batch', () => {
     expect(create('stranger', 'good').outcome).toBe('pending');
   });
 
-  it('fails fast with the rest of the queue when the circuit opens', async () => {
+  it('fails fast with the remaining queue when the circuit opens', async () => {
     let isDown = false;
     const clock = new SimulatedClock();
     const down = new Error('connection refused');
@@ -431,7 +431,7 @@ describe('a locked row', () => {
     expect(asker.outcome).toBe('created');
   });
 
-  it('does not hold up a create that comes while its own pauses', async () => {
+  it('does not delay a create that comes while its own pauses', async () => {
     const { clock, create, statements } = open();
     create('another', 'locked', 5);
     await clock.advance(502);

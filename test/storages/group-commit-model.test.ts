@@ -51,7 +51,7 @@ class Database {
     readonly maxBatch: number,
   ) {}
 
-  /** Well from now on, and what hung goes on: now, or never. */
+  /** Available from now on; hung statements continue now, or never. */
   heal(forGood = false): void {
     this.#isHealed = forGood;
     this.mood = 'well';
@@ -280,7 +280,7 @@ class Schedule {
     }
   }
 
-  /** Rejected creates of one client do not hold up another: six statements, none of which takes more than 60 ms. */
+  /** Rejected creates of one client do not delay another: six statements, none of which takes more than 60 ms. */
   async #isFair(): Promise<void> {
     const limit = 6 * 60;
     const { maxBatch, timeoutMs } = this.options;

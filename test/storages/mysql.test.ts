@@ -77,7 +77,7 @@ describe('mysqlStorage', () => {
     ['a proxy has a number of its own, above', mysqlError({ errno: 8000, sqlState: 'HY000' }), kept],
     ['the connection was lost', mysqlError({ code: 'PROTOCOL_CONNECTION_LOST', fatal: true }), ['destroy']],
     ['the connection was refused in mid-use', mysqlError({ code: 'ECONNREFUSED', fatal: true }), ['destroy']],
-    ['the driver gave up', mysqlError({ code: 'PROTOCOL_SEQUENCE_TIMEOUT' }), ['destroy']],
+    ['the driver timed out', mysqlError({ code: 'PROTOCOL_SEQUENCE_TIMEOUT' }), ['destroy']],
   ])('leaves an unknown outcome unknown and retries nothing after this: %s', async (_, error, then) => {
     const { pool, log } = answering(error);
     const { create } = mysqlStorage(pool);

@@ -236,7 +236,7 @@ it('a plant whose statement takes longer than statement_timeout fails alone: the
 });
 
 describe('a row that another transaction has locked', () => {
-  /** Creates plants beside one whose id is locked; returns how long the statements took that waited for it. */
+  /** Creates plants together with one whose id is locked; returns how long the statements waited for that lock. */
   async function waits(options = ''): Promise<number[]> {
     await open('id bigint PRIMARY KEY, name text NOT NULL, tag text');
     const holder = new pg.Client(server.url);
@@ -279,7 +279,7 @@ describe('a row that another transaction has locked', () => {
     },
   );
 
-  it("holds a batch up no longer than the app's own lock_timeout, if that is shorter", async () => {
+  it("blocks a batch no longer than the app's own lock_timeout, if that is shorter", async () => {
     const times = await waits('-c lock_timeout=50ms');
     expect(Math.min(...times)).toBeLessThan(200);
   });

@@ -298,7 +298,7 @@ describe('a plant that waits for a standby', () => {
       const pid = await waiting('SyncRep');
       await observer.query('SELECT pg_cancel_backend($1)', [pid]);
       expect(await outcome).toMatchObject({ message: expect.stringMatching(/^not replicated: /) });
-      // It is in doubt because this server has it, and the standby may not.
+      // The outcome is unknown because this server has the plant, and the standby may not.
       expect(await rows()).toHaveLength(1);
       await handle.end();
     },

@@ -107,9 +107,9 @@ export async function faultsOf(
   });
   const { message = '.' } = contractCase.expected;
   if (contractCase.expected.error && !new RegExp(message).test(JSON.parse(text).message)) {
-    faults.push(`the answer is ${text}, and its message must match /${message}/`);
+    faults.push(`the response is ${text}, and its message must match /${message}/`);
   }
-  if (text.includes('inside')) faults.push(`the answer tells of the inside: ${text}`);
+  if (text.includes('inside')) faults.push(`the response reveals internals: ${text}`);
   return faults;
 }
 

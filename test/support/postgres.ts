@@ -82,7 +82,7 @@ export class PostgresServer {
     while (processes.some(isAlive)) await new Promise((resolve) => setTimeout(resolve, 5));
   }
 
-  /** Freezes it, its children too, or lets it go on. */
+  /** Freezes it, its children too, or resumes it. */
   signal(name: 'SIGSTOP' | 'SIGCONT'): void {
     for (const pid of [this.pid, ...childrenOf(this.pid)]) signal(pid, name);
   }

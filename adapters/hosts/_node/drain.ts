@@ -3,7 +3,7 @@ import { awaitsContinue, packetParsed } from './body.js';
 import type { NodeRequest, NodeResponse } from './types.js';
 
 /**
- * Takes care of what is left of an upload, so that the client gets the response to it. To be awaited before the response
+ * Drains the remaining upload, so that the client gets the response to it. To be awaited before the response
  * is sent.
  */
 export function drain(request: NodeRequest, response: NodeResponse): Promise<void> | undefined {

@@ -6,7 +6,7 @@ import { retryOtherTargets } from './mount.js';
 import { NodePlantRequest } from './request.js';
 
 /**
- * Handles a request on every Node host: calls the handler, then drains what is left of the upload.
+ * Handles a request on every Node host: calls the handler, then drains the remaining upload.
  *
  * @param hasApp whether there is an app to pass other paths and methods on to
  * @returns the response to send, or `undefined` to pass the request on, in this turn and with its body unread

@@ -1,4 +1,4 @@
-/** The library is a guest in the app: every request but `POST <mount>/plants` goes on to the app, its body unread. */
+/** The library is a guest in the app: every request but `POST <mount>/plants` falls through to the app, its body unread. */
 import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';

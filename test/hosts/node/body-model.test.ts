@@ -290,7 +290,7 @@ class Upload {
   onAnswer(answer: number): void {
     this.answers.push(answer);
     this.#answeredAt = timers.clock.now();
-    // What is left of that upload is read by Node's iterator, whose listeners stay on a request that is destroyed.
+    // The remaining upload is read by Node's iterator, whose listeners stay on a request that is destroyed.
     if (answer !== 40007) this.#listenersLeft = listenersOf(this.#request!) - this.#listenersBefore;
   }
 

@@ -94,7 +94,7 @@ describe('headers and targets that only a raw socket can send', () => {
 
 describe('Expect: 100-continue', () => {
   const expectation = 'Expect: 100-continue';
-  /** Like the evaluation server: the listener gets these requests too, and decides when to send the 100. */
+  /** Like the demo server: the listener gets these requests too, and decides when to send the 100. */
   const serve = (listener: RequestListener) => createServer(listener).on('checkContinue', listener);
 
   test.each([

@@ -99,7 +99,7 @@ export function eachIsAnswered(host: Host, mebibytes: number, connection: 'close
   );
 }
 
-/** What is left of a refused upload must not block its connection. */
+/** The remaining body of a rejected upload must not block its connection. */
 export function nextIsAnswered(host: Host, mebibytes: number): void {
   const started = startedFor(host);
   const size = mebibytes * mebibyte;

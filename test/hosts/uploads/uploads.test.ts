@@ -18,7 +18,7 @@ const mebibyte = 2 ** 20;
 const piece = Buffer.alloc(mebibyte, 0x20);
 const http1 = ({ name }: Host) => !/http2|https|HTTP\/2/.test(name);
 
-/** On fetch hosts the library gets no Node stream, so the host decides what happens to the rest of an upload. */
+/** On fetch hosts the library gets no Node stream, so the host decides what happens to the remaining upload. */
 const cutsOff = ({ name }: Host) => !/^h3|^Next, a route|^Hono|^whatwg|^Remix|^SvelteKit/.test(name);
 
 const head = (path: string, length: number, token = 'secret') =>

@@ -21,6 +21,6 @@ export interface Listening {
   readonly port: number;
 }
 
-/** One side of a duel: a server under load, work to repeat, or a figure. Opened in its own process. */
+/** One side of a pair: a server under load, work to repeat, or a figure. Opened in its own process. */
 export type Contender = Server | Listening | Work | Measured;
 export type Contenders = Record<string, (...details: string[]) => Contender | Promise<Contender>>;

@@ -26,7 +26,7 @@ export function hono(): Hono {
   return app;
 }
 
-/** Elysia is installed beside Bun, because nothing else needs it. */
+/** Elysia is installed next to Bun, because nothing else needs it. */
 export async function elysia(): Promise<Listening> {
   const { Elysia, t } = await import(`${process.env.BENCH_PEERS}/elysia/dist/index.mjs`);
   const plants = new Map<number, BaselinePlant>();

@@ -4,7 +4,7 @@ export default {
   vitest: { configFile: 'test/programs/mutants/vitest.config.ts', related: false },
   coverageAnalysis: 'perTest',
   concurrency: Number(process.env.MUTANTS_CONCURRENCY ?? 2),
-  // Beside one and a half of the tests' own time. On a busy machine a shorter limit would count slow tests as a kill.
+  // In addition to one and a half of the tests' own time. On a busy machine a shorter limit would count slow tests as a kill.
   timeoutMS: 5_000,
   // Stryker would load TypeScript, which it does not bring, to rewrite a file that no test needs.
   ignorePatterns: ['dist', 'tsconfig.json'],

@@ -99,8 +99,8 @@ const scale = Number(process.env.SOAK_SCALE || 1);
 const parts: Part[] = [
   { name: 'creates through handle', count: 5_000_000, send: callHandle },
   { name: 'creates over sockets', count: 300_000, send: sending('creates') },
-  { name: 'clients that go away', count: 50_000, send: sending('vanishing') },
-  { name: 'refused uploads', count: 20_000, send: sending('uploads') },
+  { name: 'clients that disconnect', count: 50_000, send: sending('vanishing') },
+  { name: 'rejected uploads', count: 20_000, send: sending('uploads') },
 ];
 for (const part of parts) await soak({ ...part, count: part.count * scale });
 
