@@ -4,7 +4,7 @@ import { meaningOf } from './_postgres-errors.js';
 /** The part of a `pg` Pool or Client, of PGlite, or of a custom object that this storage uses. */
 export interface PostgresPool {
   // biome-ignore lint/suspicious/noExplicitAny: drivers disagree on what a value and a row may be
-  query(text: string, values?: any[]): Promise<{ rows: any[] }>;
+  query(text: string, values?: any[]): Promise<{ rows: any[]; rowCount?: number | null }>;
 }
 
 /** The part of a `pg` Pool that this storage uses. */
@@ -21,6 +21,7 @@ export interface PgClient extends PostgresPool {
   getTransactionStatus?(): string | null;
   /** No documented members. */
   readonly connection?: {
+    readonly parsedStatements?: object;
     readonly stream?: { destroy(): unknown };
     on?(event: 'readyForQuery', listener: (message: Message) => void): unknown;
     off?(event: 'readyForQuery', listener: (message: Message) => void): unknown;

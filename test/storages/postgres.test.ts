@@ -120,7 +120,7 @@ describe('after the error', () => {
       'created',
       'created',
     ]);
-    expect(query.mock.calls.map(([, values]) => values?.[0])).toEqual([['1', '2'], '1', '2']);
+    expect(query.mock.calls.map(([, values]) => values?.[0])).toEqual([['1', '2'], ['1'], ['2']]);
     query.mockRejectedValueOnce(failure(code));
     await expect(create(plant(3), context)).rejects.toMatchObject({ name: 'RolledBack', cause: { code } });
   });

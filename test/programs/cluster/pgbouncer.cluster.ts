@@ -2,7 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, inject } from 'vitest';
+import { type PostgresStorage, postgresStorage } from 'plant-store/postgres';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { itStoresOwnColumns } from '../../storages/own-columns.js';
 import { ownPostgres } from '../../storages/own-columns-databases.js';
 import { clean, Daemon, freePorts, until } from './machine.js';
@@ -35,7 +36,9 @@ describe.skipIf(inject('obstacle'))('postgresStorage behind PgBouncer', () => {
     bouncer.start('/usr/sbin/pgbouncer', ['pgbouncer.ini']);
     class CountingClient extends pg.Client {
       override query(...parameters: never[]) {
-        if (String(parameters[0]).startsWith('INSERT')) inserts++;
+        const [statement] = parameters as unknown as [string | { readonly text: string }];
+        const text = typeof statement === 'string' ? statement : statement.text;
+        if (text.startsWith('INSERT')) inserts++;
         return super.query(...(parameters as unknown as [never])) as never;
       }
     }
@@ -49,4 +52,31 @@ describe.skipIf(inject('obstacle'))('postgresStorage behind PgBouncer', () => {
   });
 
   itStoresOwnColumns(() => ownPostgres(pool, () => inserts));
+
+  it('stores each plant in its own table, although sessions share the connections and their prepared statements', async () => {
+    const context = {
+      caller: 'anyone',
+      request: { method: 'POST', url: '/plants', headers: {} },
+      signal: new AbortController().signal,
+    };
+    const tables = ['roses', 'lilies', 'herbs'];
+    const pools = tables.map(() => new pg.Pool({ ...pool.options, Client: pg.Client, max: 3 }));
+    const storages = tables.map((table, i) => postgresStorage(pools[i]!, { table }));
+    for (const storage of storages) await storage.createTable();
+    const creator = async ({ create }: PostgresStorage, table: string) => {
+      for (let id = 0n; id < 100n; id += 2n) {
+        expect(await create({ id, name: table }, context)).toBe('created');
+        const two = [create({ id, name: table }, context), create({ id: id + 1n, name: table }, context)];
+        expect(await Promise.all(two)).toEqual(['taken', 'created']);
+      }
+    };
+    await Promise.all(storages.map((storage, i) => creator(storage, tables[i]!)));
+    for (const [i, table] of tables.entries()) {
+      const { rows } = await pools[i]!.query(
+        `SELECT DISTINCT name, count(*)::int AS n FROM ${table} GROUP BY name`,
+      );
+      expect(rows).toEqual([{ name: table, n: 100 }]);
+      await pools[i]!.end();
+    }
+  });
 });

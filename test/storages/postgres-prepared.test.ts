@@ -1,0 +1,112 @@
+// INSERTs that a connection of `pg` keeps prepared: what an app, a migration or a pooler may do to them in between.
+import pg from 'pg';
+import { type PostgresStorage, postgresStorage } from 'plant-store/postgres';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { PostgresServer } from '../support/postgres.js';
+
+const context = {
+  caller: 'anyone',
+  request: { method: 'POST', url: '/plants', headers: {} },
+  signal: new AbortController().signal,
+};
+const columns = 'id bigint PRIMARY KEY, name text NOT NULL, tag text';
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await PostgresServer.start();
+});
+afterAll(() => server.close());
+
+/** A pool of one connection, so that each statement meets what the one before has left. */
+let pool: pg.Pool;
+let storage: PostgresStorage;
+beforeEach(async () => {
+  pool = new pg.Pool({ connectionString: server.url, max: 1 });
+  await pool.query(`DROP TABLE IF EXISTS plants; CREATE TABLE plants (${columns})`);
+  storage = postgresStorage(pool);
+});
+afterEach(() => pool.end());
+
+const create = (id: number, name = `plant ${id}`) => storage.create({ id: BigInt(id), name }, context);
+
+/** A lone create, and two together: each has a statement of its own. */
+const createThree = async (first: number) => [
+  await create(first),
+  ...(await Promise.all([create(first + 1), create(first + 2)])),
+];
+const allCreated = ['created', 'created', 'created'];
+
+async function preparedNames(): Promise<string[]> {
+  const { rows } = await pool.query("SELECT name FROM pg_prepared_statements WHERE name <> ''");
+  return rows.map(({ name }) => name);
+}
+
+it('prepares one statement for lone creates and one for batches, however often they run', async () => {
+  for (let first = 1; first < 60; first += 3) expect(await createThree(first)).toEqual(allCreated);
+  const names = await preparedNames();
+  expect(names).toEqual([
+    expect.stringMatching(/^plant_store_[0-9a-z]+$/),
+    expect.stringMatching(/^plant_store_/),
+  ]);
+  expect(new Set(names).size).toBe(2);
+  expect((await pool.query('SELECT count(*)::int AS n FROM plants')).rows).toEqual([{ n: 60 }]);
+});
+
+it('names a statement by its text, so that another table never gets its plants', async () => {
+  await pool.query(`DROP TABLE IF EXISTS others; CREATE TABLE others (${columns})`);
+  const others = postgresStorage(pool, { table: 'others' });
+  await create(1, 'ours');
+  expect(await others.create({ id: 1n, name: 'theirs' }, context)).toBe('created');
+  expect(new Set(await preparedNames()).size).toBe(2);
+  expect(await storage.find(1n, context)).toMatchObject({ name: 'ours' });
+  expect(await others.find(1n, context)).toMatchObject({ name: 'theirs' });
+});
+
+describe('creates and replays stay right after', () => {
+  it.each([
+    'DEALLOCATE ALL',
+    'DISCARD ALL',
+    `DROP TABLE plants; CREATE TABLE plants (${columns})`,
+    'ALTER TABLE plants ADD COLUMN note text DEFAULT current_user',
+    'ALTER TABLE plants ALTER COLUMN id TYPE numeric',
+    'CREATE SCHEMA IF NOT EXISTS garden; ALTER TABLE plants SET SCHEMA garden; SET search_path TO garden',
+    'TRUNCATE plants',
+  ])('%s', async (change) => {
+    await createThree(1);
+    await pool.query(change);
+    expect(await createThree(4)).toEqual(allCreated);
+    expect(await createThree(7)).toEqual(allCreated);
+    expect(await create(4)).toBe('taken');
+    expect(await Promise.all([create(7), create(10)])).toEqual(['taken', 'created']);
+    expect(await storage.find(5n, context)).toEqual({ id: 5n, name: 'plant 5', tag: undefined });
+    await pool.query('DROP SCHEMA IF EXISTS garden CASCADE');
+  });
+});
+
+it('runs without names from then on if another session of a shared connection has taken the name', async () => {
+  await createThree(1);
+  const names = await preparedNames();
+  await pool.end();
+  pool = new pg.Pool({ connectionString: server.url, max: 1 });
+  for (const name of names) await pool.query(`PREPARE "${name}" AS SELECT 'another statement'`);
+  storage = postgresStorage(pool);
+  expect(await createThree(4)).toEqual(allCreated);
+  expect(await createThree(7)).toEqual(allCreated);
+  expect((await pool.query('SELECT id::int FROM plants ORDER BY id')).rows).toHaveLength(9);
+});
+
+it('reports an error that a trigger raises with the code of a missing statement, and stores nothing', async () => {
+  await pool.query(`CREATE OR REPLACE FUNCTION deny() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '26000'; END $$;
+    CREATE TRIGGER deny BEFORE INSERT ON plants FOR EACH ROW WHEN (NEW.name = 'bad') EXECUTE FUNCTION deny()`);
+  await expect(create(1, 'bad')).rejects.toMatchObject({ name: 'RolledBack', cause: { code: '26000' } });
+  expect(await create(1)).toBe('created');
+});
+
+it('says of a lone plant that a trigger drops silently neither that it was created nor that its id is taken', async () => {
+  await pool.query(`CREATE OR REPLACE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+    CREATE TRIGGER skip BEFORE INSERT ON plants FOR EACH ROW WHEN (NEW.name = 'skipped') EXECUTE FUNCTION skip()`);
+  await expect(create(1, 'skipped')).rejects.toThrow('neither inserted nor found');
+  expect(await create(1)).toBe('created');
+  expect(await create(1)).toBe('taken');
+});
