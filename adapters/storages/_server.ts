@@ -54,6 +54,9 @@ export class ServerTable<Connection, Sql extends { readonly columns: readonly Co
 {
   readonly #timeoutMs: number;
   readonly #connector: Connector<Connection>;
+  /** The calls that hold a connection or wait for one, and what aborts them. */
+  readonly #running = new Map<BatchCall, () => void>();
+  #isWatching = false;
   #known: Sql | undefined;
 
   constructor(
@@ -123,27 +126,44 @@ export class ServerTable<Connection, Sql extends { readonly columns: readonly Co
 
   /** Runs `work` until the call is aborted, because a frozen server would hold the connection for ever. */
   async #onConnection<T>(call: BatchCall, work: (connection: Connection) => Promise<T>): Promise<T> {
-    const { signal } = call;
     const { connection, release } = this.#connector.lease();
     let failure: unknown;
-    let onAbort!: () => void;
-    const aborted = new Promise<never>((_resolve, reject) => {
-      onAbort = () => reject(new Error(`the database did not answer within ${this.#timeoutMs} ms`));
-      signal.addEventListener('abort', onAbort);
-    });
     call.sent = false;
+    const aborted = new Promise<never>((_resolve, reject) => {
+      this.#running.set(call, () =>
+        reject(new Error(`the database did not answer within ${this.#timeoutMs} ms`)),
+      );
+    });
+    this.#watch();
     try {
       const connected = await Promise.race([connection, aborted]);
       return await Promise.race([work(connected), aborted]);
     } catch (error) {
-      const cause = error ?? new Error('the driver failed without an error');
-      // The connection has nothing to do with these.
-      if (!(cause instanceof UnusableTable || cause instanceof Rejection)) failure = cause;
+      const cause = (error as Error) ?? new Error('the driver failed without an error');
+      // The connection has nothing to do with these, nor with a call that was aborted before it was sent.
+      const isKept =
+        cause instanceof UnusableTable || cause instanceof Rejection || cause.name === 'AbortError';
+      if (!isKept) failure = cause;
       throw cause;
     } finally {
-      signal.removeEventListener('abort', onAbort);
+      this.#running.delete(call);
       release(failure);
     }
+  }
+
+  /** Listens to the calls that take long. A signal and a listener for each call would cost a sixth of a lone create. */
+  #watch(): void {
+    if (this.#isWatching) return;
+    this.#isWatching = true;
+    AbortSignal.timeout(50).addEventListener('abort', () => {
+      this.#isWatching = false;
+      for (const [{ signal }, onAbort] of this.#running) {
+        if (signal.aborted) onAbort();
+        // Once each, however often it is added.
+        else signal.addEventListener('abort', onAbort);
+      }
+      if (this.#running.size > 0) this.#watch();
+    });
   }
 }
 

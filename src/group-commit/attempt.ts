@@ -3,14 +3,24 @@ import type { BatchCall } from './create-many.js';
 
 /** One call of `createMany`. Its signal is created on first read: an AbortController costs 2 µs, and most calls ignore it. */
 export class Attempt implements BatchCall {
-  sent = true;
+  #isSent = true;
   #controller: AbortController | undefined;
   #isAborted = false;
+
+  get sent(): boolean {
+    return this.#isSent;
+  }
+
+  set sent(isSent: boolean) {
+    if (isSent && this.#isAborted)
+      throw new DOMException('the call was aborted before it was sent', 'AbortError');
+    this.#isSent = isSent;
+  }
 
   get signal(): Signal {
     if (!this.#controller) {
       this.#controller = new AbortController();
-      guardListeners(this.#controller.signal);
+      Object.assign(this.#controller.signal, guarded);
       if (this.#isAborted) this.#controller.abort();
     }
     return this.#controller.signal;
@@ -24,27 +34,30 @@ export class Attempt implements BatchCall {
 
 type Listener = NonNullable<Parameters<Signal['addEventListener']>[1]>;
 
-/** Swallows what a signal's listeners throw: Node reports it as an uncaught exception, which would crash the app. */
-function guardListeners(signal: Signal): void {
-  const guards = new WeakMap<Listener, Listener>();
-  const guardOf = (listener: Listener): Listener => {
-    // What cannot be a key is no listener: the platform rejects or ignores it.
-    if (Object(listener) !== listener) return listener;
-    const guard = guards.get(listener) ?? swallowing(listener, signal);
-    guards.set(listener, guard);
-    return guard;
-  };
-  for (const method of ['addEventListener', 'removeEventListener'] as const) {
-    const original = signal[method];
-    signal[method] = (type: string, listener: Listener, ...options: never[]) =>
-      original.call(signal, type, guardOf(listener), ...options);
-  }
+const guards = /* @__PURE__ */ new WeakMap<Listener, Listener>();
+
+/** Swallow what a signal's listeners throw: Node reports it as an uncaught exception, which would crash the app. */
+const guarded = {
+  addEventListener(this: Signal, type: string, listener: Listener, ...options: never[]) {
+    Object.getPrototypeOf(this).addEventListener.call(this, type, guardOf(listener), ...options);
+  },
+  removeEventListener(this: Signal, type: string, listener: Listener, ...options: never[]) {
+    Object.getPrototypeOf(this).removeEventListener.call(this, type, guardOf(listener), ...options);
+  },
+};
+
+function guardOf(listener: Listener): Listener {
+  // What cannot be a key is no listener: the platform rejects or ignores it.
+  if (Object(listener) !== listener) return listener;
+  const guard = guards.get(listener) ?? swallowing(listener);
+  guards.set(listener, guard);
+  return guard;
 }
 
-function swallowing(listener: Listener, signal: Signal): Listener {
-  return async (event: Event) => {
+function swallowing(listener: Listener): Listener {
+  return async function (this: Signal, event: Event) {
     try {
-      await (typeof listener === 'function' ? listener.call(signal, event) : listener.handleEvent(event));
+      await (typeof listener === 'function' ? listener.call(this, event) : listener.handleEvent(event));
     } catch {}
   };
 }

@@ -9,8 +9,8 @@ export type CreateOutcome = 'created' | 'taken' | Error;
 export interface BatchCall {
   /**
    * Whether the plants may have been sent to the database. Set it to `false` while you wait for a connection, and to
-   * `true` right before you send: if the call times out while this is `false`, its creates reject with `StorageBusy`.
-   * Default: `true`.
+   * `true` right before you send: if the call times out while this is `false`, its creates reject with `StorageBusy`, and
+   * to set it to `true` throws. Default: `true`.
    */
   sent: boolean;
   /** Aborts once every create of this call is settled: do not send, and release what you hold. */

@@ -224,9 +224,11 @@ describe('mysqlStorage', () => {
       const { pool, log } = answering(late.promise);
       const { create } = mysqlStorage(pool, { timeoutMs: 50 });
       await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow('did not answer within 50 ms');
+      const isDestroyed = () => expect(log).toEqual(['INSERT 1,Rosa,', 'destroy']);
+      await vi.waitFor(isDestroyed);
       late.resolve(came);
       await new Promise((resolve) => setImmediate(resolve));
-      expect(log).toEqual(['INSERT 1,Rosa,', 'destroy']);
+      isDestroyed();
     },
   );
 
