@@ -5,7 +5,7 @@ import { Queue } from './queue.js';
 
 /**
  * Creates a storage that writes in batches: all creates of one event-loop turn, then all that arrive while a batch is in
- * flight. At most one batch is in flight.
+ * flight. At most one batch is in flight. A create after a lone one does not wait for the end of its turn.
  *
  * Each create settles within `timeoutMs`. On timeout it rejects with `StorageBusy` if it was definitely not stored,
  * otherwise with an error (outcome unknown). If a whole batch times out, the circuit opens: creates fail fast with

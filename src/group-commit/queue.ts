@@ -7,6 +7,7 @@ import { Batch, type BatchOwner } from './batch.js';
 import { Circuit } from './circuit.js';
 import { type CreateMany, unavailable } from './create-many.js';
 import { type GroupCommitOptions, groupCommitRules, maxBatchText } from './options.js';
+import { Pace } from './pace.js';
 import { Room } from './room.js';
 import { Suspects } from './suspects.js';
 import { type CreateOwner, firstCall, WaitingCreate } from './waiting-create.js';
@@ -20,22 +21,20 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
   readonly #suspects: Suspects<Caller>;
   readonly #room: Room;
   readonly #circuit: Circuit;
-  /** The batch in flight. */
+  /** The batch in flight, and whether there is one, or will be at the end of this turn. */
   #batch: Batch<Caller> | undefined;
-  /** Whether a batch is in flight, or will be at the end of this turn. */
   #isRunning = false;
   /** Whether the last batch was one of suspects. */
   #isSuspects = false;
   /** When the last batch was taken from the queue, and when it ended: creates from before had to wait for it. */
   #sentAt = 0;
   #endedAt = 0;
-  /** How long the last batch took, in milliseconds. */
-  #tookMs = 0;
   /** Nothing is sent before the first, and no suspect before the second. */
   #restUntil = 0;
   #suspectsRestUntil = 0;
   /** For the next create that times out, or sooner. One for all: a timer for each batch costs as much as a create. */
   readonly #alarm: Alarm;
+  readonly #pace: Pace;
 
   constructor(
     readonly createMany: CreateMany<Caller>,
@@ -47,17 +46,18 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
     this.#circuit = new Circuit(this.#settings.timeoutMs);
     this.#room = new Room(this.#settings.maxQueued, this.#settings.maxQueuedText);
     this.#alarm = new Alarm(clock, () => this.#onAlarm());
+    this.#pace = new Pace(clock);
     this.now = clock.now;
   }
 
   create(plant: NewPlant, context: StorageContext<Caller>): Promise<'created' | 'taken'> {
     try {
       const create = new WaitingCreate(plant, context, this.#settings.namespace(context), this);
-      const isProbing = this.#isRunning || this.#waiting.length > 0;
-      if (this.#circuit.isOpen && isProbing) throw unavailable(this.#circuit.cause);
+      const isWaiting = this.#isRunning || this.#waiting.length > 0;
+      if (isWaiting && this.#circuit.isOpen) throw unavailable(this.#circuit.cause);
       this.#room.reserve(create.textLength);
       this.#waiting.push(create);
-      if (!this.#isRunning) this.#wake();
+      if (!this.#isRunning) this.#wake(true);
       return create.promise;
     } catch (error) {
       return Promise.reject(error);
@@ -68,12 +68,12 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
     this.#room.release(create.textLength);
   }
 
-  /** Sends the next batch at the end of this turn, or when it is due. */
-  #wake(): void {
+  /** Sends the next batch in this turn, or when it is due. */
+  #wake(isNew = false): void {
     const suspectsAt = () => Math.max(this.#suspectsRestUntil, this.#suspects.readyAt);
     const dueAt = Math.max(this.#restUntil, this.#waiting.length > 0 ? 0 : suspectsAt());
     this.#isRunning = dueAt <= 0 || dueAt <= this.now();
-    if (this.#isRunning) this.clock.atEndOfTurn(() => this.#sendNext());
+    if (this.#isRunning) this.#pace.schedule(() => this.#sendNext(), isNew);
     else if (dueAt < Number.POSITIVE_INFINITY) this.#watch(dueAt);
     else this.#alarm.set(dueAt);
   }
@@ -83,6 +83,7 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
     if (creates.length === 0) return void this.#wake();
     this.#batch = new Batch(creates, this);
     this.#batch.send();
+    this.#pace.onSent(creates.length, () => this.#batch?.creates === creates);
     // A driver that blocks has ended it by now: no timer.
     if (this.#batch) this.#watch();
   }
@@ -90,6 +91,7 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
   /** Good batches and suspects take turns. If both wait they get equal time, because a suspect may wait for a lock. */
   #nextTurn(): readonly WaitingCreate<Caller>[] {
     const now = this.now();
+    const tookMs = this.#endedAt - this.#sentAt;
     this.#sentAt = now;
     if (!this.#isSuspects && this.#suspects.isEmpty) return this.#take(this.#waiting);
     const wereSuspects = this.#isSuspects;
@@ -97,7 +99,7 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
     const suspects = () => (now < this.#suspectsRestUntil ? [] : this.#suspects.next(now, this.#take));
     const others = wereSuspects ? good() : suspects();
     const isOthersTurn = others.length > 0;
-    if (wereSuspects && isOthersTurn) this.#suspectsRestUntil = now + this.#tookMs;
+    if (wereSuspects && isOthersTurn) this.#suspectsRestUntil = now + tookMs;
     const creates = isOthersTurn ? others : wereSuspects ? suspects() : good();
     this.#isSuspects = wereSuspects !== isOthersTurn && creates.length > 0;
     return creates;
@@ -105,7 +107,6 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
 
   /** Takes the next creates to send from the start of a list. Those that disconnected or timed out are rejected instead. */
   readonly #take = (list: WaitingCreate<Caller>[]): readonly WaitingCreate<Caller>[] => {
-    const dueSince = this.#sentAt - this.#circuit.attemptMs;
     const mayClaim = list === this.#waiting && !this.#suspects.isEmpty;
     const batch: WaitingCreate<Caller>[] = [];
     let count = 0;
@@ -116,7 +117,7 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
       count++;
       // Asking may create an AbortController, a fifth of a request: so only creates that had to wait are asked.
       if (create.calledAt < this.#endedAt && !create.isSettled) create.failIfDisconnected();
-      if (create.calledAt <= dueSince) create.expire();
+      if (create.calledAt <= this.#sentAt - this.#circuit.attemptMs) create.expire();
       if (create.isSettled || (mayClaim && this.#suspects.claim(create))) continue;
       batch.push(create);
       text += create.textLength;
@@ -129,10 +130,10 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
     const { end, open, cause } = batch;
     this.#batch = undefined;
     this.#endedAt = this.now();
-    this.#tookMs = this.#endedAt - this.#sentAt;
+    const tookMs = this.#endedAt - this.#sentAt;
     if (end === 'settled' || end === 'apart') this.#circuit.onAnswer(this.#endedAt);
-    if (end === 'together') this.#retry(batch);
-    else if (end === 'apart') this.#suspects.addRejected(open, this.#tookMs);
+    if (end === 'together') this.#retry(batch, tookMs);
+    else if (end === 'apart') this.#suspects.addRejected(open, tookMs);
     else this.#suspects.add(open);
     if (end === 'unsent' || end === 'unanswered') {
       // A suspect may time out at a lock while the database is well: the next good batch will show.
@@ -143,9 +144,9 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
   }
 
   /** After a pause: the row of a lone plant may be locked, so others are sent meanwhile. Otherwise, nothing is. */
-  #retry({ open, firsts }: Batch<Caller>): void {
+  #retry({ open, firsts }: Batch<Caller>, tookMs: number): void {
     const isLone = firsts.length === 1 && !this.#circuit.isOpen;
-    if (isLone) return void this.#suspects.addLone(open, this.#endedAt, this.#tookMs);
+    if (isLone) return void this.#suspects.addLone(open, this.#endedAt, tookMs);
     this.#restUntil = this.#endedAt + this.#circuit.pauseMs();
     if (this.#isSuspects) this.#suspects.add(open);
     else this.#waiting.unshift(...open);

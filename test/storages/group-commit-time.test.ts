@@ -190,6 +190,75 @@ it('a batch sets no timer for a driver that returns outcomes at once, because it
   expect(setTimer).not.toHaveBeenCalled();
 });
 
+describe('the turn in which an idle queue sends', () => {
+  /** A queue whose database settles each batch a millisecond after it was sent. */
+  function openSlow() {
+    const opened = open();
+    opened.database.current = async (plants) => {
+      await opened.clock.sleep(1);
+      return plants.map(() => 'created');
+    };
+    return opened;
+  }
+  const microtasks = () => new Promise((resolve) => process.nextTick(resolve));
+
+  it('is over first, so that all creates of a turn share a batch', async () => {
+    const { clock, create, sentIds } = openSlow();
+    create(1);
+    await microtasks();
+    create(2);
+    await clock.advance(1);
+    expect(sentIds()).toEqual([[1, 2]]);
+  });
+
+  it('is not over if the last batch was a lone create: the next is sent with those that are called with it', async () => {
+    const { clock, create, sentIds } = openSlow();
+    create(1);
+    await clock.advance(1);
+    create(2);
+    create(3);
+    await microtasks();
+    expect(sentIds()).toEqual([[1], [2, 3]]);
+    await clock.advance(1);
+    create(4);
+    await microtasks();
+    create(5);
+    expect(sentIds()).toHaveLength(2);
+    await clock.advance(1);
+    expect(sentIds()).toEqual([[1], [2, 3], [4, 5]]);
+  });
+
+  it.each<[string, CreateMany<unknown>]>([
+    ['returns outcomes', (plants) => plants.map(() => 'created')],
+    ['returns a promise of outcomes', async (plants) => plants.map(() => 'created')],
+  ])(
+    'is over first with a driver that blocks and %s: at once, no two creates would share a batch',
+    async (_, blocks) => {
+      const { clock, database, create, sentIds } = open();
+      database.current = blocks;
+      create(1);
+      await clock.endTurn();
+      create(2);
+      await microtasks();
+      create(3);
+      await clock.endTurn();
+      expect(sentIds()).toEqual([[1], [2, 3]]);
+    },
+  );
+
+  it('has what came while a batch was in flight as its own batch, alone or not', async () => {
+    const { clock, create, sentIds } = openSlow();
+    create(1);
+    await clock.advance(1);
+    create(2);
+    await microtasks();
+    create(3);
+    create(4);
+    await clock.advance(2);
+    expect(sentIds()).toEqual([[1], [2], [3, 4]]);
+  });
+});
+
 describe('a call that waits for a connection', () => {
   it('rejects with StorageBusy and aborts its signal if it times out before it has sent', async () => {
     const { clock, database, create, createMany } = open();
@@ -219,6 +288,22 @@ describe('a call that waits for a connection', () => {
     const call = createMany.mock.calls[0]?.[2];
     expect(call?.signal.aborted).toBe(true);
     expect(call?.signal).toBe(call?.signal);
+  });
+
+  it('cannot say any more that it sends when it has timed out, because its creates have been rejected as not sent', async () => {
+    const { clock, create, createMany, database } = open();
+    database.current = (_plants, _contexts, call) => {
+      call.sent = false;
+      return hangs();
+    };
+    const told = create(1);
+    await clock.advance(1_000);
+    expect(told.outcome).toMatchObject(unavailable);
+    const call = createMany.mock.calls[0]![2];
+    expect(() => {
+      call.sent = true;
+    }).toThrow(expect.objectContaining({ name: 'AbortError' }));
+    expect(call.sent).toBe(false);
   });
 
   it('leaves an outcome unknown if other creates keep it alive, because it can still send', async () => {
