@@ -186,9 +186,9 @@ function isBusy(error: unknown): boolean {
 }
 
 /**
- * Whether `run` counts the rows of its statement alone: in libsql, better-sqlite3 and Bun since 1.4.4, which have `reader`,
- * and in node:sqlite, which has `expandedSQL`. Bun before 1.4.4 counts the rows of triggers too.
+ * Whether `run` counts the rows of its statement alone: in libsql, better-sqlite3 and Bun since 1.4.4, which have `reader`.
+ * Before, Bun counts the rows of triggers too; and in Node 26, `run` of node:sqlite throws at an id beyond 2^53.
  */
 function counts(statement: object): statement is { run(...values: unknown[]): { changes: unknown } } {
-  return 'run' in statement && ('reader' in statement || 'expandedSQL' in statement);
+  return 'run' in statement && 'reader' in statement;
 }

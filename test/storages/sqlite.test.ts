@@ -480,7 +480,7 @@ describe.each(ways)('the count of a driver, %s,', (_, settle) => {
         return {
           all: (...values: unknown[]) => statement.all(...values),
           run: (...values: unknown[]) => ({ changes: BigInt(statement.run(...values).changes) }),
-          expandedSQL: sql,
+          reader: false,
         };
       },
     });

@@ -103,20 +103,22 @@ const storages: Record<string, () => OpenedStorage<unknown> | Promise<OpenedStor
   },
   async 'SQLite on a driver that throws at a large integer, as node:sqlite does'() {
     const database = new Database(':memory:');
+    const withoutLarge = <T extends object>(row: T): T => {
+      for (const value of Object.values(row)) {
+        if (typeof value === 'number' && !Number.isSafeInteger(Math.trunc(value)))
+          throw new RangeError(`Value is too large to be represented as a JavaScript number: ${value}`);
+      }
+      return row;
+    };
     const strict = {
       exec: (sql: string) => database.exec(sql),
       prepare(sql: string) {
         const statement = database.prepare(sql);
         return {
-          all(...values: unknown[]) {
-            const rows = statement.all(...values) as object[];
-            const large = rows
-              .flatMap((row) => Object.values(row))
-              .find((value) => typeof value === 'number' && !Number.isSafeInteger(value));
-            if (large)
-              throw new RangeError(`Value is too large to be represented as a JavaScript number: ${large}`);
-            return rows;
-          },
+          all: (...values: unknown[]) => (statement.all(...values) as object[]).map(withoutLarge),
+          // Since Node 26.
+          run: (...values: unknown[]) => withoutLarge(statement.run(...values)),
+          expandedSQL: sql,
         };
       },
     };
