@@ -246,6 +246,23 @@ describe('the turn in which an idle queue sends', () => {
     },
   );
 
+  it('is soon over first again if a driver blocks that has not blocked for its first batch', async () => {
+    const { clock, database, create, sentIds } = openSlow();
+    create(0);
+    await clock.advance(1);
+    database.current = answers;
+    for (let id = 1; id <= 64; id++) {
+      create(id);
+      await microtasks();
+      if (id % 4 === 0) await clock.endTurn();
+    }
+    expect(
+      sentIds()
+        .slice(-4)
+        .map(({ length }) => length),
+    ).toEqual([4, 4, 4, 4]);
+  });
+
   it('has what came while a batch was in flight as its own batch, alone or not', async () => {
     const { clock, create, sentIds } = openSlow();
     create(1);
