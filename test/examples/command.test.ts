@@ -1,9 +1,7 @@
 // What `npx plant-store` and `npm start` do with flags, words and variables. Only the server itself listens.
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import * as mysql from 'plant-store/mysql';
 import * as postgres from 'plant-store/postgres';
 import * as sqlite from 'plant-store/sqlite';
@@ -12,18 +10,11 @@ import { command } from '../../examples/server/command.js';
 import { readArguments, readSettings } from '../../examples/server/settings.js';
 import packageJson from '../../package.json' with { type: 'json' };
 import { bundleOf } from '../support/bundle.js';
-import { startProgram } from '../support/program.js';
-
-const shell = promisify(execFile);
+import { paste, startProgram, untilTestEnds } from '../support/program.js';
 
 /** Starts the demo server with these arguments. */
 function start(args: readonly string[], env: Record<string, string> = {}) {
-  const program = startProgram([process.execPath, bundleOf('examples/server/server.ts'), ...args], env);
-  onTestFinished(async () => {
-    program.child.kill('SIGKILL');
-    await program.exit;
-  });
-  return program;
+  return untilTestEnds(startProgram([process.execPath, bundleOf('examples/server/server.ts'), ...args], env));
 }
 
 describe('the demo server', () => {
@@ -112,14 +103,9 @@ describe('plant-store schema', () => {
 
 describe('the printed command', () => {
   it('is one word list for sh', async () => {
-    const { stdout } = await shell(
-      'sh',
-      ['-c', command('linux', 'http://127.0.0.1:1', 7n, undefined).replace('curl', 'printf "%s\\n"')],
-      {
-        env: { ...process.env, TOKEN: 'a-secret' },
-      },
-    );
-    expect(stdout.trim().split('\n')).toEqual([
+    const curl = command('linux', 'http://127.0.0.1:1', 7n, undefined);
+    const printed = await paste(curl.replace('curl', 'printf "%s\\n"'), { TOKEN: 'a-secret' });
+    expect(printed.trim().split('\n')).toEqual([
       '-i',
       'http://127.0.0.1:1/plants',
       '-H',

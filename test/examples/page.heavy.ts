@@ -1,8 +1,6 @@
 // The page of the demo server, as people use it: in a real Chromium.
-import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { promisify } from 'node:util';
 import type { AxeResults } from 'axe-core';
 import { build } from 'esbuild';
 import { createPlantClient } from 'plant-store/client';
@@ -10,7 +8,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { problems } from '../../src/problems.js';
 import { describeUnless } from '../support/obstacle.js';
-import { runExample, urlOf } from '../support/program.js';
+import { paste, runExample, urlOf } from '../support/program.js';
 import { root } from '../support/root.js';
 import { servePage } from './serve-page.js';
 
@@ -19,7 +17,6 @@ const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/
 );
 const obstacle = executablePath ? undefined : 'there is no Chromium (apt-get install chromium)';
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const shell = promisify(execFile);
 let browser: Browser;
 
 /** A page, and what must not happen on it: requests to other hosts, errors, warnings. */
@@ -196,7 +193,7 @@ describeUnless(obstacle, 'the page in a browser', () => {
     const name = `L'été "où" $HOME \\ \`date\` !1 %s`;
     await fill(page, { id: '21', name, tag: "a'b" });
     const curl = await textOf(page, '#curl');
-    const { stdout } = await shell('sh', ['-c', curl]);
+    const stdout = await paste(curl);
     expect(stdout).toMatch(/^HTTP\/1\.1 200 OK/);
     expect(JSON.parse(stdout.split('\r\n\r\n')[1]!)).toEqual({ name, tag: "a'b" });
     await fill(page, { id: '9007199254740993' });
@@ -224,11 +221,11 @@ describeUnless(obstacle, 'the page in a browser', () => {
     const { page } = await open(url);
     expect(printed).toContain('"id":1,');
     expect(await idOf(page)).toBe('2');
-    expect((await shell('sh', ['-c', printed])).stdout).toMatch(/^HTTP\/1\.1 200/);
+    expect(await paste(printed)).toMatch(/^HTTP\/1\.1 200/);
     expect(await create(page)).toMatch(/^200 Plant 2 created/);
     expect(await idOf(page)).toBe('3');
     // The page's own curl, used in a terminal: it takes the id that the form still shows.
-    await shell('sh', ['-c', await textOf(page, '#curl')]);
+    await paste(await textOf(page, '#curl'));
     await page.evaluate("dispatchEvent(new Event('focus'))");
     expect(await nextOffer(page, '3')).toBe('4');
     expect(await create(page)).toMatch(/^200 Plant 4 created/);
@@ -482,7 +479,7 @@ describeUnless(obstacle, 'the page in a browser', () => {
     expect(text).toContain('Request in curl');
     for (const [error] of Object.values(problems)) expect(text).toContain(String(error));
     for (const schema of ['Plant', 'NewPlant', 'Error']) expect(text).toContain(schema);
-    const { stdout } = await shell('sh', ['-c', await textOf(page, '#curl')]);
+    const stdout = await paste(await textOf(page, '#curl'));
     expect(stdout).toMatch(/^HTTP\/1\.1 200 OK/);
   });
 
@@ -493,9 +490,7 @@ describeUnless(obstacle, 'the page in a browser', () => {
     expect(await create(page, { token: 'a-secret' })).toMatch(/^200 Plant 2 created/);
     const shown = await textOf(page, 'main');
     expect(shown).not.toContain('a-secret');
-    const { stdout } = await shell('sh', ['-c', await textOf(page, '#curl')], {
-      env: { ...process.env, TOKEN: 'a-secret' },
-    });
+    const stdout = await paste(await textOf(page, '#curl'), { TOKEN: 'a-secret' });
     expect(stdout).toMatch(/^HTTP\/1\.1 200 OK/);
   });
 

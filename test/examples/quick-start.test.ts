@@ -1,16 +1,13 @@
 // The programs of README.md, in the order in which a reader runs them. From the tarball: quick-start.runtime.ts.
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { examples } from '../support/examples.js';
-import { freePort, runExample, startExample } from '../support/program.js';
+import { freePort, paste, runExample, startExample } from '../support/program.js';
 import { root } from '../support/root.js';
 
-const shell = promisify(execFile);
 const readme = readFileSync(`${root}README.md`, 'utf8');
 
 describe('the quick start', () => {
@@ -19,15 +16,15 @@ describe('the quick start', () => {
     const program = runExample('express', { PORT: String(port) });
     await program.printed(/^Listening on http:\/\/127\.0\.0\.1:\d+\n$/);
     const [curl = ''] = /^curl .*$/m.exec(readme) ?? [];
-    const { stdout } = await shell('sh', ['-c', curl.replace(':3000', `:${port}`)]);
+    const response = await paste(curl.replace(':3000', `:${port}`));
     const [, shown = ''] = /```http\n([\s\S]*?)\n```/.exec(readme) ?? [];
-    const [head = '', body] = stdout.split('\r\n\r\n');
+    const [head = '', body] = response.split('\r\n\r\n');
     const lines = head.toLowerCase().split('\r\n');
     for (const line of shown.split('\n\n')[0]!.split('\n')) expect(lines).toContain(line.toLowerCase());
     expect(body).toBe(shown.split('\n\n')[1]);
-    const env = { ...process.env, URL: `http://127.0.0.1:${port}/api` };
-    const again = shell(process.execPath, ['--import', 'tsx', examples.get('first-plant')!], { env });
-    await expect(again).rejects.toMatchObject({ stderr: expect.stringContaining("problem: 'id_taken'") });
+    const client = runExample('first-plant', { URL: `http://127.0.0.1:${port}/api` });
+    expect(await client.exit).toBe(1);
+    expect(client.output()).toContain("problem: 'id_taken'");
   });
 
   it('authenticates by a function', async () => {

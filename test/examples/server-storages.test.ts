@@ -1,14 +1,11 @@
-import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Creators } from '../support/creators.js';
 import { PostgresServer } from '../support/postgres.js';
-import { type Program, portOf, runExample, startExample } from '../support/program.js';
+import { type Program, paste, portOf, runExample, startExample } from '../support/program.js';
 
-const shell = promisify(execFile);
 let database: PostgresServer;
 let folder: string;
 
@@ -70,7 +67,7 @@ describe('the demo server on a database', () => {
       const program = start(url);
       const [curl] = await program.printed(/curl -i .*/);
       expect(curl).toContain(`{"id":${id},`);
-      expect((await shell('sh', ['-c', curl])).stdout).toMatch(/^HTTP\/1\.1 200 OK/);
+      expect(await paste(curl)).toMatch(/^HTTP\/1\.1 200 OK/);
       program.child.kill('SIGTERM');
       await program.exit;
     }

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -7,13 +6,10 @@ import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createPlant } from '../support/plants.js';
-import { type Program, portOf, runExample, startProgram } from '../support/program.js';
+import { type Program, paste, portOf, runExample, startProgram } from '../support/program.js';
 import { root } from '../support/root.js';
-
-const shell = promisify(execFile);
 
 function start(env: Record<string, string> = {}): Program {
   return runExample('server', { DATABASE_URL: 'memory:', ...env });
@@ -53,10 +49,10 @@ describe('the demo server', () => {
     const port = await portOf(program);
     const [curl] = await program.printed(/curl -i .*/);
     expect(program.output()).toContain('for-evaluation-only');
-    const first = await shell('sh', ['-c', curl]);
-    expect(first.stdout).toMatch(/^HTTP\/1\.1 200 OK[\s\S]*\r\n\r\n\{"name":"Rosa canina","tag":"shrub"\}$/);
-    const second = await shell('sh', ['-c', curl]);
-    expect(second.stdout).toMatch(/^HTTP\/1\.1 400 [\s\S]*"error":40003/);
+    expect(await paste(curl)).toMatch(
+      /^HTTP\/1\.1 200 OK[\s\S]*\r\n\r\n\{"name":"Rosa canina","tag":"shrub"\}$/,
+    );
+    expect(await paste(curl)).toMatch(/^HTTP\/1\.1 400 [\s\S]*"error":40003/);
     expect(curl).toContain(`http://127.0.0.1:${port}/plants`);
   });
 
@@ -110,8 +106,7 @@ describe('the demo server', () => {
     const program = start({ TOKEN: 'a-secret', HOST: '0.0.0.0' });
     const [curl] = await program.printed(/curl -i .*/);
     expect(program.output()).not.toContain('a-secret');
-    const { stdout } = await shell('sh', ['-c', curl], { env: { ...process.env, TOKEN: 'a-secret' } });
-    expect(stdout).toMatch(/^HTTP\/1\.1 200 OK/);
+    expect(await paste(curl, { TOKEN: 'a-secret' })).toMatch(/^HTTP\/1\.1 200 OK/);
   });
 
   it('says in one line that the port is in use', async () => {
@@ -200,7 +195,7 @@ describe('the demo server', () => {
     first.child.kill('SIGTERM');
     await first.exit;
     const [curl] = await start(settings).printed(/curl -i .*/);
-    expect((await shell('sh', ['-c', curl])).stdout).toMatch(/^HTTP\/1\.1 200 OK/);
+    expect(await paste(curl)).toMatch(/^HTTP\/1\.1 200 OK/);
   });
 });
 

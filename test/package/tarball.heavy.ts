@@ -8,11 +8,11 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { publint } from 'publint';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { entries } from '../../tsup.config.js';
 import { createPlant } from '../support/plants.js';
-import { startProgram, urlOf } from '../support/program.js';
+import { startProgram, untilTestEnds, urlOf } from '../support/program.js';
 import { root } from '../support/root.js';
 import { bundleBudget } from './budget.js';
 
@@ -168,11 +168,7 @@ describe('npx plant-store', () => {
   it('starts the demo server with its page in an empty directory, and creates a plant', async () => {
     const folder = await project('module', {});
     const started = performance.now();
-    const program = startProgram([process.execPath, cli(), '--port', '0'], {}, folder);
-    onTestFinished(async () => {
-      program.child.kill('SIGKILL');
-      await program.exit;
-    });
+    const program = untilTestEnds(startProgram([process.execPath, cli(), '--port', '0'], {}, folder));
     const url = await urlOf(program);
     console.log(`npx plant-store: listening after ${Math.round(performance.now() - started)} ms`);
     expect(await (await fetch(url)).text()).toContain('<form id="create"');

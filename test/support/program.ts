@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
 import { bundleOf } from './bundle.js';
 import { examples } from './examples.js';
@@ -29,12 +30,22 @@ export function startExample(
 
 /** Starts an example for as long as the test runs. */
 export function runExample(name: string, env: Record<string, string> = {}): Program {
-  const program = startExample(name, env);
+  return untilTestEnds(startExample(name, env));
+}
+
+/** Kills a program when the test ends. */
+export function untilTestEnds(program: Program): Program {
   onTestFinished(async () => {
     program.child.kill('SIGKILL');
     await program.exit;
   });
   return program;
+}
+
+/** Pastes a command into a shell, and returns what it prints to its standard output. */
+export async function paste(command: string, env: Record<string, string> = {}): Promise<string> {
+  const { stdout } = await promisify(execFile)('sh', ['-c', command], { env: { ...process.env, ...env } });
+  return stdout;
 }
 
 /** The port that a program listens on. Each program prints it. */

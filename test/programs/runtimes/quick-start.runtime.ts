@@ -1,13 +1,20 @@
 // README.md by paste: the tarball in an empty directory, on each version of Node. The client also on Bun, Deno and workerd.
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createPlant } from '../../support/plants.js';
-import { freePort, type Program, portOf, startProgram, urlOf } from '../../support/program.js';
+import {
+  freePort,
+  type Program,
+  paste,
+  portOf,
+  startProgram,
+  untilTestEnds,
+  urlOf,
+} from '../../support/program.js';
 import { root } from '../../support/root.js';
 import { startOn, stop, tool } from './runtimes.js';
 
@@ -18,7 +25,6 @@ const [server = '', client = ''] = [
 ].map((block) => block.exec(readme)?.[1]);
 const [install = ''] = /^npm install .*$/m.exec(readme) ?? [];
 const [curl = ''] = /^curl .*$/m.exec(readme) ?? [];
-const shell = promisify(execFile);
 const nodes = [
   ['20', process.execPath],
   ...['22', '24'].map((version) => [version, tool(`node${version}/bin/node`)] as const),
@@ -26,12 +32,7 @@ const nodes = [
 let folder: string;
 
 function start(command: readonly string[], env: Record<string, string>): Program {
-  const program = startProgram(command, env, folder);
-  onTestFinished(async () => {
-    program.child.kill('SIGKILL');
-    await program.exit;
-  });
-  return program;
+  return untilTestEnds(startProgram(command, env, folder));
 }
 
 beforeAll(() => {
@@ -53,8 +54,9 @@ describe.each(nodes)('on Node %s', (_version, node) => {
     const port = await freePort();
     const program = start([node!, 'server.mjs'], { PORT: String(port) });
     await program.printed(/^Listening on .*\n$/);
-    const { stdout } = await shell('sh', ['-c', curl.replace(':3000', `:${port}`)]);
-    expect(stdout).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\n\{"name":"Rosa canina"\}$/);
+    expect(await paste(curl.replace(':3000', `:${port}`))).toMatch(
+      /^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\n\{"name":"Rosa canina"\}$/,
+    );
     for (const runtime of [[node!], [tool('.bin/bun')], [tool('.bin/deno'), 'run', '--allow-all']]) {
       const created = start([...runtime, 'client.mjs'], { URL: `http://127.0.0.1:${port}/api` });
       expect(await created.exit).not.toBe(0);
