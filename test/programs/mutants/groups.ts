@@ -50,11 +50,11 @@ export const groups: readonly { readonly files: readonly string[]; readonly test
   {
     files: ['src/plant/', 'src/schema.ts'],
     tests: [
-      'test/core/schema.test.ts',
       'test/core/json-fast-path.test.ts',
       'test/core/handle.test.ts',
       'test/core/contract.test.ts',
       'test/core/ids.test.ts',
+      'test/core/schema.test.ts',
       'test/core/json.test.ts',
     ],
   },
