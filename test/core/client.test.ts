@@ -190,6 +190,7 @@ describe('the error of the client', () => {
       () => new Response(null, { status: 307, headers: { location: '/' } }),
       { message: 'HTTP 307', stored: 'no' },
     ],
+    ['a choice', () => new Response(null, { status: 300 }), { message: 'HTTP 300', stored: 'no' }],
   ])('has the status and no error code after %s', async (_, response, expected) => {
     expect(await failed(respondWith(response()))).toMatchObject({
       error: undefined,
@@ -222,6 +223,7 @@ describe('the client', () => {
     ],
     ['retries three times by default', {}, Array(5).fill(() => failure(50301, { 'retry-after': '1' })), 4],
     ['does not retry a 503 without a Retry-After', {}, [() => failure(50302), created], 1],
+    ['retries a 503 that asks for a minute', {}, [() => failure(50301, { 'retry-after': '60' }), created], 2],
     [
       'does not retry a 503 that asks for over a minute',
       {},
@@ -321,6 +323,21 @@ describe('a signal', () => {
     const controller = new AbortController();
     const client = createPlantClient(server.url, { token: 'secret', acceptReplays: true });
     await expect(client.create(ilex, { signal: controller.signal })).rejects.toBe(reason);
+  });
+
+  it('that aborts while a response is read leaves no wait before its reason', async () => {
+    vi.useFakeTimers();
+    const controller = new AbortController();
+    const busy = failure(50301, { 'retry-after': '30' });
+    vi.spyOn(busy, 'text').mockImplementation(async () => {
+      controller.abort(reason);
+      return '{}';
+    });
+    const client = createPlantClient('https://example.com', { token: 'secret', fetch: respondWith(busy) });
+    const rejected = vi.fn();
+    client.create(ilex, { signal: controller.signal }).catch(rejected);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(rejected.mock.calls).toEqual([[reason]]);
   });
 
   it('ends a wait with its reason, and leaves neither a timer nor a listener', async () => {
