@@ -81,14 +81,15 @@ describe('an invalid option is a TypeError at once, which names the option', () 
     );
   });
 
-  test.each<[string, unknown, unknown]>([
-    ['storage', undefined, () => true],
-    ['storage', null, () => true],
-    ['storage', {}, () => true],
-    ['storage', { create: true }, () => true],
-    ['verifyToken', memoryStorage(), undefined],
-    ['verifyToken', memoryStorage(), 'token'],
-  ])('the argument %s cannot be %o (%o)', (name, storage, verifyToken) => {
+  test.each<[string, unknown]>([
+    ['storage', undefined],
+    ['storage', null],
+    ['storage', {}],
+    ['storage', { create: true }],
+    ['verifyToken', undefined],
+    ['verifyToken', 'token'],
+  ])('the argument %s cannot be %o', (name, value) => {
+    const [storage, verifyToken] = name === 'storage' ? [value, () => true] : [memoryStorage(), value];
     const make = () => createPlantStore(storage as PlantStorage, verifyToken as () => boolean);
     expect(make).toThrow(TypeError);
     expect(make).toThrow(name);
@@ -174,13 +175,13 @@ describe('acceptTokens and InsufficientScope check their arguments', () => {
     ['a number', [7]],
     ['undefined, as from an environment without it', [undefined]],
     ['an invalid token after a valid token', ['good', 'b\nad']],
-  ])('acceptTokens: %s', (_what, tokens) => {
+  ])('acceptTokens throws for %s', (_what, tokens) => {
     expect(() => acceptTokens(...(tokens as string[]))).toThrow(TypeError);
     expect(() => acceptTokens(...(tokens as string[]))).toThrow('acceptTokens');
   });
 
   test.each(['', ' ', 'a  b', ' a', 'a ', 'a"b', 'a\\b', 'é', 'a\r\nb'])(
-    'InsufficientScope: "%s"',
+    'InsufficientScope throws for the scope %j',
     (scope) => {
       expect(() => new InsufficientScope(scope)).toThrow(
         new TypeError('InsufficientScope requires a scope as in RFC 6749 §3.3, such as "plants:write"'),

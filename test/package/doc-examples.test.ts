@@ -84,19 +84,23 @@ describe('every export', () => {
   });
 });
 
-describe('an example compiles in the doc comment', () => {
+describe('an example of a doc comment compiles', () => {
   const examples = [...new Map(exported.map((one) => [one.declaration, one])).values()].flatMap((one) =>
     blocksOf(docOf(one)).map((block, i) => ({
       ...one,
       path: join(root, dirname(one.file), `${one.name}-${i}.example.ts`),
       text: complete(block),
+      number: i + 1,
     })),
   );
   const diagnostics = check(new Map(examples.map(({ path, text }) => [path, text])));
 
-  it.each(titled(examples, nameOf))('of %s', (_, { path, text }) => {
-    expect(diagnostics(path), text).toEqual([]);
-  });
+  it.each(titled(examples, (one) => `${nameOf(one)}, number ${one.number}`))(
+    'for %s',
+    (_, { path, text }) => {
+      expect(diagnostics(path), text).toEqual([]);
+    },
+  );
 
   it('the check can fail: three errors are found', () => {
     const path = join(root, 'wrong.example.ts');
