@@ -41,7 +41,7 @@ async function preparedNames(): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-it('prepares one statement for lone creates and one for batches, however often they run', async () => {
+it('postgresStorage prepares one statement for lone creates and one for batches, however often they run', async () => {
   for (let first = 1; first < 60; first += 3) expect(await createThree(first)).toEqual(allCreated);
   const names = await preparedNames();
   expect(names).toEqual([
@@ -52,7 +52,7 @@ it('prepares one statement for lone creates and one for batches, however often t
   expect((await pool.query('SELECT count(*)::int AS n FROM plants')).rows).toEqual([{ n: 60 }]);
 });
 
-it('names a statement by its text, so that another table never gets its plants', async () => {
+it('postgresStorage names a statement by its text, so that another table never gets its plants', async () => {
   await pool.query(`DROP TABLE IF EXISTS others; CREATE TABLE others (${columns})`);
   const others = postgresStorage(pool, { table: 'others' });
   await create(1, 'ours');
@@ -83,7 +83,7 @@ describe('creates and replays stay right after', () => {
   });
 });
 
-it('runs without names from then on if another session of a shared connection has taken the name', async () => {
+it('postgresStorage runs without names from then on if another session of a shared connection has taken the name', async () => {
   await createThree(1);
   const names = await preparedNames();
   await pool.end();
@@ -95,7 +95,7 @@ it('runs without names from then on if another session of a shared connection ha
   expect((await pool.query('SELECT id::int FROM plants ORDER BY id')).rows).toHaveLength(9);
 });
 
-it('reports an error that a trigger raises with the code of a missing statement, and stores nothing', async () => {
+it('postgresStorage reports an error that a trigger raises with the code of a missing statement, and stores nothing', async () => {
   await pool.query(`CREATE OR REPLACE FUNCTION deny() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '26000'; END $$;
     CREATE TRIGGER deny BEFORE INSERT ON plants FOR EACH ROW WHEN (NEW.name = 'bad') EXECUTE FUNCTION deny()`);
@@ -103,7 +103,7 @@ it('reports an error that a trigger raises with the code of a missing statement,
   expect(await create(1)).toBe('created');
 });
 
-it('says of a lone plant that a trigger drops silently neither that it was created nor that its id is taken', async () => {
+it('postgresStorage throws for a lone plant that a trigger drops silently: it is neither created nor taken', async () => {
   await pool.query(`CREATE OR REPLACE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
     CREATE TRIGGER skip BEFORE INSERT ON plants FOR EACH ROW WHEN (NEW.name = 'skipped') EXECUTE FUNCTION skip()`);
   await expect(create(1, 'skipped')).rejects.toThrow('neither inserted nor found');
