@@ -1,7 +1,4 @@
 import { createServer } from 'node:http';
-import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
-import { build } from 'esbuild';
 import { acceptTokens, createPlantStore, type ErrorNumber, errorNumbers, type NewPlant } from 'plant-store';
 import { type ClientFetch, createPlantClient, PlantError } from 'plant-store/client';
 import { memoryStorage } from 'plant-store/memory';
@@ -362,20 +359,6 @@ describe('a signal', () => {
     expect(await creating).toBe(reason);
     expect([vi.getTimerCount(), listeners.size]).toEqual([0, 0]);
   });
-});
-
-it('the client is at most 1 200 bytes, minified and gzipped, and needs nothing but fetch', async () => {
-  const { outputFiles, metafile } = await build({
-    entryPoints: [fileURLToPath(new URL('../../src/client.ts', import.meta.url))],
-    bundle: true,
-    format: 'esm',
-    platform: 'neutral',
-    minify: true,
-    write: false,
-    metafile: true,
-  });
-  expect(Object.keys(metafile.inputs).filter((name) => !/src\/client(-error)?\.ts$/.test(name))).toEqual([]);
-  expect(gzipSync(outputFiles[0]!.contents).length).toBeLessThanOrEqual(1_200);
 });
 
 it('errorNumbers has a type for each name', () => {

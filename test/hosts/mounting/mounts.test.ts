@@ -197,6 +197,17 @@ describe.each(places)('mounted by %s', (_name, serve, basePath) => {
   });
 });
 
+test.each(Object.entries(expresses))(
+  '%s creates wherever its router finds a route, in another letter case or without the slash at its end',
+  async (_name, make) => {
+    const send = await opened((handle) =>
+      around(make().post('/API/plants', toExpress(handle)).post('/v2/plants/', toExpress(handle))),
+    );
+    expect(await send('/api/plants')).toBe('created');
+    expect(await send('/v2/plants')).toBe('created');
+  },
+);
+
 test.each<[string, Serve]>([
   ...Object.entries(expresses).map(([name, make]): [string, Serve] => [
     `${name}, a route`,
@@ -224,6 +235,18 @@ describe('hazard: plant-store does not respond to a path that the app has not pa
       around(make().use(rewriting).use(toExpress(handle)).post('/legacy/plants', own)),
     );
     expect(await send('/plants')).toBe(201);
+  });
+
+  test.each(Object.entries(expresses))('if the app has shortened it, on %s', async (_name, make) => {
+    const shortening: express.RequestHandler = (request, _response, next) => {
+      request.url = '/plants';
+      next();
+    };
+    const send = await opened(
+      (handle) => around(make().use(shortening).use(toExpress(handle)).post('/plants', own)),
+      '/api',
+    );
+    expect(await send('/api/plants')).toBe(201);
   });
 
   test.each(Object.entries(expresses))(
