@@ -24,7 +24,10 @@ export interface FastifyReply {
 /** The part of a Fastify instance that this adapter uses. */
 export interface FastifyInstance {
   readonly prefix: string;
-  addHook(name: 'onRoute', hook: (route: { onRequest?: unknown }) => void): unknown;
+  addHook(
+    name: 'onRoute',
+    hook: (route: { onRequest?: unknown; validatorCompiler?: unknown }) => void,
+  ): unknown;
   route(options: object): unknown;
 }
 
@@ -88,11 +91,12 @@ export function toFastify(
     if ('raw' in first) return respond(first, second as FastifyReply);
     const { prefix } = first;
     const mount = prefix.replace(/\/plants\/?$/, '');
-    let isLast = false;
+    // The schema is there to be read. Compiling it would cost time, and fail in an app whose compiler takes other schemas.
+    const validatorCompiler = () => () => true;
     // Plugins, such as rate limiters, add hooks to the route in `onRoute`. Ours ends the chain, so it comes last.
     first.addHook('onRoute', (added) => {
-      if (isLast) return;
-      isLast = true;
+      // Such a hook may add routes of its own to this instance, as for OPTIONS.
+      if (added.validatorCompiler !== validatorCompiler) return;
       const hook = (request: FastifyRequest, reply: FastifyReply) => respond(request, reply, mount);
       added.onRequest = [added.onRequest ?? [], hook].flat();
     });
@@ -102,8 +106,7 @@ export function toFastify(
       url: mount === prefix ? operation.path : '',
       config,
       schema: { ...operationSchema(), ...schema },
-      // The schema is there to be read. Compiling it would cost time, and fail in an app whose compiler takes other schemas.
-      validatorCompiler: () => () => true,
+      validatorCompiler,
       serializerCompiler: () => identity,
       // Never called: `onRequest` has responded.
       handler() {},

@@ -262,6 +262,17 @@ describe('toFastify', () => {
     expect(answer.json()).toMatchObject({ error: 40005 });
   });
 
+  test("responds where a hook of the app adds an OPTIONS route for each route, which stays the app's", async () => {
+    const app = Fastify();
+    onTestFinished(() => app.close());
+    app.addHook('onRoute', function ({ method, routePath }) {
+      if (method === 'POST') this.options(routePath, async () => 'of the app');
+    });
+    app.register(toFastify(createPlantStore(memoryStorage(), acceptTokens('secret'))), { prefix: '/api' });
+    expect((await app.inject({ method: 'OPTIONS', url: '/api/plants' })).body).toBe('of the app');
+    expect((await app.inject(request)).statusCode).toBe(200);
+  });
+
   test('works under nested prefixes, with parameters, and under one that begins like the operation', async () => {
     const app = Fastify();
     onTestFinished(() => app.close());

@@ -41,7 +41,14 @@ export const groups: readonly { readonly files: readonly string[]; readonly test
   },
   {
     files: ['src/problems.ts'],
-    tests: ['test/core/handle.test.ts', 'test/core/contract.test.ts', 'test/core/openapi-client.test.ts'],
+    tests: [
+      'test/core/handle.test.ts',
+      'test/core/client.test.ts',
+      'test/core/guard.test.ts',
+      'test/core/contract.test.ts',
+      'test/core/openapi-client.test.ts',
+      'test/hosts/node/refusal.test.ts',
+    ],
   },
   {
     files: ['test/published/'],
