@@ -124,12 +124,25 @@ describe('behind a guard', () => {
       expect.any(TypeError),
     ],
     ['a status of 99', () => ({ status: 99, headers, body: '' }), 50000, expect.any(TypeError)],
+    [
+      'a status of 600',
+      () => ({ status: 600, headers, body: '' }),
+      50000,
+      expect.objectContaining({ message: expect.stringContaining('an integer from 200 to 599') }),
+    ],
+    ['a text as headers', () => ({ status: 200, headers: 'x', body: '' }), 50000, expect.any(TypeError)],
   ])('%s becomes an Error', async (_what, answer, error, cause) => {
     const { handle, onError } = open(answer);
     const response = await handle(request);
     expect(response).toMatchObject({ status: Math.trunc(error / 100), error });
     expect(response.body).not.toContain('inside');
     expect(onError.mock.calls).toEqual(cause ? [[cause, request]] : []);
+  });
+
+  test('a status of 599, the greatest that HTTP has, is sent', async () => {
+    expect(await open(() => ({ status: 599, headers, body: '' })).handle(request)).toMatchObject({
+      status: 599,
+    });
   });
 
   test('a busy storage is a 503 with Retry-After: 1', async () => {

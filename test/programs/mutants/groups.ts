@@ -91,6 +91,7 @@ export const groups: readonly { readonly files: readonly string[]; readonly test
       'test/core/options.test.ts',
       'test/core/deadline.test.ts',
       'test/core/deadline-model.test.ts',
+      'test/hosts/node/leaving.test.ts',
       'test/core/upload.test.ts',
       'test/hosts/fetch.test.ts',
       'test/hosts/mounting/mistakes.test.ts',
