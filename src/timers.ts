@@ -4,8 +4,8 @@ export interface Clock {
   readonly now: () => number;
   readonly setTimer: (task: () => void, ms: number) => unknown;
   readonly clearTimer: (timer: unknown) => void;
-  /** Runs `task` when the event loop has finished this turn. */
-  readonly atEndOfTurn: (task: () => void) => void;
+  /** Runs `task` when the event loop has finished this turn and, unless `isShort`, read the bodies that came in it. */
+  readonly atEndOfTurn: (task: () => void, isShort?: boolean) => void;
 }
 
 // Kept from when the module loads, because an app's tests may fake them later. Called without an object, because browsers
@@ -21,7 +21,7 @@ export const systemClock: Clock = {
   setTimer: (task, ms) => set(task, ms),
   clearTimer: (timer) => clear(timer as ReturnType<typeof setTimeout>),
   // Twice: a request that waits for the same message first has to read its body, to join the batch.
-  atEndOfTurn: (task) => void nextMessage().then(nextMessage).then(task),
+  atEndOfTurn: (task, isShort) => void nextMessage().then(isShort ? task : () => nextMessage().then(task)),
 };
 
 /** The executor of a promise that resolves with the next message of a channel. */

@@ -1,31 +1,32 @@
 import type { Clock } from '../timers.js';
 
 /**
- * When an idle queue sends a create that has come: at the end of its turn, with all others of that turn; or at once, if
- * the last batch was a lone create too, which costs a create that comes with others one more round trip.
+ * When an idle queue sends: at the end of the turn, with all creates that come in it; or, if the last turn that had
+ * creates had only one, at once. Drivers that block end each batch in its turn: if creates of one turn were sent at once,
+ * none would share a batch.
  */
 export class Pace {
-  #wasLone = false;
-  /** Whether the driver blocks until a batch ends: then creates that are sent at once never meet, and share no batch. */
-  #isBlocking = true;
-  #batches = 0;
+  /** How many creates this turn has had. */
+  #count = 0;
+  #isQuiet = false;
 
   constructor(readonly clock: Clock) {}
 
-  /** @param isNew whether it is for a create that has just come */
-  schedule(send: () => void, isNew: boolean): void {
-    // Not in this call, so that creates that are called together share a batch.
-    if (isNew && this.#wasLone && !this.#isBlocking) Promise.resolve().then(send);
-    else this.clock.atEndOfTurn(send);
+  /** Counts a create. Returns whether it can be sent at once. */
+  isLone(): boolean {
+    const isLone = this.#isQuiet;
+    this.#isQuiet = false;
+    this.#count++;
+    return isLone;
   }
 
-  onSent(count: number, isInFlight: () => boolean): void {
-    this.#wasLone = count === 1;
-    // The first one alone would not tell, because it may have opened a file or a connection.
-    if (this.#batches++ % 16 > 0) return;
-    this.#isBlocking = true;
+  schedule(send: () => void, isLone: boolean): void {
+    // Not in this call, so that creates that are called together share a batch.
+    if (isLone) Promise.resolve().then(send);
     this.clock.atEndOfTurn(() => {
-      this.#isBlocking = !isInFlight();
-    });
+      this.#isQuiet = this.#count === 1;
+      this.#count = 0;
+      if (!isLone) send();
+    }, isLone);
   }
 }

@@ -57,7 +57,8 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
       if (isWaiting && this.#circuit.isOpen) throw unavailable(this.#circuit.cause);
       this.#room.reserve(create.textLength);
       this.#waiting.push(create);
-      if (!this.#isRunning) this.#wake(true);
+      const isLone = this.#pace.isLone();
+      if (!this.#isRunning) this.#wake(isLone);
       return create.promise;
     } catch (error) {
       return Promise.reject(error);
@@ -69,11 +70,11 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
   }
 
   /** Sends the next batch in this turn, or when it is due. */
-  #wake(isNew = false): void {
+  #wake(isLone = false): void {
     const suspectsAt = () => Math.max(this.#suspectsRestUntil, this.#suspects.readyAt);
     const dueAt = Math.max(this.#restUntil, this.#waiting.length > 0 ? 0 : suspectsAt());
     this.#isRunning = dueAt <= 0 || dueAt <= this.now();
-    if (this.#isRunning) this.#pace.schedule(() => this.#sendNext(), isNew);
+    if (this.#isRunning) this.#pace.schedule(() => this.#sendNext(), isLone);
     else if (dueAt < Number.POSITIVE_INFINITY) this.#watch(dueAt);
     else this.#alarm.set(dueAt);
   }
@@ -83,7 +84,6 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
     if (creates.length === 0) return void this.#wake();
     this.#batch = new Batch(creates, this);
     this.#batch.send();
-    this.#pace.onSent(creates.length, () => this.#batch?.creates === creates);
     // A driver that blocks has ended it by now: no timer.
     if (this.#batch) this.#watch();
   }
