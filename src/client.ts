@@ -1,6 +1,6 @@
 import { PlantError, type ResponseJson } from './client-error.js';
 import type { Global, MaybePromise, Signal } from './http.js';
-import type { Plant } from './plant/plant.js';
+import type { Plant, Whole } from './plant/plant.js';
 
 export { PlantError };
 
@@ -110,7 +110,7 @@ async function send(
 function toJson({ id, name, tag }: ClientPlant): string {
   if (typeof id !== 'bigint' && !Number.isSafeInteger(id))
     throw new TypeError(`id must be a bigint or a safe integer, got ${id}`);
-  return JSON.stringify({ id: 0, name, tag }).replace('0', String(id));
+  return JSON.stringify({ id: 0, name, tag } satisfies Whole<ClientPlant>).replace('0', String(id));
 }
 
 /** Waits, or until the signal aborts: then the next attempt rejects. */
