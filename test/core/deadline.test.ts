@@ -388,3 +388,19 @@ test('a thousand requests at once start a thousand timers, and leave none', asyn
   await Promise.all(answers);
   expect(vi.getTimerCount()).toBe(0);
 });
+
+test.each<[string, signal: object, thrown: unknown, times: number]>([
+  [
+    'does not get the reason with which the client disconnected',
+    { aborted: true, reason: 'left' },
+    'left',
+    0,
+  ],
+  ['gets an error after a disconnect that has no reason', { aborted: true }, new Error('of the storage'), 1],
+])('onError %s', async (_what, signal, thrown, times) => {
+  const onError = vi.fn();
+  const storage = { create: () => Promise.reject(thrown) };
+  const handle = createPlantStore(storage, () => true, { onError });
+  await handle({ ...good, signal: signal as AbortSignal });
+  expect(onError).toHaveBeenCalledTimes(times);
+});
