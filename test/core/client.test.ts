@@ -181,6 +181,11 @@ describe('the error of the client', () => {
       () => new Response('<h1>Sign in</h1>'),
       { message: 'HTTP 200', stored: 'unknown' },
     ],
+    [
+      'a plant with another status',
+      () => Response.json({ name: 'Ilex' }, { status: 202 }),
+      { message: 'HTTP 202', stored: 'unknown' },
+    ],
     ['JSON null', () => new Response('null'), { message: 'HTTP 200', stored: 'unknown' }],
     [
       'a redirect',
@@ -288,6 +293,20 @@ describe('the client', () => {
     },
   );
 
+  it('doubles the random part with each attempt', async () => {
+    vi.useFakeTimers();
+    vi.spyOn(Math, 'random').mockReturnValue(0.5);
+    const busy = () => failure(50301, { 'retry-after': '0' });
+    const fetch = respondWith(busy(), busy(), created());
+    const creating = createPlantClient('https://example.com', { token: 'secret', fetch }).create(ilex);
+    await vi.advanceTimersByTimeAsync(500);
+    expect(fetch).toHaveBeenCalledTimes(2);
+    await vi.advanceTimersByTimeAsync(999);
+    expect(fetch).toHaveBeenCalledTimes(2);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await creating).toEqual({ name: 'Ilex' });
+  });
+
   it('reports the time after which another attempt is safe', async () => {
     expect(await failed(respondWith(failure(50301, { 'retry-after': '90' })))).toMatchObject({
       retryAfterMs: 90_000,
@@ -347,7 +366,7 @@ describe('a signal', () => {
       EventTarget.prototype.addEventListener.call(signal, _type, listener);
     });
     vi.spyOn(signal, 'removeEventListener').mockImplementation(
-      (_type, listener) => void listeners.delete(listener),
+      (type, listener) => void (type === 'abort' && listeners.delete(listener)),
     );
     const busy = () => failure(50301, { 'retry-after': '30' });
     const fetch = respondWith(busy(), busy(), created());

@@ -136,7 +136,6 @@ export const groups: readonly { readonly files: readonly string[]; readonly test
       'test/hosts/mounting/broken-answer.test.ts',
       'test/hosts/node/stand-ins.test.ts',
       'test/hosts/mounting/second-operation.test.ts',
-      'test/hosts/company/fake-timers.test.ts',
       'test/hosts/node/leaving.test.ts',
       'test/hosts/node/headers.test.ts',
       'test/hosts/company/in-front.test.ts',
