@@ -160,6 +160,7 @@ export const groups: readonly { readonly files: readonly string[]; readonly test
       'test/storages/postgres-connection.test.ts',
       'test/storages/refuse.test.ts',
       'test/storages/postgres.test.ts',
+      'test/storages/postgres-prepared.test.ts',
       'test/storages/postgres-tables.test.ts',
     ],
   },
