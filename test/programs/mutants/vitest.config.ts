@@ -3,7 +3,8 @@ import base from '../../vitest.config.js';
 import { groups } from './groups.js';
 
 /** The tests of the group that `main.ts` runs. */
-const include = groups[Number(process.env.MUTANTS_GROUP)]!.tests as string[];
+const { tests, testTimeoutMs = 10_000 } = groups[Number(process.env.MUTANTS_GROUP)]!;
+const include = [...tests];
 
 /** In the order of the list: a mutant that a fast test kills costs no more than that test. */
 class AsListed extends BaseSequencer {
@@ -19,7 +20,7 @@ export default {
     ...base.test,
     include,
     // The slowest test takes two seconds; a mutant that hangs would wait for the usual half a minute.
-    testTimeout: 10_000,
+    testTimeout: testTimeoutMs,
     setupFiles: ['test/programs/mutants/setup.ts'],
     sequence: { sequencer: AsListed },
   },
