@@ -173,7 +173,8 @@ async function execute(
   if (!isKept) {
     // Servers limit prepared statements (max_prepared_stmt_count), and each batch size is one.
     const drop = () => connection.unprepare(statement);
-    running.then(drop, (error: MysqlError) => error.sqlState && drop());
+    // A connection that has closed by now throws, and has no statement left to drop.
+    running.then(drop, (error: MysqlError) => error.sqlState && drop()).catch(() => {});
   }
   const result = (await running)[0] as (string | null)[][] | { readonly serverStatus: number };
   if (Array.isArray(result)) return result;

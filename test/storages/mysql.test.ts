@@ -298,6 +298,21 @@ describe('mysqlStorage', () => {
     await expect(find(1n, context)).rejects.toBe(denied);
   });
 
+  it.each([
+    ['its result', inserted],
+    ['an error that it rolled back', mysqlError({ errno: 1213, sqlState: '40001' })],
+  ])('survives a connection that has closed when it drops a statement, after %s', async (_, came) => {
+    const { pool, log } = answering(came);
+    const connection = await pool.getConnection();
+    connection.unprepare = () => {
+      throw new Error("Can't add new command when connection is in closed state");
+    };
+    const { create } = mysqlStorage(pool);
+    const outcomes = [1n, 2n].map((id) => create({ id, name: 'Rosa' }, context));
+    expect(await Promise.all(outcomes)).toEqual(['created', 'created']);
+    expect(log).toContain('INSERT 1,Rosa,,2,Rosa,');
+  });
+
   it('asks which ids are stored if one is, and sends the other plants again', async () => {
     const { pool, log } = answering(mysqlError({ errno: 1062, sqlState: '23000' }), inserted, [['1']]);
     const { create } = mysqlStorage(pool);
