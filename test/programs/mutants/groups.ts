@@ -126,6 +126,7 @@ export const groups: readonly {
   {
     files: ['adapters/hosts/_node/drain.ts', 'adapters/hosts/_node/body.ts'],
     tests: [
+      'test/hosts/node/stand-ins.test.ts',
       'test/hosts/node/http2.test.ts',
       'test/hosts/node/headers.test.ts',
       'test/hosts/node/body.test.ts',
