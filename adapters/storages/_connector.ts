@@ -1,3 +1,5 @@
+import { Watch } from './_watch.js';
+
 /** Where connections come from. */
 export interface Pool<Connection> {
   /** `abort` fails the connect. It is absent if the driver does not show a connection before it is connected. */
@@ -29,7 +31,8 @@ export class Connector<Connection> {
   readonly #waiting = new Set<(connecting: Promise<Connection>) => void>();
   /** In the order in which they began. */
   readonly #pending = new Set<Pending>();
-  #isWatching = false;
+  /** The sockets of the pending connects keep the process alive. */
+  readonly #watch = new Watch(hungMs / 2, () => this.#connect());
 
   /** @param patienceMs how long the oldest pending connect may last */
   constructor(
@@ -69,7 +72,7 @@ export class Connector<Connection> {
         victim.abort!();
       }
     }
-    this.#watch();
+    this.#watch.set();
   }
 
   #begin(): void {
@@ -89,15 +92,5 @@ export class Connector<Connection> {
       () => settle(true),
       () => settle(false),
     );
-  }
-
-  /** Looks again soon. The sockets of the pending connects keep the process alive, this timer does not. */
-  #watch(): void {
-    if (this.#isWatching) return;
-    this.#isWatching = true;
-    AbortSignal.timeout(hungMs / 2).addEventListener('abort', () => {
-      this.#isWatching = false;
-      this.#connect();
-    });
   }
 }

@@ -102,8 +102,8 @@ function isUnique({ names, key }: Table, rows: readonly (string | null)[][]): bo
 const exact = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO';
 
 /**
- * @param modes of the session that looked at the table, which MariaDB keeps: to read those of each session in the
- * statement takes 4 us, 3 % of an INSERT. A session that changes its modes later changes no plant: `exact` holds
+ * @param modes those of the session that looked at the table, which MariaDB keeps. To read each session's own in the
+ *   statement takes 4 µs, 3 % of an INSERT; a session that changes them later changes no plant, because `exact` holds
  */
 function statementsOf(table: Table, found: readonly ServerColumn[], modes: string) {
   const { name, columns, key } = table;
@@ -161,7 +161,7 @@ function rowsOf(sql: string): MysqlStatement {
 
 /**
  * Runs a statement, prepared always: mysql2's own escaping is an injection under NO_BACKSLASH_ESCAPES. One without rows
- * is text, because mysql2 takes 8 us longer for an object, 6 % of an INSERT.
+ * is text, because mysql2 takes 8 µs longer for an object, 6 % of an INSERT.
  */
 async function execute(
   connection: MysqlConnection,

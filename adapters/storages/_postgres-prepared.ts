@@ -20,7 +20,7 @@ export class PreparedStatement {
 
   async run(client: PgClient, values: unknown[]): ReturnType<PgClient['query']> {
     const { text } = this;
-    if (!this.#isKept || !isPrepared(client)) return client.query(text, values);
+    if (!this.#isKept || !canPrepare(client)) return client.query(text, values);
     try {
       return await (client as unknown as NamingClient).query({ name: this.#name, text, values });
     } catch (error) {
@@ -32,8 +32,8 @@ export class PreparedStatement {
   }
 }
 
-/** Whether it is a Client of `pg` in JavaScript. */
-export function isPrepared({ connection }: PgClient): boolean {
+/** Whether the driver is `pg` in JavaScript, whose clients take a statement with a name. */
+export function canPrepare({ connection }: PgClient): boolean {
   return connection?.parsedStatements !== undefined;
 }
 

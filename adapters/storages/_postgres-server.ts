@@ -8,7 +8,7 @@ import {
   type PostgresPool,
   poolOf,
 } from './_postgres-pool.js';
-import { isPrepared, PreparedStatement } from './_postgres-prepared.js';
+import { canPrepare, PreparedStatement } from './_postgres-prepared.js';
 import { type Rows, textOf, type Value } from './_rows.js';
 import { OpenTransaction, type Server, type ServerColumn } from './_server.js';
 import type { Dialect, Table } from './_table.js';
@@ -58,7 +58,7 @@ async function insert(client: PgClient, sql: Statements, rows: Rows, isOwn: bool
   const hear = (message: Message) => heard.push(message);
   client.on?.('notice', hear);
   if (!client.getTransactionStatus) client.connection?.on?.('readyForQuery', hear);
-  const one = rows.length === 1 && isPrepared(client) && values.map(([value]) => value);
+  const one = rows.length === 1 && canPrepare(client) && values.map(([value]) => value);
   const inserting = (one ? sql.insertOne : sql.insert).run(client, one || values).catch((error) => {
     throw error?.code === inFailedTransaction ? new OpenTransaction({ cause: error }) : error;
   });

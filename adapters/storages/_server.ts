@@ -4,6 +4,7 @@ import { Connector, type Pool } from './_connector.js';
 import type { Row, Rows } from './_rows.js';
 import type { SqlOptions, StoredTable } from './_sql.js';
 import type { Table } from './_table.js';
+import { Watch } from './_watch.js';
 
 /**
  * What an error says of the plants that were sent. `transient`: nothing was stored, and sending again may help.
@@ -56,7 +57,8 @@ export class ServerTable<Connection, Sql extends { readonly columns: readonly Co
   readonly #connector: Connector<Connection>;
   /** The calls that hold a connection or wait for one, and what aborts them. */
   readonly #running = new Map<BatchCall, () => void>();
-  #isWatching = false;
+  /** Listens to the calls that take long. A signal and a listener for each call would cost a sixth of a lone create. */
+  readonly #watch = new Watch(50, () => this.#listen());
   #known: Sql | undefined;
 
   constructor(
@@ -134,7 +136,7 @@ export class ServerTable<Connection, Sql extends { readonly columns: readonly Co
         reject(new Error(`the database did not answer within ${this.#timeoutMs} ms`)),
       );
     });
-    this.#watch();
+    this.#watch.set();
     try {
       const connected = await Promise.race([connection, aborted]);
       return await Promise.race([work(connected), aborted]);
@@ -151,19 +153,13 @@ export class ServerTable<Connection, Sql extends { readonly columns: readonly Co
     }
   }
 
-  /** Listens to the calls that take long. A signal and a listener for each call would cost a sixth of a lone create. */
-  #watch(): void {
-    if (this.#isWatching) return;
-    this.#isWatching = true;
-    AbortSignal.timeout(50).addEventListener('abort', () => {
-      this.#isWatching = false;
-      for (const [{ signal }, onAbort] of this.#running) {
-        if (signal.aborted) onAbort();
-        // Once each, however often it is added.
-        else signal.addEventListener('abort', onAbort);
-      }
-      if (this.#running.size > 0) this.#watch();
-    });
+  #listen(): void {
+    for (const [{ signal }, onAbort] of this.#running) {
+      if (signal.aborted) onAbort();
+      // Once each, however often it is added.
+      else signal.addEventListener('abort', onAbort);
+    }
+    if (this.#running.size > 0) this.#watch.set();
   }
 }
 

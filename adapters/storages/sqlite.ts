@@ -115,7 +115,7 @@ class SqliteTable implements StoredTable {
     );
     if (count === rows.length) return rows.map(() => 'created');
     if (count !== undefined) {
-      // Triggers, too, run once.
+      // Otherwise what triggers have written would stay, and they would run twice.
       this.database.exec('ROLLBACK');
       this.database.exec('BEGIN IMMEDIATE');
     }

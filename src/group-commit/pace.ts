@@ -13,13 +13,14 @@ export class Pace {
   constructor(readonly clock: Clock) {}
 
   /** Counts a create. Returns whether it can be sent at once. */
-  isLone(): boolean {
+  onCreate(): boolean {
     const isLone = this.#isQuiet;
     this.#isQuiet = false;
     this.#count++;
     return isLone;
   }
 
+  /** Calls `send` at the end of this turn, or before it if `isLone`; then the end only has to tell whether others came. */
   schedule(send: () => void, isLone: boolean): void {
     // Not in this call, so that creates that are called together share a batch.
     if (isLone) Promise.resolve().then(send);

@@ -57,7 +57,7 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
       if (isWaiting && this.#circuit.isOpen) throw unavailable(this.#circuit.cause);
       this.#room.reserve(create.textLength);
       this.#waiting.push(create);
-      const isLone = this.#pace.isLone();
+      const isLone = this.#pace.onCreate();
       if (!this.#isRunning) this.#wake(isLone);
       return create.promise;
     } catch (error) {
@@ -69,7 +69,7 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
     this.#room.release(create.textLength);
   }
 
-  /** Sends the next batch in this turn, or when it is due. */
+  /** Sends the next batch when it is due: at the end of this turn, or before that if its create `isLone`. */
   #wake(isLone = false): void {
     const suspectsAt = () => Math.max(this.#suspectsRestUntil, this.#suspects.readyAt);
     const dueAt = Math.max(this.#restUntil, this.#waiting.length > 0 ? 0 : suspectsAt());

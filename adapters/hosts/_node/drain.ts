@@ -3,8 +3,7 @@ import { awaitsContinue, packetParsed } from './body.js';
 import type { NodeRequest, NodeResponse } from './types.js';
 
 /**
- * Drains the remaining upload, so that the client gets the response to it. To be awaited before the response
- * is sent.
+ * Drains the remaining upload, so that the client gets the response to it. To be awaited before the response is sent.
  */
 export function drain(request: NodeRequest, response: NodeResponse): Promise<void> | undefined {
   if (request.complete !== false) return void (request.resume as (() => unknown) | undefined)?.();

@@ -187,6 +187,7 @@ export const groups: readonly {
       'adapters/storages/_server.ts',
       'adapters/storages/_sql.ts',
       'adapters/storages/_table.ts',
+      'adapters/storages/_watch.ts',
     ],
     tests: [
       'test/storages/mysql.test.ts',
