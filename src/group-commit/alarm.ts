@@ -11,19 +11,25 @@ export class Alarm {
     readonly onTime: () => void,
   ) {}
 
-  /** @param at never, if it is infinite */
+  /** Sets it in the call that sets it: on Workers, a timer ends with its request. */
   set(at: number): void {
-    if (at === this.at) return;
-    if (this.#timer !== undefined) this.clock.clearTimer(this.#timer);
+    this.clear();
     this.at = at;
-    this.#timer = undefined;
-    if (at === Number.POSITIVE_INFINITY) return;
-    this.#timer = this.clock.setTimer(() => this.#goOff(), Math.max(0, at - this.clock.now()));
+    const timer = this.clock.setTimer(
+      () => {
+        // On Workers, another request cannot cancel it.
+        if (timer !== this.#timer) return;
+        this.clear();
+        this.onTime();
+      },
+      Math.max(0, at - this.clock.now()),
+    );
+    this.#timer = timer;
   }
 
-  #goOff(): void {
-    this.at = Number.POSITIVE_INFINITY;
+  clear(): void {
+    if (this.#timer !== undefined) this.clock.clearTimer(this.#timer);
     this.#timer = undefined;
-    this.onTime();
+    this.at = Number.POSITIVE_INFINITY;
   }
 }

@@ -2,7 +2,8 @@ import { isThenable } from '../http.js';
 import { isNamed } from '../problems.js';
 import { Attempt } from './attempt.js';
 import { type CreateMany, type CreateOutcome, type RolledBack, unavailable } from './create-many.js';
-import { dedupe, type WaitingCreate } from './waiting-create.js';
+import { type BatchReport, noReport, type OnBatch } from './options.js';
+import { dedupe, isOpen, type WaitingCreate } from './waiting-create.js';
 
 /** What a batch needs from its queue. */
 export interface BatchOwner<Caller> {
@@ -13,13 +14,10 @@ export interface BatchOwner<Caller> {
 
 /** Creates that are sent in one call of `createMany`. */
 export class Batch<Caller> {
-  /**
-   * How it ended: the database `settled` its creates, or rolled them back, to be retried `together` or `apart`; the
-   * call `failed`; or all creates timed out while the call was `unsent` or `unanswered`.
-   */
-  end: 'settled' | 'together' | 'apart' | 'failed' | 'unsent' | 'unanswered' = 'failed';
+  end: BatchReport['end'] = 'failed';
   /** The database's last error. */
   cause: unknown;
+  declare endedAt: number;
   /** The creates to send, sorted: the others are their duplicates. */
   readonly firsts: readonly WaitingCreate<Caller>[];
   readonly #call = new Attempt();
@@ -37,7 +35,7 @@ export class Batch<Caller> {
 
   /** The creates that are not settled. */
   get open(): readonly WaitingCreate<Caller>[] {
-    return this.creates.filter(({ isSettled }) => !isSettled);
+    return this.creates.filter(isOpen);
   }
 
   /** Never rejects. A `createMany` that blocks has ended the batch when this returns. */
@@ -52,8 +50,13 @@ export class Batch<Caller> {
     } catch (error) {
       this.#onError(error);
     }
-    for (const create of this.firsts) create.leaveCall();
+    this.release();
     this.#finish();
+  }
+
+  /** Called when the call has settled; or long after it was aborted: on Workers, it ends with its request. */
+  release(): void {
+    for (const create of this.firsts) create.leaveCall();
   }
 
   #onOutcomes(outcomes: readonly CreateOutcome[]): void {
@@ -99,11 +102,36 @@ export class Batch<Caller> {
     this.#finish();
   }
 
+  /** Ends it because its leader's request has ended, and with it the call, if there was one: then no outcome is known. */
+  abandon(): void {
+    const gone = new Error('the request that sent the batch has ended before the storage answered');
+    for (const create of this.firsts) {
+      if (!create.isInCall) continue;
+      failWith(create, gone);
+      create.duplicates = undefined;
+      create.leaveCall();
+    }
+    this.#call.abort();
+    this.#finish();
+  }
+
+  report(onBatch: OnBatch, ms: number, queued: number, isOpen: boolean): void {
+    if (onBatch !== noReport)
+      report(onBatch, { plants: this.firsts.length, ms, end: this.end, queued, isOpen });
+  }
+
   #finish(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#owner.onEnd(this);
   }
+}
+
+/** Calls `onBatch` and ignores what it throws or rejects with. */
+async function report(onBatch: OnBatch, batch: BatchReport): Promise<void> {
+  try {
+    await onBatch(batch);
+  } catch {}
 }
 
 /** Rejects a create with what its outcome is. Unless that says that nothing was stored, its duplicates remember it. */

@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../http.js';
 import { integer } from '../options.js';
 import type { StorageContext } from '../storage.js';
 
@@ -6,6 +7,25 @@ import type { StorageContext } from '../storage.js';
  * (MySQL's `max_allowed_packet`). A longer plant is sent alone.
  */
 export const maxBatchText = 262_144;
+
+/** One batch, after it ended: what a gauge or a span shows of the queue. */
+export interface BatchReport {
+  /** The plants of the call: a second create of an id within the batch is not sent. */
+  readonly plants: number;
+  /** How long the batch took, in milliseconds. */
+  readonly ms: number;
+  /**
+   * How it ended: the database `settled` its creates, or rolled them back, to be retried `together` or `apart`; the
+   * call `failed`; or all creates timed out while the call was `unsent` or `unanswered`.
+   */
+  readonly end: 'settled' | 'together' | 'apart' | 'failed' | 'unsent' | 'unanswered';
+  /** The creates that are pending after it, of `maxQueued`. */
+  readonly queued: number;
+  /** Whether the circuit is open: creates fail fast with `StorageBusy`, apart from one probe at a time. */
+  readonly isOpen: boolean;
+}
+
+export type OnBatch = (batch: BatchReport) => MaybePromise<void>;
 
 /** The options of `groupCommit`. */
 export interface GroupCommitOptions<Caller = unknown> {
@@ -19,6 +39,8 @@ export interface GroupCommitOptions<Caller = unknown> {
   readonly timeoutMs?: number | undefined;
   /** What an id is unique within, compared by `===`: `({ caller }) => caller.tenant`, say. Default: one namespace for all. */
   readonly namespace?: ((context: StorageContext<Caller>) => unknown) | undefined;
+  /** Called after each batch, for metrics. Errors that it throws are ignored. Default: none. */
+  readonly onBatch?: OnBatch | undefined;
 }
 
 export const groupCommitRules = () => ({
@@ -26,5 +48,13 @@ export const groupCommitRules = () => ({
   maxQueued: integer(10_000, 1),
   maxQueuedText: integer(33_554_432, 1),
   timeoutMs: integer(10_000, 1),
-  namespace: [() => undefined, (value: unknown) => typeof value === 'function', 'a function'] as const,
+  namespace: [() => undefined, isFunction, 'a function'] as const,
+  onBatch: [noReport, isFunction, 'a function'] as const,
 });
+
+/** Stands for an absent `onBatch`, so that no report is made. */
+export const noReport = () => {};
+
+function isFunction(value: unknown): boolean {
+  return typeof value === 'function';
+}

@@ -6,32 +6,36 @@ import { Alarm } from './alarm.js';
 import { Batch, type BatchOwner } from './batch.js';
 import { Circuit } from './circuit.js';
 import { type CreateMany, unavailable } from './create-many.js';
+import { Guard, graceMs, lateMs } from './guard.js';
 import { type GroupCommitOptions, groupCommitRules, maxBatchText } from './options.js';
 import { Pace } from './pace.js';
 import { Room } from './room.js';
-import { Suspects } from './suspects.js';
+import { Turns } from './turns.js';
 import { type CreateOwner, firstCall, WaitingCreate } from './waiting-create.js';
 
-/** @internal Gathers creates into batches. Exported for tests, which pass a clock. */
+/**
+ * @internal Gathers creates into batches. Each batch is sent by its leader, one of its creates, in that create's own
+ * call: so it runs in the AsyncLocalStorage, the trace and, on Workers, the request of a create that is in it. When a batch
+ * has ended, the oldest create that waits becomes the next leader. Exported for tests, which pass a clock.
+ */
 export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
   readonly now: () => number;
   readonly #settings: Complete<GroupCommitOptions<Caller>>;
-  /** In the order of their calls. */
-  readonly #waiting: WaitingCreate<Caller>[] = [];
-  readonly #suspects: Suspects<Caller>;
+  readonly #turns: Turns<Caller>;
   readonly #room: Room;
   readonly #circuit: Circuit;
-  /** The batch in flight, and whether there is one, or will be at the end of this turn. */
+  /** Sends the next batch, or has sent the one in flight. Meanwhile nobody else sends. */
+  #leader: WaitingCreate<Caller> | undefined;
+  readonly #guard: Guard<Caller>;
+  /** The batch in flight, or on its way to a leader that is in it. */
   #batch: Batch<Caller> | undefined;
-  #isRunning = false;
-  /** Whether the last batch was one of suspects. */
-  #isSuspects = false;
+  /** Batches that timed out, whose calls may still hold their creates. */
+  readonly #aborted: Batch<Caller>[] = [];
   /** When the last batch was taken from the queue, and when it ended: creates from before had to wait for it. */
   #sentAt = 0;
   #endedAt = 0;
-  /** Nothing is sent before the first, and no suspect before the second. */
+  /** Nothing is sent before. */
   #restUntil = 0;
-  #suspectsRestUntil = 0;
   /** For the next create that times out, or sooner. One for all: a timer for each batch costs as much as a create. */
   readonly #alarm: Alarm;
   readonly #pace: Pace;
@@ -42,10 +46,11 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
     readonly clock: Clock = systemClock,
   ) {
     this.#settings = checkOptions(options, groupCommitRules());
-    this.#suspects = new Suspects(this.#settings.timeoutMs);
+    this.#turns = new Turns(this.#settings.timeoutMs);
     this.#circuit = new Circuit(this.#settings.timeoutMs);
     this.#room = new Room(this.#settings.maxQueued, this.#settings.maxQueuedText);
     this.#alarm = new Alarm(clock, () => this.#onAlarm());
+    this.#guard = new Guard(clock, (guard) => this.#takeOver(guard));
     this.#pace = new Pace(clock);
     this.now = clock.now;
   }
@@ -53,13 +58,18 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
   create(plant: NewPlant, context: StorageContext<Caller>): Promise<'created' | 'taken'> {
     try {
       const create = new WaitingCreate(plant, context, this.#settings.namespace(context), this);
-      const isWaiting = this.#isRunning || this.#waiting.length > 0;
-      if (isWaiting && this.#circuit.isOpen) throw unavailable(this.#circuit.cause);
+      const isHeir = create.calledAt >= this.#guard.actsUntil;
+      if (this.#leader && !isHeir && this.#circuit.isOpen) throw unavailable(this.#circuit.cause);
+      // Even if the queue is full: it may be full of creates that wait for a leader that is gone.
+      if (isHeir) this.#takeOver(create);
+      while (this.#aborted[0] && this.#aborted[0].endedAt <= create.calledAt - this.#settings.timeoutMs)
+        this.#aborted.shift()!.release();
       this.#room.reserve(create.textLength);
-      this.#waiting.push(create);
+      this.#turns.good.push(create);
       const isLone = this.#pace.onCreate();
-      if (!this.#isRunning) this.#wake(isLone);
-      return create.promise;
+      if (!this.#leader) this.#wake(isLone);
+      else this.#guard.onCreate(create);
+      return create.outcome();
     } catch (error) {
       return Promise.reject(error);
     }
@@ -69,45 +79,66 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
     this.#room.release(create.textLength);
   }
 
-  /** Sends the next batch when it is due: at the end of this turn, or before that if its create `isLone`. */
+  /** Makes the oldest create the leader. It sends the next batch at the end of its turn, or before that if it `isLone`. */
   #wake(isLone = false): void {
-    const suspectsAt = () => Math.max(this.#suspectsRestUntil, this.#suspects.readyAt);
-    const dueAt = Math.max(this.#restUntil, this.#waiting.length > 0 ? 0 : suspectsAt());
-    this.#isRunning = dueAt <= 0 || dueAt <= this.now();
-    if (this.#isRunning) this.#pace.schedule(() => this.#sendNext(), isLone);
-    else if (dueAt < Number.POSITIVE_INFINITY) this.#watch(dueAt);
-    else this.#alarm.set(dueAt);
+    this.#alarm.clear();
+    const now = this.now();
+    const { oldest, suspects, suspectsAt } = this.#turns;
+    const next = oldest ?? suspects.first;
+    const dueAt = Math.max(this.#restUntil, oldest ? 0 : suspectsAt);
+    // While only suspects wait, for a pause to end, a create that enters leads.
+    const isBusy = dueAt <= now || this.#restUntil > now;
+    this.#leader = isBusy ? next : undefined;
+    this.#guard.onLeader(next, this.#turns);
+    this.#guard.actsUntil = next ? Math.max(now, dueAt) + graceMs : Number.POSITIVE_INFINITY;
+    next?.run(() => {
+      if (dueAt <= now) this.#pace.schedule(() => this.#form(next), isLone);
+      else if (!this.#batch) this.#watch(dueAt);
+    });
   }
 
-  #sendNext(): void {
-    const creates = this.#nextTurn();
-    if (creates.length === 0) return void this.#wake();
-    this.#batch = new Batch(creates, this);
-    this.#batch.send();
+  /** Has the batch of the next turn sent by its leader, or if this is not in it, by another create. */
+  #form(leader: WaitingCreate<Caller>): void {
+    if (this.#batch) return;
+    const tookMs = this.#endedAt - this.#sentAt;
+    this.#sentAt = this.now();
+    const creates = this.#turns.next(this.#sentAt, tookMs, this.#take);
+    const [first] = creates;
+    if (!first) return void this.#wake();
+    const batch = new Batch(creates, this);
+    this.#batch = batch;
+    if (creates.includes(leader)) return void this.#send(batch);
+    this.#leader = first;
+    this.#guard.onLeader(first, this.#turns);
+    first.run(() => this.#send(batch));
+  }
+
+  #send(batch: Batch<Caller>): void {
+    if (this.#batch !== batch) return;
+    batch.send();
     // A driver that blocks has ended it by now: no timer.
     if (this.#batch) this.#watch();
   }
 
-  /** Good batches and suspects take turns. If both wait they get equal time, because a suspect may wait for a lock. */
-  #nextTurn(): readonly WaitingCreate<Caller>[] {
-    const now = this.now();
-    const tookMs = this.#endedAt - this.#sentAt;
-    this.#sentAt = now;
-    if (!this.#isSuspects && this.#suspects.isEmpty) return this.#take(this.#waiting);
-    const wereSuspects = this.#isSuspects;
-    const good = () => this.#take(this.#waiting);
-    const suspects = () => (now < this.#suspectsRestUntil ? [] : this.#suspects.next(now, this.#take));
-    const others = wereSuspects ? good() : suspects();
-    const isOthersTurn = others.length > 0;
-    if (wereSuspects && isOthersTurn) this.#suspectsRestUntil = now + tookMs;
-    const creates = isOthersTurn ? others : wereSuspects ? suspects() : good();
-    this.#isSuspects = wereSuspects !== isOthersTurn && creates.length > 0;
-    return creates;
+  /** Makes `heir` the leader, unless the leader has acted by the end of this turn: its timer may only be late. */
+  #takeOver(heir: WaitingCreate<Caller>): void {
+    const until = this.now() + lateMs;
+    this.#guard.actsUntil = until;
+    this.clock.atEndOfTurn(() => {
+      if (this.#guard.actsUntil !== until) return;
+      // Only of a request that has ended: otherwise tasks run at once.
+      if (this.#leader?.tasks?.length) this.#leader.expire();
+      this.#turns.expire(this.now() - this.#circuit.attemptMs);
+      this.#turns.prefer(heir);
+      if (this.#batch) this.#batch.abandon();
+      else this.#wake();
+    });
   }
 
   /** Takes the next creates to send from the start of a list. Those that disconnected or timed out are rejected instead. */
   readonly #take = (list: WaitingCreate<Caller>[]): readonly WaitingCreate<Caller>[] => {
-    const mayClaim = list === this.#waiting && !this.#suspects.isEmpty;
+    const { good, suspects } = this.#turns;
+    const mayClaim = list === good && !suspects.isEmpty;
     const batch: WaitingCreate<Caller>[] = [];
     let count = 0;
     let text = 0;
@@ -118,7 +149,7 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
       // Asking may create an AbortController, a fifth of a request: so only creates that had to wait are asked.
       if (create.calledAt < this.#endedAt && !create.isSettled) create.failIfDisconnected();
       if (create.calledAt <= this.#sentAt - this.#circuit.attemptMs) create.expire();
-      if (create.isSettled || (mayClaim && this.#suspects.claim(create))) continue;
+      if (create.isSettled || (mayClaim && suspects.claim(create))) continue;
       batch.push(create);
       text += create.textLength;
     }
@@ -133,68 +164,56 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
     const tookMs = this.#endedAt - this.#sentAt;
     if (end === 'settled' || end === 'apart') this.#circuit.onAnswer(this.#endedAt);
     if (end === 'together') this.#retry(batch, tookMs);
-    else if (end === 'apart') this.#suspects.addRejected(open, tookMs);
-    else this.#suspects.add(open);
+    else if (end === 'apart') this.#turns.suspects.addRejected(open, tookMs);
+    else this.#turns.suspects.add(open);
     if (end === 'unsent' || end === 'unanswered') {
+      batch.endedAt = this.#endedAt;
+      this.#aborted.push(batch);
       // A suspect may time out at a lock while the database is well: the next good batch will show.
-      const isWell = this.#isSuspects && this.#circuit.isWell(this.#endedAt);
+      const isWell = this.#turns.isSuspects && this.#circuit.isWell(this.#endedAt);
       if (!isWell) this.#openCircuit(cause, end === 'unanswered');
     }
+    batch.report(this.#settings.onBatch, tookMs, this.#room.count, this.#circuit.isOpen);
     this.#wake();
   }
 
   /** After a pause: the row of a lone plant may be locked, so others are sent meanwhile. Otherwise, nothing is. */
   #retry({ open, firsts }: Batch<Caller>, tookMs: number): void {
+    const { good, suspects, isSuspects } = this.#turns;
     const isLone = firsts.length === 1 && !this.#circuit.isOpen;
-    if (isLone) return void this.#suspects.addLone(open, this.#endedAt, tookMs);
+    if (isLone) return void suspects.addLone(open, this.#endedAt, tookMs);
     this.#restUntil = this.#endedAt + this.#circuit.pauseMs();
-    if (this.#isSuspects) this.#suspects.add(open);
-    else this.#waiting.unshift(...open);
+    if (isSuspects) suspects.add(open);
+    else good.unshift(...open);
   }
 
   /** Fails everything queued, then all but one probe at a time. */
   #openCircuit(cause: unknown, isSlow: boolean): void {
     this.#circuit.open(cause, isSlow);
     this.#restUntil = 0;
-    this.#alarm.set(Number.POSITIVE_INFINITY);
-    for (const create of this.#queued) create.refuse(unavailable(cause));
-    this.#waiting.length = 0;
-    this.#suspects.clear();
+    for (const create of this.#turns) create.refuse(unavailable(cause));
+    this.#turns.clear();
   }
 
   /** Sets the alarm for `at`, or for the first create that times out, if that is sooner. */
   #watch(at = Number.POSITIVE_INFINITY): void {
-    // An alarm that is set is not too late for any create: later ones time out later.
-    if (this.#alarm.at < Number.POSITIVE_INFINITY) return void this.#alarm.set(Math.min(at, this.#alarm.at));
-    const since = Math.min(firstCall(this.#batch?.creates ?? []), firstCall(this.#queued));
+    const since = Math.min(firstCall(this.#batch?.creates ?? []), this.#turns.firstCall);
     this.#alarm.set(Math.min(at, since + this.#circuit.attemptMs));
+    this.#guard.actsUntil = this.#alarm.at + lateMs;
   }
 
   #onAlarm(): void {
     const { attemptMs } = this.#circuit;
+    const batch = this.#batch;
     // Timers may fire up to 1 ms too early.
     const dueSince = this.now() - attemptMs + 1;
     // With those that time out soon, so that most batches end whole.
     const soon = dueSince + 0.1 * attemptMs;
-    if (firstCall(this.#queued) <= dueSince) this.#expire(soon);
-    if (firstCall(this.#batch?.creates ?? []) <= dueSince) this.#batch?.expire(soon, attemptMs);
-    if (this.#batch) this.#watch();
-    else if (!this.#isRunning) this.#wake();
-  }
-
-  /** Rejects the queued creates that were called until `dueSince`. */
-  #expire(dueSince: number): void {
-    let lost: WaitingCreate<Caller> | undefined;
-    for (const create of this.#queued) {
-      if (create.isSettled || create.calledAt > dueSince) continue;
-      if (create.cause !== undefined && !this.#circuit.isWell(this.now())) lost = create;
-      create.expire();
-    }
+    const lost = this.#turns.firstCall <= dueSince ? this.#turns.expire(soon) : undefined;
     // Rolled back again and again, while the database settled nothing.
-    if (lost && !this.#isRunning) this.#openCircuit(lost.cause, false);
-  }
-
-  get #queued(): readonly WaitingCreate<Caller>[] {
-    return this.#suspects.isEmpty ? this.#waiting : [...this.#waiting, ...this.#suspects];
+    if (lost && !batch && !this.#circuit.isWell(this.now())) this.#openCircuit(lost.cause, false);
+    if (firstCall(batch?.creates ?? []) <= dueSince) batch?.expire(soon, attemptMs);
+    if (this.#batch) this.#watch();
+    else if (!batch) this.#wake();
   }
 }

@@ -5,6 +5,10 @@ export class Room {
   #count = 0;
   #text = 0;
 
+  get count(): number {
+    return this.#count;
+  }
+
   constructor(
     readonly maxCount: number,
     readonly maxText: number,

@@ -1,5 +1,5 @@
 import { retryPause } from './circuit.js';
-import { byId, firstCall, senderOf, type WaitingCreate } from './waiting-create.js';
+import { byId, firstCall, isOpen, senderOf, type WaitingCreate } from './waiting-create.js';
 
 /**
  * A rejection that took this long, in milliseconds, waited for a lock, and so will the next. The batch is then split
@@ -19,7 +19,7 @@ interface Line<Caller> {
   readonly tookMs: number;
 }
 
-type Take<Caller> = (list: WaitingCreate<Caller>[]) => readonly WaitingCreate<Caller>[];
+export type Take<Caller> = (list: WaitingCreate<Caller>[]) => readonly WaitingCreate<Caller>[];
 
 /**
  * Creates that the database rolled back, until the plants at fault are found, or their rows unlocked. A rejected batch is
@@ -40,6 +40,14 @@ export class Suspects<Caller> {
 
   get isEmpty(): boolean {
     return this.#mixed.length === 0 && this.#lines.size === 0;
+  }
+
+  /** One that is in the next turn, if its line is ready. */
+  get first(): WaitingCreate<Caller> | undefined {
+    const mixed = this.#mixed.flat().find(isOpen);
+    if (mixed) return mixed;
+    const lines = [...this.#lines.values()].sort((a, b) => a.at - b.at);
+    return lines.flatMap(({ parts, incoming }) => [...parts.flat(), ...incoming]).find(isOpen);
   }
 
   /** When the next turn can be. */
@@ -95,11 +103,17 @@ export class Suspects<Caller> {
 
   /** Takes a new create if it must not share a batch with others: its id was rolled back alone, or its sender is suspected. */
   claim(create: WaitingCreate<Caller>): boolean {
-    const ofId = this.#lines.get(create.plant.id);
-    const isOfId = ofId?.incoming[0]?.namespace === create.namespace;
-    const line = ofId && isOfId ? ofId : this.#lines.get(senderOf(create));
+    if (this.#join(create)) return true;
+    const line = this.#lines.get(senderOf(create));
     line?.incoming.push(create);
     return line !== undefined;
+  }
+
+  /** Takes a create whose id was rolled back alone: its row may be locked. */
+  #join(create: WaitingCreate<Caller>): boolean {
+    const line = this.#lines.get(create.plant.id);
+    if (!line || line.incoming[0]?.namespace !== create.namespace) return false;
+    return line.incoming.push(create) > 0;
   }
 
   /**
@@ -118,7 +132,7 @@ export class Suspects<Caller> {
 
   #nextMixed(take: Take<Caller>): readonly WaitingCreate<Caller>[] {
     for (let part = this.#mixed.shift(); part; part = this.#mixed.shift()) {
-      const creates = take(part);
+      const creates = take(part.filter((create) => !this.#join(create)));
       if (creates.length > 0) return creates;
     }
     return [];
@@ -132,7 +146,8 @@ export class Suspects<Caller> {
         if (timeoutAt > now && timeoutAt < now + 1.5 * line.tookMs) line.at = timeoutAt;
       }
       if (line.at > now) continue;
-      const creates = take(line.parts.shift() ?? line.incoming);
+      const part = line.parts.shift()?.filter((create) => !this.#join(create));
+      const creates = take(part ?? line.incoming);
       // To the end: the next turn is the next line's.
       this.#lines.delete(key);
       if (line.parts.length + line.incoming.length > 0) this.#lines.set(key, line);

@@ -1,6 +1,6 @@
-import { Context, isDisconnected } from '../context.js';
 import { header } from '../http.js';
 import type { NewPlant, Whole } from '../plant/plant.js';
+import { Context, isDisconnected } from '../request/context.js';
 import { StorageBusy, type StorageContext } from '../storage.js';
 import { unavailable } from './create-many.js';
 
@@ -15,7 +15,6 @@ export interface CreateOwner<Caller> {
 
 /** One call of `create` in a group commit, until it settles. */
 export class WaitingCreate<Caller> {
-  readonly promise: Promise<Outcome>;
   readonly calledAt: number;
   readonly plant: Whole<NewPlant>;
   /** Counted once: the count that is released must be the count that was reserved. */
@@ -32,9 +31,12 @@ export class WaitingCreate<Caller> {
   declare cause: unknown;
   /** How often the database rolled it back alone, so that it is retried. */
   declare retries: number | undefined;
+  /** To be run in its own call. */
+  declare tasks: (() => void)[] | undefined;
   readonly #owner: CreateOwner<Caller>;
-  #resolve!: (outcome: Outcome) => void;
-  #reject!: (error: unknown) => void;
+  #outcome: Outcome | undefined;
+  #error: unknown;
+  #wake: (() => void) | undefined;
 
   /** @param namespace what its id is unique within */
   constructor(
@@ -47,22 +49,41 @@ export class WaitingCreate<Caller> {
     this.calledAt = owner.now();
     this.plant = copyOf(plant);
     this.textLength = textLengthOf(this.plant);
-    this.promise = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
+  }
+
+  /**
+   * Returns its outcome when it is settled, and until then runs its tasks. Called in its own call, where each promise that
+   * it waits for must be made: on Workers, a promise continues in the request that made it.
+   */
+  async outcome(): Promise<Outcome> {
+    for (;;) {
+      for (let task = this.tasks?.shift(); task; task = this.tasks?.shift()) task();
+      if (this.isSettled) break;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    if (this.#outcome) return this.#outcome;
+    throw this.#error;
+  }
+
+  /** Runs a task in its own call: in its AsyncLocalStorage and, on Workers, in its request. Not if that has ended. */
+  run(task: () => void): void {
+    if (this.tasks) this.tasks.push(task);
+    else this.tasks = [task];
+    this.#wake?.();
   }
 
   /** Settles it once. Its id is stored now, so its duplicates are `taken`. */
   settle(outcome: Outcome): void {
-    this.#resolve(outcome);
+    if (!this.isSettled) this.#outcome = outcome;
     this.#onSettled();
     for (const duplicate of this.duplicates ?? []) duplicate.settle('taken');
   }
 
   /** Rejects it, unless it is settled. */
   fail(error: unknown): void {
-    this.#reject(error);
+    if (!this.isSettled) this.#error = error;
     this.#onSettled();
   }
 
@@ -90,13 +111,14 @@ export class WaitingCreate<Caller> {
 
   /** Called when a `createMany` call that held it has settled. */
   leaveCall(): void {
+    if (this.isInCall && this.isSettled) this.#owner.onRelease(this);
     this.isInCall = false;
-    if (this.isSettled) this.#owner.onRelease(this);
   }
 
   #onSettled(): void {
     if (!this.isSettled && !this.isInCall) this.#owner.onRelease(this);
     this.isSettled = true;
+    this.#wake?.();
   }
 }
 
@@ -146,6 +168,10 @@ export function byId<Caller>(
   { plant: b }: WaitingCreate<Caller>,
 ): number {
   return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
+}
+
+export function isOpen({ isSettled }: WaitingCreate<unknown>): boolean {
+  return !isSettled;
 }
 
 /** When the oldest of the creates that are not settled was called. */
