@@ -1,5 +1,4 @@
-import { header, type MaybePromise, type PlantHeaders, type PlantRequest, type Signal } from './http.js';
-import { Refusal } from './problems.js';
+import type { MaybePromise, PlantRequest, Signal } from './http.js';
 
 /** What `verifyToken` gets in addition to the token. */
 export interface VerifyContext {
@@ -16,11 +15,17 @@ export interface VerifyContext {
  *
  * @example
  * ```ts
+ * // Token introspection (RFC 7662). The token goes into the body: a URL would resolve the token `..`, and be logged.
  * const verifyToken: VerifyToken<{ tenant: string }> = async (token, { signal }) => {
- *   const response = await fetch(`https://auth.example/tokens/${encodeURIComponent(token)}`, { signal });
- *   if (response.status === 404) return null;
+ *   const response = await fetch('https://auth.example/introspect', {
+ *     method: 'POST',
+ *     headers: { authorization: `Basic ${process.env.INTROSPECTION_CREDENTIALS}` },
+ *     body: new URLSearchParams({ token }),
+ *     signal,
+ *   });
  *   if (!response.ok) throw new Error(`the token service responded ${response.status}`);
- *   return (await response.json()) as { tenant: string };
+ *   const { active, tenant } = (await response.json()) as { active: boolean; tenant: string };
+ *   return active && { tenant };
  * };
  * ```
  */
@@ -52,45 +57,15 @@ export class InsufficientScope extends Error {
   }
 }
 
-/** Whether a value is a scope as in RFC 6749 §3.3, which is also safe inside a header's quotes. */
+/** The grammar of a scope (RFC 6749 §3.3), which is also safe between the quotes of a header. */
+const scopeGrammar = /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/;
+
 export function isScope(value: unknown): value is string {
-  return typeof value === 'string' && /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/.test(value);
+  return typeof value === 'string' && scopeGrammar.test(value);
 }
 
-const token68 = '[A-Za-z0-9._~+/-]+=*';
-/** Matches the scheme. Group 1 is the token, if exactly one well-formed token follows. */
-const bearer = new RegExp(`^bearer(?: +(${token68}) *$| |$)`, 'i');
-
-/** The token of the request's one `Authorization: Bearer` header. */
-export function bearerToken(headers: PlantHeaders): string {
-  const found = header(headers, 'authorization');
-  // Two Authorization headers are ambiguous: one reader may take the first, another the last.
-  if (Array.isArray(found) && found.length > 1) throw tokenInvalid();
-  const match = bearer.exec(String(found ?? ''));
-  // No `error` attribute: a client that sent no credentials has made no mistake yet (RFC 6750 §3.1).
-  if (!match) throw new Refusal('token_missing', { headers: challenge() });
-  if (!match[1]) throw tokenInvalid();
-  return match[1];
-}
-
-/** What `verifyToken` returned for a valid token. */
-export function callerOf<Caller>(verified: Caller | false | null | undefined): Caller {
-  if (verified === null || verified === undefined || verified === false) throw tokenInvalid();
-  return verified;
-}
-
-function tokenInvalid(): Refusal {
-  return new Refusal('token_invalid', { headers: challenge(', error="invalid_token"') });
-}
-
-export function scopeInsufficient(scope: string): Refusal {
-  const headers = challenge(`, error="insufficient_scope", scope="${scope}"`);
-  return new Refusal('scope_insufficient', { headers });
-}
-
-function challenge(attributes = ''): Record<string, string> {
-  return { 'www-authenticate': `Bearer realm="plants"${attributes}` };
-}
+/** The grammar of a bearer token (RFC 6750 §2.1, `b68token`). */
+export const token68 = '[A-Za-z0-9._~+/-]+=*';
 
 /**
  * Creates a verifier that accepts a fixed set of tokens and compares them in constant time.
@@ -109,20 +84,19 @@ export function acceptTokens(...tokens: readonly string[]): VerifyToken<true> {
       throw new TypeError('acceptTokens: a token may contain only A-Z a-z 0-9 - . _ ~ + / and trailing "="');
     }
   }
-  const expected = tokens.map((token) => new TextEncoder().encode(token));
   return (given) => {
     let found = false;
-    for (const token of expected) found = equalInConstantTime(token, given) || found;
+    for (const token of tokens) found = equalInConstantTime(token, given) || found;
     return found;
   };
 }
 
-/** Takes equally long for a near miss and a match, so that a token cannot be guessed character by character. */
-function equalInConstantTime(expected: Uint8Array, given: string): boolean {
+/** Takes as long for each `given` of one length, and compares as many characters as the client sent: neither tells a secret. */
+function equalInConstantTime(expected: string, given: string): boolean {
   let difference = expected.length ^ given.length;
-  for (let i = 0; i < expected.length; i++) {
-    // Past the end of `given`, charCodeAt is NaN, and `^` takes NaN for 0.
-    difference |= expected[i]! ^ given.charCodeAt(i);
+  for (let i = 0; i < given.length; i++) {
+    // Starts again after the end of `expected`: reading past it would be slower, and so tell its length.
+    difference |= expected.charCodeAt(i % expected.length) ^ given.charCodeAt(i);
   }
   return difference === 0;
 }

@@ -1,9 +1,12 @@
-/** The one door through which `adapters/hosts` reach what users do not: everything else they take from `index.ts`. */
-export { type Global, isBytes, isNotMine, operation, pathOf } from './http.js';
-export { WithSignal } from './lazy-signal.js';
-export { checkHandler, respondToMistake } from './mount-mistakes.js';
-export { openapi } from './openapi.js';
-export { checkOptions, pathPattern } from './options.js';
-export { Refusal, withPath } from './problems.js';
+/** Internals that `adapters/hosts` may import; everything else comes from `index.ts`. */
+
+export { routeSchema } from './document/route-schema.js';
+export { type Global, isBytes, isNotMine, isPath, operations, pathOf } from './http.js';
+export { checkOptions } from './options.js';
+export { Refusal } from './problems.js';
+export { ChunkCollector } from './request/body.js';
+export { WithSignal } from './request/context.js';
+export { checkHandler, respondToMistake } from './request/mount-mistakes.js';
+export type { HostRequest } from './request/progress.js';
+export { Upload } from './request/upload.js';
 export { endOfTurn, nextMessage, wait } from './timers.js';
-export { ChunkCollector, lingerMs, Upload } from './upload.js';

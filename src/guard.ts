@@ -1,5 +1,4 @@
-import { bearerToken, callerOf, type VerifyToken } from './bearer.js';
-import { Context } from './context.js';
+import type { VerifyToken } from './bearer.js';
 import {
   isNotMine,
   type MaybePromise,
@@ -7,9 +6,11 @@ import {
   type PlantRequest,
   type PlantResponse,
 } from './http.js';
-import { checkOptions, type PlantStoreOptions, plantStoreRules } from './options.js';
-import { guardedHandler, verifier } from './parties.js';
-import { handlerOf, type Operation } from './plant-store.js';
+import { checkOptions, defaults, type PlantStoreOptions, plantStoreRules } from './options.js';
+import { bearerToken, callerOf } from './request/bearer.js';
+import { Context } from './request/context.js';
+import { guardedHandler, verifier } from './request/parties.js';
+import { createHandler, type Steps } from './request/progress.js';
 import type { StorageContext } from './storage.js';
 
 /** The options of `guard`. */
@@ -47,38 +48,44 @@ export function guard<Caller>(
   if (typeof verifyToken !== 'function') throw new TypeError('verifyToken must be a function');
   if (typeof answer !== 'function') throw new TypeError('answer must be a function');
   const { timeoutMs, onError } = plantStoreRules;
-  const settings = checkOptions(options, { timeoutMs, onError });
+  const settings = { ...defaults, ...checkOptions(options, { timeoutMs, onError }) };
 
-  const run: Operation = async (request, progress) => {
+  const steps: Steps = async (request, progress) => {
     try {
       const token = bearerToken(request.headers);
-      const context = new Context<Caller>(request, progress.deadline);
+      const context = new Context<Caller>(request, progress);
 
       progress.enter(verifier);
       context.caller = callerOf(await verifyToken(token, context));
 
       progress.enter(guardedHandler);
-      progress.respond(checked(await answer(request, context)));
+      progress.respond(validateResponse(await answer(request, context)));
     } catch (thrown) {
       progress.refuse(thrown);
     }
   };
-  return handlerOf(run, { ...checkOptions({}, plantStoreRules), ...settings });
+  return createHandler(() => steps, settings);
 }
 
 /** The statuses that have no body (RFC 9110 §6.4.1): Fetch throws if there is one, and Node would miscount it. */
 const bodyless = [204, 205, 304];
 
-/** A response that every adapter can send, and sends: no adapter passes a guarded request on to the app's other routes. */
-function checked(response: PlantResponse): PlantResponse {
+/** Whether a header is one that every host sends (RFC 9110 §5). Of others, some throw and some send "undefined". */
+function isField([name, value]: [string, unknown]): boolean {
+  return /^[\w!#$%&'*+.^`|~-]+$/.test(name) && typeof value === 'string' && /^[\t -~\x80-\xff]*$/.test(value);
+}
+
+/** Validates the response, and drops an `error` that adapters would take for "not mine". */
+function validateResponse(response: PlantResponse): PlantResponse {
   const { status, headers, body } = Object(response) as PlantResponse;
   const isStatus = Number.isInteger(status) && status >= 200 && status <= 599;
   // A `Headers` object has no properties to send.
   const isDictionary = Object(headers) === headers && typeof headers.get !== 'function';
+  const areFields = isDictionary && Object.entries(headers).every(isField);
   const isBody = typeof body === 'string' && (body === '' || !bodyless.includes(status));
-  if (!isStatus || !isDictionary || !isBody) {
+  if (!isStatus || !areFields || !isBody) {
     throw new TypeError(
-      'a guarded handler must return { status, headers, body }: an integer from 200 to 599, a plain object of strings, and a string, which is empty for 204, 205 and 304',
+      'a guarded handler must return { status, headers, body }: an integer from 200 to 599, a plain object of header fields, and a string, which is empty for 204, 205 and 304',
     );
   }
   return isNotMine(response) ? { status, headers, body } : response;

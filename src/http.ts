@@ -11,8 +11,17 @@ export type Global<Name extends string, Fallback> = typeof globalThis extends {
 /** The platform's `AbortSignal`. */
 export type Signal = Global<'AbortSignal', { readonly aborted: boolean }>;
 
-/** The one operation. The core, the hosts and the OpenAPI document read its method and path here. */
-export const operation = { method: 'POST', path: '/plants' } as const;
+/** The operations. The core, its 404 and 405, the hosts and the OpenAPI document follow this list. */
+export const operations = [{ operationId: 'createPlant', method: 'POST', path: '/plants' }] as const;
+
+export type OperationId = (typeof operations)[number]['operationId'];
+
+/** An operation at its full path. */
+export interface Route {
+  readonly operationId: OperationId;
+  readonly method: string;
+  readonly path: string;
+}
 
 /** A value, or a promise of it. */
 export type MaybePromise<T> = T | PromiseLike<T>;
@@ -22,8 +31,11 @@ export type PlantHeaders =
   | { get(name: string): string | null }
   | { readonly [name: string]: string | readonly string[] | undefined };
 
-/** The whole of a body: text, bytes, or the value that a parser in front of the mount made of it. */
-export type Content = string | Uint8Array | { readonly parsed: unknown };
+/** JSON text, or the value that a parser in front of the mount made of it. */
+export type Json = string | { readonly parsed: unknown };
+
+/** The whole of a body. */
+export type Content = Json | Uint8Array;
 
 /** A request body: text, bytes, a parsed value, or a stream of bytes. */
 export type PlantBody = Content | AsyncIterable<Uint8Array>;
@@ -34,6 +46,32 @@ export type PlantBody = Content | AsyncIterable<Uint8Array>;
  * @throws {BodyError} if the body is too large, incomplete or already consumed. Anything else thrown is `body_unreadable`.
  */
 export type ReadBody = (limit: number) => MaybePromise<Content>;
+
+/**
+ * Thrown by a `ReadBody`: says what happened to the body.
+ *
+ * @example
+ * ```ts
+ * import { readFile, stat } from 'node:fs/promises';
+ *
+ * const spool = 'body.json';
+ * const body: ReadBody = async (limit) => {
+ *   if ((await stat(spool)).size > limit) throw new BodyError('body_too_large');
+ *   return readFile(spool);
+ * };
+ * ```
+ */
+export class BodyError extends Error {
+  override readonly name = 'BodyError';
+
+  /** @param message for `onError` only. For `body_unreadable` it names the line of the app to change. */
+  constructor(
+    readonly problem: 'body_too_large' | 'body_incomplete' | 'body_unreadable',
+    message: string = problem,
+  ) {
+    super(message);
+  }
+}
 
 /**
  * A request as plain data. Adapters make it from the host's own request; tests, queues and Lambdas write it by hand.
@@ -78,7 +116,7 @@ export function isNotMine({ error }: PlantResponse): boolean {
 }
 
 /**
- * Responds to one request. Never rejects, unless a host calls it as if it were mounted: a host needs an adapter.
+ * Responds to one request. Never rejects, unless a host calls it directly, without an adapter.
  *
  * @param index is ignored: it lets `requests.map(handle)` compile, and keeps `app.use(handle)` from doing so
  */
@@ -107,6 +145,14 @@ export function header(headers: PlantHeaders, name: string): string | readonly s
 export function pathOf(url: string): string {
   // The expression matches every string.
   return url.match(/^(?:[a-z][a-z0-9+.-]*:\/\/[^/?#]*)?([^?#]*)/i)![1]!;
+}
+
+/**
+ * Whether a value is a path that clients can send: the characters of RFC 3986 §3.3, escapes in capitals as every encoder
+ * writes them, and neither `.` nor `..`, which clients resolve.
+ */
+export function isPath(value: string): boolean {
+  return /^(\/(?!(\.|%2[Ee]){1,2}(\/|$))([\w.~!$&'()*+,;=:@-]|%[\dA-F]{2})+)*$/.test(value);
 }
 
 /** Whether a value has to be awaited: any thenable, as for `await`. */

@@ -11,21 +11,21 @@ export {
   RolledBack,
 } from './group-commit/create-many.js';
 export { groupCommit } from './group-commit/group-commit.js';
-export type { GroupCommitOptions } from './group-commit/options.js';
+export type { BatchReport, GroupCommitOptions } from './group-commit/options.js';
 export { type GuardOptions, guard } from './guard.js';
-export type {
-  MaybePromise,
-  PlantBody,
-  PlantHandler,
-  PlantHeaders,
-  PlantRequest,
-  PlantResponse,
-  ReadBody,
-  Signal,
+export {
+  BodyError,
+  type MaybePromise,
+  type PlantBody,
+  type PlantHandler,
+  type PlantHeaders,
+  type PlantRequest,
+  type PlantResponse,
+  type ReadBody,
+  type Signal,
 } from './http.js';
 export type { PlantStoreOptions } from './options.js';
 export type { NewPlant, Plant, Whole } from './plant/plant.js';
 export { createPlantStore } from './plant-store.js';
 export { type ErrorNumber, errorNumbers, type Problem } from './problems.js';
 export { PlantRefused, type PlantStorage, StorageBusy, type StorageContext } from './storage.js';
-export { BodyError } from './upload.js';

@@ -1,4 +1,6 @@
-import type { MaybePromise, PlantRequest } from './http.js';
+import { isPath, type MaybePromise, type PlantRequest } from './http.js';
+import { logError } from './log.js';
+import type { ErrorNumber } from './problems.js';
 
 /** The options of `createPlantStore`. */
 export interface PlantStoreOptions {
@@ -10,8 +12,14 @@ export interface PlantStoreOptions {
   readonly timeoutMs?: number | undefined;
   /** Returns 200 again for an identical plant, so that clients can retry. Requires `storage.find`. Default: false. */
   readonly acceptReplays?: boolean | undefined;
-  /** Called once with the cause of every 5xx. It cannot change the response. Default: `console.error`. */
-  readonly onError?: ((error: unknown, request: PlantRequest) => MaybePromise<void>) | undefined;
+  /**
+   * Called once with the cause of every 5xx, and with its error code, for the level of a log line. It cannot change the
+   * response. A host's request shows neither credentials nor `raw` if it is logged as a whole. Default: writes one line to
+   * `console.error`, with the remedy if it is known; of an outage at most one a second.
+   */
+  readonly onError?:
+    | ((error: unknown, request: PlantRequest, code: ErrorNumber) => MaybePromise<void>)
+    | undefined;
 }
 
 /** One option: the default, the check, and the check in words. */
@@ -22,22 +30,16 @@ export type Rules<Options> = { readonly [Name in keyof Options]-?: Rule<NonNulla
 /** The options with their defaults filled in. */
 export type Complete<Options> = { readonly [Name in keyof Options]-?: NonNullable<Options[Name]> };
 
-/**
- * The characters of a path (RFC 3986 §3.3), escapes in capitals as every encoder writes them, and neither `.` nor `..`,
- * which clients resolve before they send: any other path would never be found.
- */
-export const pathPattern = /^(\/(?!(\.|%2[Ee]){1,2}(\/|$))([\w.~!$&'()*+,;=:@-]|%[\dA-F]{2})+)*$/;
-
 export const plantStoreRules: Rules<PlantStoreOptions> = {
   basePath: [
     '',
-    (value) => typeof value === 'string' && pathPattern.test(value),
+    (value) => typeof value === 'string' && isPath(value),
     'a percent-encoded path that starts with "/" and does not end with one, such as "/api"',
   ],
   bodyLimit: integer(1_048_576, 1, Number.MAX_SAFE_INTEGER),
   timeoutMs: integer(30_000, 0),
   acceptReplays: [false, (value) => typeof value === 'boolean', 'true or false'],
-  onError: [(error) => console.error(error), (value) => typeof value === 'function', 'a function'],
+  onError: [logError, (value) => typeof value === 'function', 'a function'],
 };
 
 /** @param max 2^31-1 unless given, because `setTimeout` fires at once beyond that */
@@ -65,14 +67,17 @@ export function checkOptions<Options extends object>(
   const settings: Record<string, unknown> = {};
   for (const [name, [fallback, isValid, expected]] of Object.entries<Rule<unknown>>(rules)) {
     const { [name as keyof Options]: value = fallback } = options;
-    if (!isValid(value)) throw new TypeError(`${name} must be ${expected}, got ${shown(value)}`);
+    if (!isValid(value)) throw new TypeError(`${name} must be ${expected}, got ${inspect(value)}`);
     settings[name] = value;
   }
   return settings as Complete<Options>;
 }
 
 /** A value as a message may show it. */
-function shown(value: unknown): string {
+function inspect(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
   return Object(value) === value ? `a value of type ${typeof value}` : String(value);
 }
+
+/** The options of `createPlantStore` where none is given. */
+export const defaults = /* @__PURE__ */ checkOptions<PlantStoreOptions>({}, plantStoreRules);

@@ -1,4 +1,4 @@
-import { operation, type PlantResponse, pathOf } from './http.js';
+import type { PlantResponse, Route } from './http.js';
 
 /**
  * Every refusal: its number, and one sentence for the client, which the OpenAPI document shows too. A number never
@@ -18,8 +18,8 @@ export const problems = {
   token_missing: [40101, 'Missing bearer token. Send "Authorization: Bearer <token>".'],
   token_invalid: [40102, 'The bearer token is invalid or expired. Get a new one.'],
   scope_insufficient: [40301, 'The bearer token lacks a required scope; see WWW-Authenticate.'],
-  not_found: [40401, 'Not found. The endpoint is POST /plants.'],
-  method_not_allowed: [40501, 'Method not allowed. Use POST.'],
+  not_found: [40401, 'Not found. Use another path.'],
+  method_not_allowed: [40501, 'Method not allowed. Use another method.'],
   internal_error: [50000, 'The server failed. Try again later.'],
   storage_failed: [50001, 'The storage failed. The plant may or may not have been stored.'],
   verification_failed: [50002, 'The server could not check the token. Nothing was stored; try again.'],
@@ -74,16 +74,18 @@ export class Refusal {
   }
 }
 
-export function notFound(path: string): Refusal {
-  return new Refusal('not_found', { message: `Not found. The endpoint is ${operation.method} ${path}.` });
+/** A 404 that names the requested path, if it is safe to echo, so that a wrong mount is visible. */
+export function notFound(routes: readonly Route[], path: string): Refusal {
+  const known = routes.map(({ method, path }) => `${method} ${path}`).join(' or ');
+  const received = /^[\w./~-]{1,100}$/.test(path) ? ` The request was for ${path}.` : '';
+  return new Refusal('not_found', { message: `Not found. Use ${known}.${received}` });
 }
 
-/** A 404 that names the path that came, too, if it is plain: where nobody else responds, a wrong mount then shows itself. */
-export function withPath(response: PlantResponse, url: string): PlantResponse {
-  const path = pathOf(url);
-  if (response.error !== 40401 || !response.body || !/^[\w./~-]{1,100}$/.test(path)) return response;
-  const { error, message } = JSON.parse(response.body);
-  return { ...response, body: JSON.stringify({ error, message: `${message} The request was for ${path}.` }) };
+/** @param routes those of the path: a 405 must name their methods (RFC 9110 §15.5.6) */
+export function methodNotAllowed(routes: readonly Route[]): Refusal {
+  const methods = routes.map(({ method }) => method);
+  const message = `Method not allowed. Use ${methods.join(' or ')}.`;
+  return new Refusal('method_not_allowed', { message, headers: { allow: methods.join(', ') } });
 }
 
 export function idTaken(id: bigint): Refusal {
@@ -139,7 +141,7 @@ export function isNamed<E extends Error>(error: unknown, name: E['name']): error
   return propertyOf(error, 'name') === name;
 }
 
-/** A property of whatever was thrown: of any type, and `undefined` if its getter throws. */
+/** A property of anything thrown, of any type; `undefined` if its getter throws. */
 export function propertyOf(thrown: unknown, name: string): unknown {
   try {
     return (thrown as Record<string, unknown> | null | undefined)?.[name];

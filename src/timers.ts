@@ -8,7 +8,7 @@ export interface Clock {
   readonly atEndOfTurn: (task: () => void, isShort?: boolean) => void;
 }
 
-// Kept from when the module loads, because an app's tests may fake them later. Called without an object, because browsers
+// Captured at load time, before an app's tests install fake timers. Called without an object, because browsers
 // refuse a `setTimeout` that is called on another object than the global one.
 const now = /* @__PURE__ */ performance.now.bind(performance);
 const set = setTimeout;
@@ -45,16 +45,16 @@ export function endOfTurn(): Promise<void> {
   return new Promise(openChannel(false));
 }
 
-/** @param isForAll whether to keep it, because to open one costs ten times as much as to send a message */
-function openChannel(isForAll: boolean): Executor {
+/** @param isShared whether to keep it, because to open one costs ten times as much as to send a message */
+function openChannel(isShared: boolean): Executor {
   if (!Channel) return (resolve) => set(resolve, 0);
   const { port1, port2 } = new Channel();
-  // Browsers and Workers have no `unref`; and on Workers what one request has opened must not wake another.
-  const isKept = isForAll && typeof port1.unref === 'function';
+  // Only on Node: on Workers a request must not wake another's port, and Deno's tests report a port that is kept.
+  const isKept = isShared && typeof port1.on === 'function';
   const waiting: (() => void)[] = [];
   const onmessage = () => {
     if (isKept) port1.unref();
-    else port1.close();
+    else for (const port of [port1, port2]) port.close(); // Deno counts both.
     for (const resolve of waiting.splice(0)) resolve();
   };
   Object.assign(port1, { onmessage });

@@ -1,5 +1,10 @@
 import { readPlainPlant } from './json-fast-path.js';
-import type { Members, NewPlant } from './plant.js';
+import type { Members, NewPlant, Plant, Whole } from './plant.js';
+
+/** Writes a plant as a 200 has it. Identical plants have the same text. */
+export function toJson({ name, tag }: Plant): string {
+  return JSON.stringify({ name, tag: tag ?? undefined } satisfies Whole<Plant>);
+}
 
 /**
  * Parses JSON and keeps the id exact (a double has 53 bits). `JSON.parse` validates, and a second pass reads the digits

@@ -4,9 +4,9 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { expect, it } from 'vitest';
 
-it('the client is at most 1 200 bytes, minified and gzipped, and needs nothing but fetch', async () => {
+it('the client is at most 1 350 bytes, minified and gzipped, and needs nothing but fetch', async () => {
   const { outputFiles, metafile } = await build({
-    entryPoints: [fileURLToPath(new URL('../../src/client.ts', import.meta.url))],
+    entryPoints: [fileURLToPath(new URL('../../src/client/client.ts', import.meta.url))],
     bundle: true,
     format: 'esm',
     platform: 'neutral',
@@ -14,6 +14,8 @@ it('the client is at most 1 200 bytes, minified and gzipped, and needs nothing b
     write: false,
     metafile: true,
   });
-  expect(Object.keys(metafile.inputs).filter((name) => !/src\/client(-error)?\.ts$/.test(name))).toEqual([]);
-  expect(gzipSync(outputFiles[0]!.contents).length).toBeLessThanOrEqual(1_200);
+  expect(
+    Object.keys(metafile.inputs).filter((name) => !/src\/client\/(client|error)\.ts$/.test(name)),
+  ).toEqual([]);
+  expect(gzipSync(outputFiles[0]!.contents).length).toBeLessThanOrEqual(1_350);
 });

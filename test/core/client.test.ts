@@ -27,6 +27,10 @@ function respondWith(...responses: readonly (Response | Error)[]) {
   });
 }
 
+/** The message for a response that plant-store cannot have sent. */
+const strange = (status: number) =>
+  `HTTP ${status} from https://example.com/plants, which is not plant-store: the base URL is the part before /plants`;
+
 const created = () => Response.json({ name: 'Ilex' });
 const lost = () => new TypeError('fetch failed');
 
@@ -162,41 +166,47 @@ describe('the error of the client', () => {
     [
       'a page of a proxy',
       () => new Response('<h1>Bad Gateway</h1>', { status: 502 }),
-      { message: 'HTTP 502', stored: 'unknown' },
+      { message: strange(502), stored: 'unknown' },
     ],
     [
       'another server with its own Error',
       () => Response.json({ error: 'nope', message: 7 }, { status: 404 }),
-      { message: 'HTTP 404', stored: 'no' },
+      { message: strange(404), stored: 'no' },
     ],
-    ['a number that this version does not know', () => failure(49999), { message: 'HTTP 499', stored: 'no' }],
-    ['a number next to a known one', () => failure(40000), { message: 'HTTP 400', stored: 'no' }],
+    [
+      'a number that this version does not know',
+      () => failure(49999),
+      { message: strange(499), stored: 'no' },
+    ],
+    ['a number next to a known one', () => failure(40000), { message: strange(400), stored: 'no' }],
     [
       'a known number with another status',
       () => Response.json({ error: 40003, message: 'taken' }, { status: 500 }),
-      { message: 'HTTP 500', stored: 'unknown' },
+      { message: strange(500), stored: 'unknown' },
     ],
     [
       'a page with status 200',
       () => new Response('<h1>Sign in</h1>'),
-      { message: 'HTTP 200', stored: 'unknown' },
+      { message: strange(200), stored: 'unknown' },
     ],
     [
       'a plant with another status',
       () => Response.json({ name: 'Ilex' }, { status: 202 }),
-      { message: 'HTTP 202', stored: 'unknown' },
+      { message: strange(202), stored: 'unknown' },
     ],
-    ['JSON null', () => new Response('null'), { message: 'HTTP 200', stored: 'unknown' }],
+    ['JSON null', () => new Response('null'), { message: strange(200), stored: 'unknown' }],
     [
       'a redirect',
       () => new Response(null, { status: 307, headers: { location: '/' } }),
-      { message: 'HTTP 307', stored: 'no' },
+      { message: strange(307), stored: 'no' },
     ],
-    ['a choice', () => new Response(null, { status: 300 }), { message: 'HTTP 300', stored: 'no' }],
+    ['a choice', () => new Response(null, { status: 300 }), { message: strange(300), stored: 'no' }],
   ])('has the status and no error code after %s', async (_, response, expected) => {
     expect(await failed(respondWith(response()))).toMatchObject({
       error: undefined,
       problem: undefined,
+      // A page is not JSON, which is not news.
+      cause: undefined,
       ...expected,
     });
   });
@@ -204,7 +214,7 @@ describe('the error of the client', () => {
   it('has status 0 and the cause after a dropped connection', async () => {
     const cause = lost();
     expect(await failed(respondWith(cause))).toMatchObject({
-      message: 'no response',
+      message: 'no response from https://example.com/plants',
       status: 0,
       stored: 'unknown',
       cause,
@@ -322,15 +332,78 @@ describe('the client', () => {
     const busy = respondWith(failure(50301, { 'retry-after': '1' }), failure(40102));
     expect(await failed(busy)).toMatchObject({ error: 40102, stored: 'no' });
   });
+
+  it.each<[string, () => Response | Error, object]>([
+    ['a lost response', lost, { status: 0, stored: 'unknown' }],
+    ['a timeout', () => failure(50302, { 'retry-after': '1' }), { error: 50302, stored: 'unknown' }],
+  ])('keeps the outcome of %s unknown if the next token cannot be had', async (_, first, expected) => {
+    const outage = new Error('no token today');
+    const tokens = ['first'];
+    const token = async () => tokens.shift() ?? Promise.reject(outage);
+    const error = await failed(respondWith(first()), { token, acceptReplays: true });
+    expect(error).toMatchObject({ ...expected, cause: outage });
+  });
+
+  it('throws the error of the token alone if nothing was stored before', async () => {
+    vi.useFakeTimers();
+    const outage = new Error('no token today');
+    const tokens = ['first'];
+    const token = async () => tokens.shift() ?? Promise.reject(outage);
+    const fetch = respondWith(failure(50301, { 'retry-after': '1' }));
+    const creating = createPlantClient('https://example.com', { token, fetch }).create(ilex);
+    const [error] = await Promise.all([creating.catch((error: unknown) => error), vi.runAllTimersAsync()]);
+    expect(error).toBe(outage);
+  });
+});
+
+it('a wrong base URL is in the message, for a server that has other pages there', async () => {
+  const server = await listen(createServer((_request, response) => response.writeHead(404).end('<h1>')));
+  onTestFinished(server.close);
+  const client = createPlantClient(`${server.url}/api/plants`, { token: 'secret' });
+  await expect(client.create(ilex)).rejects.toThrow(
+    `HTTP 404 from ${server.url}/api/plants/plants, which is not plant-store: the base URL is the part before /plants`,
+  );
 });
 
 describe('a signal', () => {
   const reason = new Error('no longer wanted');
 
-  it('that aborted sends nothing', async () => {
+  it('that aborted asks for no token and sends nothing', async () => {
     const fetch = respondWith(created());
-    const client = createPlantClient('https://example.com', { token: 'secret', fetch });
+    const token = vi.fn(() => 'secret');
+    const client = createPlantClient('https://example.com', { token, fetch });
     await expect(client.create(ilex, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    expect([token.mock.calls, fetch.mock.calls]).toEqual([[], []]);
+  });
+
+  it('that aborts while the token is fetched sends nothing', async () => {
+    const controller = new AbortController();
+    const requests = vi.fn();
+    const server = await listen(createServer(requests));
+    onTestFinished(server.close);
+    const token = async () => {
+      controller.abort(reason);
+      return 'secret';
+    };
+    const client = createPlantClient(server.url, { token });
+    await expect(client.create(ilex, { signal: controller.signal })).rejects.toBe(reason);
+    expect(requests).not.toHaveBeenCalled();
+  });
+
+  it.each([
+    ['an outcome that is unknown', lost],
+    ['a Retry-After', () => failure(50301, { 'retry-after': '30' })],
+  ])('that aborts in the wait after %s asks for no further token', async (_, first) => {
+    vi.useFakeTimers();
+    const controller = new AbortController();
+    const token = vi.fn(() => 'secret');
+    const fetch = respondWith(first(), created());
+    const client = createPlantClient('https://example.com', { token, fetch, acceptReplays: true });
+    const creating = client.create(ilex, { signal: controller.signal }).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(0);
+    controller.abort(reason);
+    expect(await creating).toBe(reason);
+    expect([token.mock.calls.length, fetch.mock.calls.length]).toEqual([1, 1]);
   });
 
   it('ends a request in flight with its reason', async () => {

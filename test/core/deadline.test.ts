@@ -211,7 +211,7 @@ describe('the signal', () => {
     });
     expect((await timed(handle(good))).error).toBe(50302);
     expect(reason).toMatchObject({ name: 'TimeoutError' });
-    expect(onError.mock.calls).toEqual([[reason, good]]);
+    expect(onError.mock.calls).toEqual([[reason, good, 50302]]);
   });
 
   test('is aborted already if it is first read after the timeout', async () => {
@@ -360,7 +360,7 @@ describe('a client that disconnects', () => {
     const { handle, onError } = open({ create: () => Promise.reject(failure) });
     const request = { ...good, signal: AbortSignal.abort() };
     await handle(request);
-    expect(onError.mock.calls).toEqual([[failure, request]]);
+    expect(onError.mock.calls).toEqual([[failure, request, 50001]]);
   });
 });
 

@@ -10,8 +10,7 @@ import { readPlant } from './oracle.js';
 /** What the library makes of a text, in the oracle's words. */
 function ours(text: string): ReturnType<typeof readPlant> {
   try {
-    // The core removes one byte order mark from a body, and the oracle reads the JSON alone.
-    return plantOf(`\ufeff${text}`, Number.POSITIVE_INFINITY);
+    return plantOf(text);
   } catch (refusal) {
     const { error } = JSON.parse((refusal as Refusal).toResponse().body);
     return error === 40001 ? 'body_not_json' : 'plant_invalid';

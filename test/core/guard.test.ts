@@ -136,7 +136,7 @@ describe('behind a guard', () => {
     const response = await handle(request);
     expect(response).toMatchObject({ status: Math.trunc(error / 100), error });
     expect(response.body).not.toContain('inside');
-    expect(onError.mock.calls).toEqual(cause ? [[cause, request]] : []);
+    expect(onError.mock.calls).toEqual(cause ? [[cause, request, error]] : []);
   });
 
   test('a status of 599, the greatest that HTTP has, is sent', async () => {

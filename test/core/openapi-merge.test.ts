@@ -1,7 +1,5 @@
 // The document as a part of the app's own: other names, each reference following, valid in every merge.
 import swagger from '@fastify/swagger';
-import { validate as readme } from '@readme/openapi-parser';
-import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import Fastify from 'fastify';
 import type { OpenAPIV3_1 } from 'openapi-types';
@@ -61,13 +59,14 @@ function merge(plants: { paths: object; components: { schemas: object; securityS
 
 async function expectValid(document: object): Promise<void> {
   expect(await new Validator().validate({ ...structuredClone(document) })).toEqual({ valid: true });
-  expect(await readme(structuredClone(document) as OpenAPIV3_1.Document)).toMatchObject({ valid: true });
-  const config = await createConfig({
-    rules: { 'no-unresolved-refs': 'error', 'security-defined': 'error' },
-  });
-  const source = JSON.stringify(document);
-  const found = await lintFromString({ source, absoluteRef: '/openapi.json', config });
-  expect(found.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([]);
+  const unresolved = refsOf(document).filter(
+    (ref) =>
+      ref
+        .slice(2)
+        .split('/')
+        .reduce<unknown>((value, key) => Object(value)[key], document) === undefined,
+  );
+  expect(unresolved).toEqual([]);
 }
 
 /** Every `$ref` of a value. */

@@ -3,7 +3,7 @@ import { vValidator } from '@hono/valibot-validator';
 import fc from 'fast-check';
 import { Hono } from 'hono';
 import { createPlantStore, type NewPlant, type Plant } from 'plant-store';
-import { newPlantSchema, plantSchema } from 'plant-store/schema';
+import { idSchema, newPlantFormSchema, newPlantSchema, plantSchema } from 'plant-store/schema';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { memberRules } from '../../src/problems.js';
 
@@ -99,6 +99,87 @@ describe('newPlantSchema', () => {
       : never;
     expectTypeOf<Output<typeof newPlantSchema>>().toExtend<NewPlant>();
     expectTypeOf<Output<typeof plantSchema>>().toExtend<Plant>();
+  });
+});
+
+describe('idSchema', () => {
+  const sentence = 'Enter an integer from -9223372036854775808 to 9223372036854775807.';
+
+  it('returns the same bigint for each int64, from a bigint and from its digits', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n), async (id) => {
+        expect(await parse(idSchema, id)).toEqual({ value: id });
+        expect(await parse(idSchema, String(id))).toEqual({ value: id });
+      }),
+    );
+    // At once, however long the text is.
+    expect(await parse(idSchema, '1'.repeat(1_000_000))).toEqual({ errors: [[undefined, sentence]] });
+  });
+
+  it.each<[unknown, bigint]>([
+    [7, 7n],
+    [-0, 0n],
+    ['-0', 0n],
+    ['007', 7n],
+    [Number.MAX_SAFE_INTEGER, 9007199254740991n],
+    ['-9223372036854775808', -(2n ** 63n)],
+  ])('returns a bigint for %o', async (id, expected) => {
+    expect(await parse(idSchema, id)).toEqual({ value: expected });
+  });
+
+  it.each([
+    ...['', ' 1', '1 ', '+1', '1.0', '1e3', '0x10', '1n', '٣', 'rose', '--1', '1\n', '1'.repeat(99)],
+    ...['9223372036854775808', '-9223372036854775809', 2n ** 63n, 2 ** 53, 1.5, Number.NaN],
+    ...[null, undefined, true, {}, [], ['1'], new String('1')],
+  ])('rejects %o with a sentence for people', async (id) => {
+    expect(await parse(idSchema, id)).toEqual({ errors: [[undefined, sentence]] });
+  });
+});
+
+describe('newPlantFormSchema', () => {
+  /** The fields of a form, as a browser sends them. */
+  function formOf(fields: Record<string, string | Blob>) {
+    const form = new FormData();
+    for (const [name, value] of Object.entries(fields)) form.set(name, value as string);
+    return Object.fromEntries(form);
+  }
+
+  it('turns the texts of a form into a plant with an exact id', async () => {
+    const { value } = await parse(
+      newPlantFormSchema,
+      formOf({ id: ' 9007199254740993 ', name: ' Rosa ', tag: 'shrub', submit: 'Create' }),
+    );
+    expect(value).toEqual({ id: 9007199254740993n, name: ' Rosa ', tag: 'shrub' });
+    expectTypeOf(value!).toExtend<NewPlant>();
+  });
+
+  it('takes an empty tag for none, so that it is not stored', async () => {
+    const { value } = await parse(newPlantFormSchema, formOf({ id: '1', name: 'Ilex', tag: '' }));
+    expect(JSON.stringify({ ...value!, id: 1 })).toBe('{"id":1,"name":"Ilex"}');
+    expect(await parse(newPlantFormSchema, formOf({ id: '1', name: '' }))).toEqual({
+      value: { id: 1n, name: '' },
+    });
+  });
+
+  it('has a sentence for each field that a person must correct', async () => {
+    const id = ['id', 'Enter an integer from -9223372036854775808 to 9223372036854775807.'];
+    expect(await parse(newPlantFormSchema, formOf({}))).toEqual({ errors: [id, ['name', 'Enter a name.']] });
+    for (const wrong of ['', 'twelve', '1.5', '9223372036854775808'])
+      expect(await parse(newPlantFormSchema, formOf({ id: wrong, name: 'Ilex' }))).toEqual({ errors: [id] });
+    expect(await parse(newPlantFormSchema, { id: '1', name: 'a\0b', tag: '\ud800' })).toEqual({
+      errors: [
+        ['name', 'The name has a character that cannot be stored.'],
+        ['tag', 'The tag has a character that cannot be stored.'],
+      ],
+    });
+    const file = formOf({ id: '1', name: new Blob(['Ilex']), tag: new Blob([]) });
+    expect(await parse(newPlantFormSchema, file)).toEqual({
+      errors: [
+        ['name', 'Enter a name.'],
+        ['tag', 'Enter a tag, or leave it empty.'],
+      ],
+    });
+    expect(await parse(newPlantFormSchema, 7)).toEqual({ errors: [[undefined, 'a form must be an object']] });
   });
 });
 

@@ -2,6 +2,7 @@
 import { createPlantStore, type PlantRequest } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { waitFor } from '../support/wait-for.js';
 
 const rejections: unknown[] = [];
 const onRejection = (reason: unknown) => rejections.push(reason);
@@ -40,7 +41,7 @@ describe('a rejected upload', () => {
   test('is read to its end after the response, and is not stopped', async () => {
     const { body, closed, asked } = streamOf((count) => (count <= 20 ? chunk : undefined));
     expect(await errorOf(body)).toBe(40006);
-    await vi.waitFor(() => expect(asked()).toBe(21));
+    await waitFor(() => expect(asked()).toBe(21));
     await new Promise((resolve) => setImmediate(resolve));
     expect([asked(), closed.mock.calls.length]).toEqual([21, 0]);
   });
@@ -57,7 +58,7 @@ describe('a rejected upload', () => {
       return count <= 20 ? chunk : undefined;
     });
     expect(await errorOf(body)).toBe(40006);
-    await vi.waitFor(() => expect(turnsBefore).toHaveLength(21));
+    await waitFor(() => expect(turnsBefore).toHaveLength(21));
     clearImmediate(turning);
     // The first chunk was read for the plant, and the loop may come to the third before it comes to an immediate.
     expect(turnsBefore.at(-1)! - turnsBefore[2]!).toBeGreaterThanOrEqual(18);
@@ -70,7 +71,7 @@ describe('a rejected upload', () => {
   ])('%s without end is stopped, once, after 64 MiB', async (_, rest, expected) => {
     const { body, closed, asked } = streamOf((count) => (count === 1 ? chunk : rest));
     expect(await errorOf(body)).toBe(40006);
-    await vi.waitFor(() => expect(closed).toHaveBeenCalled(), 20_000);
+    await waitFor(() => expect(closed).toHaveBeenCalled());
     expect(closed).toHaveBeenCalledTimes(1);
     expect(asked()).toBeGreaterThanOrEqual(expected);
     expect(asked()).toBeLessThanOrEqual(expected + 2);
@@ -84,9 +85,20 @@ describe('a rejected upload', () => {
       return new Promise(() => {});
     });
     expect(await errorOf(body)).toBe(40006);
-    await vi.waitFor(() => expect(closed).toHaveBeenCalledTimes(1), 20_000);
+    await waitFor(() => expect(closed).toHaveBeenCalledTimes(1));
     expect(performance.now() - stalledAt).toBeGreaterThan(490);
     expect(asked()).toBe(5);
+  });
+
+  test('that never stalls, a byte at a time, is stopped at the timeout of its request', async () => {
+    const drip = streamOf(async (count) => {
+      if (count > 1) await new Promise((resolve) => setTimeout(resolve, 20));
+      return count === 1 ? chunk : new Uint8Array(1);
+    });
+    const short = createPlantStore(memoryStorage(), () => true, { bodyLimit: 100, timeoutMs: 700 });
+    const { status } = await short({ method: 'POST', url: '/plants', headers, body: drip.body });
+    expect(status).toBe(400);
+    await waitFor(() => expect(drip.closed).toHaveBeenCalledTimes(1));
   });
 
   test('may fail: it is not read again, and no rejection is unhandled', async () => {
@@ -94,7 +106,7 @@ describe('a rejected upload', () => {
       count < 3 ? chunk : Promise.reject(new Error('gone')),
     );
     expect(await errorOf(body)).toBe(40006);
-    await vi.waitFor(() => expect(asked()).toBe(3));
+    await waitFor(() => expect(asked()).toBe(3));
     await new Promise((resolve) => setImmediate(resolve));
     expect([asked(), closed.mock.calls.length]).toEqual([3, 0]);
   });
@@ -110,7 +122,7 @@ describe('a rejected upload', () => {
   ])('whose return %s does no harm', async (_, close) => {
     const { body, closed } = streamOf(() => new Uint8Array(2 ** 25), close);
     expect(await errorOf(body)).toBe(40006);
-    await vi.waitFor(() => expect(closed).toHaveBeenCalledTimes(1));
+    await waitFor(() => expect(closed).toHaveBeenCalledTimes(1));
   });
 
   test('that is a web stream is read to its end too', async () => {
@@ -118,7 +130,7 @@ describe('a rejected upload', () => {
     Reflect.deleteProperty(body as object, 'pipe');
     Object.assign(body as object, { getReader() {} });
     expect(await errorOf(body)).toBe(40006);
-    await vi.waitFor(() => expect(asked()).toBe(4));
+    await waitFor(() => expect(asked()).toBe(4));
     expect(closed).not.toHaveBeenCalled();
   });
 

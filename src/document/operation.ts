@@ -1,25 +1,44 @@
-import { type ErrorNumber, problems } from './problems.js';
+import { type Problem, problems } from '../problems.js';
 
 const mayBeStored = (condition: string) =>
   `The plant may be stored. Send the request again only if ${condition}; otherwise a 40003 can mean that this request stored the plant.`;
 
-/** Whether to send a request again: a cell of the document's table, a sentence for each example, and the errors. */
-const retries: { readonly [cell: string]: readonly [sentence: string, ...errors: ErrorNumber[]] } = {
-  yes: ['Send the request again: nothing was stored.', 40007, 50002, 50301],
-  no: ['Do not send the request again: only the operator can fix this.', 50003, 50004],
-  'after a change': [
-    'Do not send the request again unchanged: it would fail again.',
-    ...([40001, 40002, 40003, 40004, 40005, 40006, 40401, 40501] as const),
-  ],
-  'with another token': ['Send the request again with another token.', 40101, 40102, 40301],
-  'only with acceptReplays': [mayBeStored('the server accepts replays'), 50000, 50001],
-  'only after Retry-After': [mayBeStored('the response has Retry-After'), 50302],
+/** Whether to send a request again: a cell of the document's table, and a sentence for each example. */
+const advices = {
+  yes: 'Send the request again: nothing was stored.',
+  no: 'Do not send the request again: only the operator can fix this.',
+  'after a change': 'Do not send the request again unchanged: it would fail again.',
+  'with another token': 'Send the request again with another token.',
+  'only with acceptReplays': mayBeStored('the server accepts replays'),
+  'only after Retry-After': mayBeStored('the response has Retry-After'),
+};
+
+const retries: Record<Problem, keyof typeof advices> = {
+  body_not_json: 'after a change',
+  plant_invalid: 'after a change',
+  id_taken: 'after a change',
+  plant_refused: 'after a change',
+  media_type_unsupported: 'after a change',
+  body_too_large: 'after a change',
+  body_incomplete: 'yes',
+  token_missing: 'with another token',
+  token_invalid: 'with another token',
+  scope_insufficient: 'with another token',
+  not_found: 'after a change',
+  method_not_allowed: 'after a change',
+  internal_error: 'only with acceptReplays',
+  storage_failed: 'only with acceptReplays',
+  verification_failed: 'yes',
+  body_unreadable: 'no',
+  storage_rejected: 'no',
+  busy: 'yes',
+  timed_out: 'only after Retry-After',
 };
 
 /** Every error as the document describes it. */
 const errors = Object.entries(problems).map(([name, [error, message]]) => {
-  const [again, [advice]] = Object.entries(retries).find(([, [, ...errors]]) => errors.includes(error))!;
-  return { name, error, message, again, advice };
+  const again = retries[name as Problem];
+  return { name, error, message, again, advice: advices[again] };
 });
 
 /** A reference to a schema of the document. */

@@ -1,17 +1,27 @@
-import { isDisconnected } from './context.js';
-import type { PlantRequest } from './http.js';
-import type { Complete, PlantStoreOptions } from './options.js';
-import { isNamed, propertyOf } from './problems.js';
+import type { PlantRequest } from '../http.js';
+import type { Complete, PlantStoreOptions } from '../options.js';
+import { type ErrorNumber, isNamed, propertyOf } from '../problems.js';
+import { isDisconnected, WithSignal } from './context.js';
 
 /** Calls `onError` and ignores what it throws or rejects with. */
 export async function report(
   error: unknown,
   request: PlantRequest,
+  code: ErrorNumber,
   onError: Complete<PlantStoreOptions>['onError'],
 ): Promise<void> {
   try {
-    if (!isOfClient(error, request)) await onError(error, request);
+    if (isOfClient(error, request)) return;
+    if (request instanceof WithSignal) conceal(request);
+    await onError(error, request, code);
   } catch {}
+}
+
+/** Hides credentials and the host's own request from a log of the whole request. By their names they can still be read. */
+function conceal(request: PlantRequest): void {
+  for (const name of ['headers', 'raw', 'body', 'signal']) {
+    if (Object.hasOwn(request, name)) Object.defineProperty(request, name, { enumerable: false });
+  }
 }
 
 /** Whether an error only says that the client disconnected, which is expected, and not a fault. */

@@ -1,6 +1,6 @@
-import { PlantError, type ResponseJson } from './client-error.js';
-import type { Global, MaybePromise, Signal } from './http.js';
-import type { Plant, Whole } from './plant/plant.js';
+import type { Global, MaybePromise, Signal } from '../http.js';
+import type { Plant, Whole } from '../plant/plant.js';
+import { PlantError, type Received } from './error.js';
 
 export { PlantError };
 
@@ -48,7 +48,10 @@ export type PlantClient = ReturnType<typeof createPlantClient>;
  */
 export function createPlantClient(baseUrl: string | { toString(): string }, options: PlantClientOptions) {
   const { retries = 3, acceptReplays } = options;
-  const url = String(baseUrl).replace(/\/*$/, '/plants');
+  let url = String(baseUrl);
+  // Not by an expression such as `/\/*$/`, whose time grows with the square of the slashes.
+  while (url.endsWith('/')) url = url.slice(0, -1);
+  url += '/plants';
 
   return {
     /**
@@ -60,13 +63,16 @@ export function createPlantClient(baseUrl: string | { toString(): string }, opti
      */
     async create(plant: ClientPlant, { signal }: { signal?: Signal | undefined } = {}): Promise<Plant> {
       const body = toJson(plant);
-      let stored: string | undefined;
+      let unknown: PlantError | undefined;
       for (let attempt = 0; ; attempt++) {
-        const outcome = await send(url, options, body, signal);
+        const outcome = await send(url, options, body, signal).catch((cause) => {
+          // A token that cannot be had does not settle what an earlier attempt left unknown.
+          throw unknown && !signal?.aborted ? Object.assign(unknown, { cause }) : cause;
+        });
         if (!(outcome instanceof PlantError)) return outcome;
         // What one attempt left unknown stays unknown.
-        if (stored === 'unknown') Object.assign(outcome, { stored });
-        stored = outcome.stored;
+        if (unknown) Object.assign(outcome, { stored: 'unknown' });
+        if (outcome.stored === 'unknown') unknown = outcome;
         const { status, retryAfterMs = acceptReplays && status === 0 ? 0 : Infinity } = outcome;
         // A longer Retry-After is left to the caller.
         if (attempt >= retries || retryAfterMs > 60_000) throw outcome;
@@ -82,28 +88,26 @@ async function send(
   { token, fetch = globalThis.fetch as ClientFetch }: PlantClientOptions,
   body: string,
   signal: Signal | null = null,
-) {
+): Promise<Plant | PlantError> {
+  signal?.throwIfAborted();
+  const bearer = typeof token === 'function' ? await token() : token;
   // Throws if a header cannot carry the token: with `fetch` that would look like a lost connection.
-  const headers = new Headers({
-    authorization: `Bearer ${typeof token === 'function' ? await token() : token}`,
-    'content-type': 'application/json',
-  });
-  let status = 0;
-  let json: ResponseJson = {};
-  let after: string | null | undefined;
-  let cause: unknown;
+  const headers = new Headers({ authorization: `Bearer ${bearer}`, 'content-type': 'application/json' });
+  const received: Received = { status: 0, json: {} };
   try {
     const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
     const text = await response.text();
-    status = response.status;
-    after = response.headers.get('retry-after');
-    json = Object(JSON.parse(text));
+    received.status = response.status;
+    received.after = response.headers.get('retry-after');
+    received.json = Object(JSON.parse(text));
   } catch (error) {
     signal?.throwIfAborted();
-    cause = error;
+    // A body that is not JSON is not a failure of the connection.
+    if (!received.status) received.cause = error;
   }
+  const { status, json } = received;
   if (status === 200 && typeof json.name === 'string') return json as Plant;
-  return new PlantError(status, json, after, cause);
+  return new PlantError(url, received);
 }
 
 /** Writes the digits of the id into the text: `JSON.stringify` throws on a `bigint`. */

@@ -1,5 +1,5 @@
-import type { Plant } from './plant/plant.js';
-import type { ErrorNumber, Problem } from './problems.js';
+import type { Plant } from '../plant/plant.js';
+import type { ErrorNumber, Problem } from '../problems.js';
 
 /**
  * Why a create failed. `message` is the server's own; `cause` is what `fetch` rejected with, if no response arrived.
@@ -32,10 +32,11 @@ export class PlantError extends Error {
   declare readonly retryAfterMs: number | undefined;
 
   /** @internal */
-  constructor(status: number, json: ResponseJson, after: string | null | undefined, cause: unknown) {
+  constructor(url: string, { status, json, after, cause }: Received) {
     const error = Number(json.error);
     const problem = names[status]?.split(' ')[error - 100 * status] || undefined;
-    super(problem ? json.message : status ? `HTTP ${status}` : 'no response', { cause });
+    const strange = `HTTP ${status} from ${url}, which is not plant-store: the base URL is the part before /plants`;
+    super(problem ? json.message : status ? strange : `no response from ${url}`, { cause });
     const isOpen = problem ? [50000, 50001, 50302].includes(error) : status < 300 || status >= 500;
     // Seconds, or a date (RFC 9110 §10.2.3).
     const ms = Math.max(0, Number(after) * 1_000 || Date.parse(after!) - Date.now() || 0);
@@ -45,8 +46,17 @@ export class PlantError extends Error {
   }
 }
 
-/** A Plant or an Error, or anything else. */
-export type ResponseJson = Partial<Plant & { error: ErrorNumber; message: string }>;
+/** What came back for one attempt. */
+export interface Received {
+  /** 0 if no response arrived. */
+  status: number;
+  /** A Plant or an Error, or anything else. */
+  json: Partial<Plant & { error: ErrorNumber; message: string }>;
+  /** The header `Retry-After`. */
+  after?: string | null;
+  /** Why no response arrived. */
+  cause?: unknown;
+}
 
 /** The names of the error codes of each status by their last two digits: a fraction of the table in problems.ts. */
 const names: { readonly [status: number]: string } = {

@@ -1,5 +1,5 @@
-import type { PlantResponse } from './http.js';
-import { Refusal } from './problems.js';
+import type { PlantResponse } from '../http.js';
+import { Refusal } from '../problems.js';
 
 const whatToWrite =
   'plant-store: mount it with an adapter, such as toExpress(createPlantStore(storage, verifyToken)).';
@@ -28,8 +28,8 @@ export function respondToMistake(...given: readonly unknown[]): PlantResponse {
   return refusal;
 }
 
-/** The functions that make a handler. */
-const makers = ['createPlantStore', 'guard'];
+/** The names of the functions that create a handler. */
+const factories = ['createPlantStore', 'guard'];
 
 /**
  * Checks what an adapter was given. `app.use(toExpress)` calls it with a request; `toKoa(createPlantStore)` and
@@ -40,7 +40,7 @@ const makers = ['createPlantStore', 'guard'];
  * @throws {TypeError} if it is none, and no host waits for a response
  */
 export function checkHandler(handle: unknown, rest: readonly unknown[]): boolean {
-  const isHandler = typeof handle === 'function' && !makers.includes(handle.name);
+  const isHandler = typeof handle === 'function' && !factories.includes(handle.name);
   if (!isHandler) respondToMistake(handle, ...rest);
   return isHandler;
 }

@@ -1,0 +1,52 @@
+import { isScope, token68 } from '../bearer.js';
+import { header, type PlantHeaders } from '../http.js';
+import { isNamed, propertyOf, Refusal } from '../problems.js';
+
+/** Matches the scheme, in any letter case. Group 1 is the token, if exactly one well-formed token follows. */
+const bearer = new RegExp(`^bearer(?: +(${token68}) *$| |$)`, 'i');
+
+/** The token of the request's one `Authorization: Bearer` header. */
+export function bearerToken(headers: PlantHeaders): string {
+  const found = header(headers, 'authorization');
+  // Two Authorization headers are ambiguous: one reader may take the first, another the last.
+  if (Array.isArray(found) && found.length > 1) throw tokenInvalid();
+  const match = bearer.exec(String(found ?? ''));
+  if (!match) throw tokenMissing();
+  if (!match[1]) throw tokenInvalid();
+  return match[1];
+}
+
+/** What `verifyToken` returned for a valid token. */
+export function callerOf<Caller>(verified: Caller | false | null | undefined): Caller {
+  if (verified === null || verified === undefined || verified === false) throw tokenInvalid();
+  return verified;
+}
+
+/**
+ * "If the request lacks any authentication information (e.g., the client was unaware that authentication is necessary
+ * or attempted using an unsupported authentication method), the resource server SHOULD NOT include an error code"
+ * (RFC 6750 §3.1).
+ */
+function tokenMissing(): Refusal {
+  return new Refusal('token_missing', challenge(''));
+}
+
+/** "The access token provided is expired, revoked, malformed, or invalid for other reasons" (RFC 6750 §3.1). */
+function tokenInvalid(): Refusal {
+  return new Refusal('token_invalid', challenge(', error="invalid_token"'));
+}
+
+/**
+ * "The request requires higher privileges than provided by the access token" (RFC 6750 §3.1).
+ *
+ * @returns `undefined` for anything thrown that is no `InsufficientScope` with a scope
+ */
+export function scopeInsufficient(thrown: unknown): Refusal | undefined {
+  const scope = isNamed(thrown, 'InsufficientScope') && propertyOf(thrown, 'scope');
+  if (!isScope(scope)) return undefined;
+  return new Refusal('scope_insufficient', challenge(`, error="insufficient_scope", scope="${scope}"`));
+}
+
+function challenge(attributes: string) {
+  return { headers: { 'www-authenticate': `Bearer realm="plants"${attributes}` } };
+}

@@ -1,0 +1,108 @@
+import {
+  BodyError,
+  type Content,
+  header,
+  isBytes,
+  type Json,
+  type MaybePromise,
+  type PlantHeaders,
+  type PlantRequest,
+} from '../http.js';
+import { Refusal, tooLarge, unsupported } from '../problems.js';
+import { stallMs, Upload } from './upload.js';
+
+/** Parameters are ignored: JSON has no charset (RFC 8259 §11). */
+const jsonType = /^\s*application\/json\s*(?:;|$)/i;
+
+/** Refuses a body that is not plain JSON, or that declares more than `limit` bytes, before any of it is read. */
+export function checkBodyHeaders(headers: PlantHeaders, limit: number): void {
+  const type = String(header(headers, 'content-type') ?? '');
+  if (!jsonType.test(type)) throw unsupported('Content-Type', type.replace(/;.*/s, ''));
+  const encoding = String(header(headers, 'content-encoding') ?? '');
+  if (encoding && !/^ *identity *$/i.test(encoding)) throw unsupported('Content-Encoding', encoding);
+  if (Number(header(headers, 'content-length')) > limit) throw tooLarge(limit);
+}
+
+/**
+ * Reads the body, in whichever of its forms it is. Fails as a `ReadBody` does.
+ *
+ * @param progress gets `abandonBody` for a stream: what to do with it if the request is refused while it is being read
+ */
+export function readBody(
+  body: PlantRequest['body'],
+  limit: number,
+  progress: { abandonBody?: ((ms: number) => unknown) | undefined },
+): MaybePromise<Content> {
+  if (typeof body === 'function') return body(limit);
+  if (typeof body !== 'object' || body === null || !(Symbol.asyncIterator in body)) return body ?? '';
+  const upload = new Upload(body[Symbol.asyncIterator]());
+  // Cancelling a socket's stream, Node's or the web's, destroys the connection before the response is sent: drain it instead.
+  const isConnection = 'pipe' in body || 'getReader' in body;
+  // After a timeout too, because the app sends its response only now.
+  progress.abandonBody = (ms) => (isConnection ? upload.discard(Math.max(ms, stallMs)) : upload.stop());
+  return upload.read(new ChunkCollector(limit));
+}
+
+/** Collects the chunks of a body, up to `limit` bytes. */
+export class ChunkCollector {
+  readonly #chunks: Uint8Array[] = [];
+  readonly #limit: number;
+  #length = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** @throws {BodyError} if the chunk exceeds the limit, or is not bytes: only bytes can be counted against the limit. */
+  add(chunk: unknown): void {
+    const { buffer, byteOffset, byteLength } = checkBytes(chunk, this.#limit - this.#length);
+    this.#length += byteLength;
+    // A view, because a DataView or a Uint16Array would be joined element by element, not byte by byte.
+    this.#chunks.push(new Uint8Array(buffer, byteOffset, byteLength));
+  }
+
+  join(): Uint8Array {
+    const whole = new Uint8Array(this.#length);
+    let offset = 0;
+    for (const chunk of this.#chunks) {
+      whole.set(chunk, offset);
+      offset += chunk.byteLength;
+    }
+    return whole;
+  }
+}
+
+/** Returns bytes, at most `limit` of them. Anything else is the host's fault, not the client's. */
+function checkBytes(value: unknown, limit: number): Uint8Array {
+  if (!isBytes(value)) throw new BodyError('body_unreadable', 'the body must be bytes');
+  if (value.byteLength > limit) throw new BodyError('body_too_large');
+  return value;
+}
+
+// `fatal`: otherwise an invalid byte would be stored as U+FFFD. The decoder also removes one leading BOM.
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+// Much faster on Deno. It puts U+FFFD for an invalid byte, which a valid text may hold too: then the other one decides.
+const lossy = new TextDecoder();
+
+/** Decodes a body of at most `limit` bytes: the text without a byte order mark, or the parsed value as it is. */
+export function decodeBody(content: Content, limit: number): Json {
+  if (typeof content === 'string') {
+    // A UTF-16 unit is 1 to 3 bytes of UTF-8: encode only if the length alone cannot decide.
+    const mayExceed = content.length * 3 > limit;
+    if (mayExceed && new TextEncoder().encode(content).length > limit) throw tooLarge(limit);
+    return content.charCodeAt(0) === 0xfeff ? content.slice(1) : content;
+  }
+  if (typeof content === 'object' && 'parsed' in content) {
+    // The size of a parsed body is unknown, but it is no smaller than the texts in it.
+    const texts = Object.values(content.parsed ?? {}).filter((value) => typeof value === 'string');
+    if (texts.join('').length > limit) throw tooLarge(limit);
+    return content;
+  }
+  const bytes = checkBytes(content, limit);
+  try {
+    const text = lossy.decode(bytes);
+    return text.includes('\ufffd') ? utf8.decode(bytes) : text;
+  } catch {
+    throw new Refusal('body_not_json');
+  }
+}

@@ -1,0 +1,159 @@
+import type { PlantHandler, PlantRequest, PlantResponse, Signal } from '../http.js';
+import type { Complete, PlantStoreOptions } from '../options.js';
+import { type ErrorNumber, isRefusal, propertyOf } from '../problems.js';
+import { systemClock } from '../timers.js';
+import { WithSignal } from './context.js';
+import { respondToMistake } from './mount-mistakes.js';
+import { library, type Party } from './parties.js';
+import { report } from './report.js';
+
+/** The steps of one request. Ends by calling `progress.respond` or `progress.refuse`: to return a response costs 6 %. */
+export type Steps = (request: PlantRequest, progress: Progress) => Promise<void>;
+
+/**
+ * Creates a handler: each request gets one response, at its timeout at the latest.
+ *
+ * @param stepsFor chooses the steps of a request, or throws its refusal
+ */
+export function createHandler(
+  stepsFor: (request: PlantRequest) => Steps,
+  settings: Complete<PlantStoreOptions>,
+): PlantHandler {
+  return function handle(request, index) {
+    return new Promise((resolve) => {
+      // An object is a host's response, environment or next handler: the adapter was forgotten.
+      if (Object(index) === index) return resolve(respondToMistake(request, index));
+      const progress = new Progress(request, settings, resolve);
+      try {
+        stepsFor(request)(request, progress);
+      } catch (thrown) {
+        progress.refuse(thrown);
+      }
+      progress.startTimer();
+    });
+  };
+}
+
+/** What the requests of a host may implement in addition. */
+export interface HostRequest {
+  /** Calls `onTimeout` after `ms` milliseconds. Returns a function that cancels it; `undefined` to use `setTimeout`. */
+  startTimer(onTimeout: () => void, ms: number): (() => void) | undefined;
+  /** Called before a refusal: the remaining upload may be drained for `ms` milliseconds. */
+  limitDrain(ms: number): void;
+}
+
+const settled = Promise.resolve();
+
+/** Tracks a request from its first step to its only response: the party at work, the deadline, the way out. */
+export class Progress {
+  /** The reason, once the timeout has expired. */
+  expired: DOMException | undefined;
+  /** Called if the request is refused while its body is being read. */
+  abandonBody: ((ms: number) => unknown) | undefined;
+  /** The party at work; a timeout is attributed to it. */
+  #party = library;
+  #isClosed = false;
+  #expiresAt = Number.POSITIVE_INFINITY;
+  #cancelTimer: (() => void) | undefined;
+  #controller: AbortController | undefined;
+  #removeAbortListener: (() => void) | undefined;
+  readonly #request: PlantRequest;
+  readonly #settings: Complete<PlantStoreOptions>;
+  readonly #resolve: (response: PlantResponse) => void;
+
+  constructor(
+    request: PlantRequest,
+    settings: Complete<PlantStoreOptions>,
+    resolve: (response: PlantResponse) => void,
+  ) {
+    this.#request = request;
+    this.#settings = settings;
+    this.#resolve = resolve;
+  }
+
+  /** Begins a party's step. Throws after the timeout, because the request has its response already. */
+  enter(party: Party): void {
+    if (this.expired) throw this.expired;
+    this.#party = party;
+  }
+
+  respond(response: PlantResponse): void {
+    this.#isClosed = true;
+    this.#cancelTimer?.();
+    try {
+      if (response.status >= 400) this.#host?.limitDrain?.(this.#left);
+      this.#removeAbortListener?.();
+    } catch {} // A Proxy has no private fields; and the client's signal is the host's own, and may be no real AbortSignal.
+    this.#resolve(response);
+  }
+
+  /** Converts anything thrown to a response, and reports a 5xx to `onError`. */
+  refuse(thrown: unknown): void {
+    // After the timeout the response is sent already, and a late error is dropped.
+    if (this.#isClosed) return;
+    const refusal = isRefusal(thrown)
+      ? thrown
+      : this.#party.toRefusal(thrown, Boolean(this.expired), this.#settings);
+    const response = refusal.toResponse(propertyOf(this.#request, 'method'));
+    const { status, error } = response;
+    if (status >= 500) report(thrown, this.#request, error as ErrorNumber, this.#settings.onError);
+    this.respond(response);
+    this.abandonBody?.(this.#left);
+  }
+
+  /** Aborts when the timeout expires and when the client disconnects; never after the response. */
+  get signal(): Signal {
+    if (!this.#controller) {
+      const controller = new AbortController();
+      const client = this.#request.signal;
+      const onDisconnect = () => controller.abort(client?.reason);
+      if (this.expired) controller.abort(this.expired);
+      else if (client?.aborted) onDisconnect();
+      else if (!this.#isClosed) client?.addEventListener('abort', onDisconnect);
+      this.#controller = controller;
+      this.#removeAbortListener = () => client?.removeEventListener('abort', onDisconnect);
+    }
+    return this.#controller.signal;
+  }
+
+  /** Starts the timer a microtask later, because work that is already done needs none. Gain: 0.7 µs a request. */
+  startTimer(): void {
+    const party = this.#party;
+    settled.then(() => {
+      if (this.#isClosed || this.#settings.timeoutMs === 0) return;
+      // That step finished synchronously: look again at the next one.
+      if (party !== this.#party) this.startTimer();
+      else this.#startTimer();
+    });
+  }
+
+  #startTimer(): void {
+    const { timeoutMs } = this.#settings;
+    const onTimeout = () => this.#expire();
+    this.#expiresAt = systemClock.now() + timeoutMs;
+    this.#cancelTimer = this.#host?.startTimer?.(onTimeout, timeoutMs) ?? startTimer(onTimeout, timeoutMs);
+  }
+
+  get #host(): Partial<HostRequest> | undefined {
+    return this.#request instanceof WithSignal ? (this.#request as Partial<HostRequest>) : undefined;
+  }
+
+  /** Milliseconds until the timeout; 5000 if there is none. */
+  get #left(): number {
+    if (this.expired) return 0;
+    return Math.min(this.#settings.timeoutMs || 5_000, Math.max(0, this.#expiresAt - systemClock.now()));
+  }
+
+  #expire(): void {
+    const message = `timed out after ${this.#settings.timeoutMs} ms waiting for ${this.#party.name}`;
+    this.expired = new DOMException(message, 'TimeoutError');
+    this.#controller?.abort(this.expired);
+    this.refuse(this.expired);
+  }
+}
+
+/** Looks `setTimeout` up at each call, so that fake timers can expire a request. */
+function startTimer(onTimeout: () => void, ms: number): () => void {
+  const timer = setTimeout(onTimeout, ms);
+  return () => clearTimeout(timer);
+}

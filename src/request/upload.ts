@@ -1,0 +1,99 @@
+import { endOfTurn, systemClock, wait } from '../timers.js';
+
+/** The part of an AsyncIterator that an upload uses. */
+interface Chunks {
+  next(): PromiseLike<{ readonly done?: boolean | undefined; readonly value?: unknown }>;
+  return?(): unknown;
+}
+
+/** How long a refused client may go without progress: milliseconds. */
+export const stallMs = 500;
+
+/** A body that comes in chunks. */
+export class Upload {
+  readonly #chunks: Chunks;
+  #isOver = false;
+  #isEnded = false;
+  #isUnwanted = false;
+  /** Bytes that may still be discarded. */
+  #left = 64 * 2 ** 20;
+
+  constructor(chunks: Chunks) {
+    this.#chunks = chunks;
+  }
+
+  /** Collects the chunks, to the end of the upload, or until it is discarded or stopped. */
+  async read(chunks: { add(chunk: unknown): void; join(): Uint8Array }): Promise<Uint8Array> {
+    for (let count = 1; !this.#isUnwanted; count++) {
+      const { done, value } = await this.#next();
+      if (done) break;
+      chunks.add(value);
+      // Yields: an endless run of ready chunks would block the event loop.
+      if (count % 64 === 0) await endOfTurn();
+    }
+    return chunks.join();
+  }
+
+  /**
+   * Reads on and keeps nothing. Otherwise a client that writes before it reads would not see its response, and a stream
+   * that is left half read would block the next request on its connection. Stops after 64 MiB, after 500 ms without progress,
+   * and after `ms` milliseconds in all: a client could otherwise hold its request open by a byte at a time. Resolves with
+   * whether it came to the end; never rejects.
+   */
+  async discard(ms: number): Promise<boolean> {
+    this.#isUnwanted = true;
+    await Promise.race([this.#skip(), this.#stall(ms)]);
+    const isRead = this.#isEnded;
+    // Not awaited: a generator blocked on its source settles `return()` only when the source does.
+    this.stop();
+    return isRead;
+  }
+
+  async #skip(): Promise<void> {
+    try {
+      while (this.#left >= 0 && !this.#isOver) {
+        const { value } = await this.#next();
+        // At least 1 KiB each, so that endless empty chunks reach the limit too.
+        this.#left -= Math.max(2 ** 10, (value as ArrayLike<unknown> | undefined)?.length ?? 0);
+        // Otherwise Node would read up to 2 MiB of one upload before it turns to the next connection.
+        await endOfTurn();
+      }
+    } catch {
+      // The client has disconnected, or the host has cut the upload.
+    }
+  }
+
+  /** Resolves after `stallMs` without progress, and after `ms` milliseconds in all. */
+  async #stall(ms: number): Promise<void> {
+    const end = systemClock.now() + ms;
+    let left: number | undefined;
+    for (let quiet = 0; quiet < 5 && !this.#isOver; quiet++) {
+      if (left !== this.#left) quiet = 0;
+      left = this.#left;
+      const rest = Math.min(stallMs / 5, end - systemClock.now());
+      if (rest <= 0) return;
+      await wait(Math.ceil(rest));
+    }
+  }
+
+  /** Stops reading and closes the source. */
+  async stop(): Promise<void> {
+    this.#isUnwanted = true;
+    if (this.#isOver) return;
+    this.#isOver = true;
+    try {
+      await this.#chunks.return?.();
+    } catch {}
+  }
+
+  async #next() {
+    try {
+      const result = await this.#chunks.next();
+      if (result.done) this.#isOver = this.#isEnded = true;
+      return result;
+    } catch (error) {
+      this.#isOver = true;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,82 @@
+/** No regular expression of the code takes more than linear time: a client could hold the event loop with one header. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import ts from 'typescript';
+import { expect, test } from 'vitest';
+import { root } from '../support/root.js';
+
+const files = execFileSync('git', ['ls-files', 'src', 'adapters', 'examples/server'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((file) => /\.(ts|js)$/.test(file));
+
+/** The literals, and what `new RegExp` gets as a template: its parts are expressions of their own. */
+const expressions = files.flatMap((file) => {
+  const found: [name: string, expression: RegExp][] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isRegularExpressionLiteral(node)) {
+      const [, source, flags] = /^\/(.*)\/(\w*)$/s.exec(node.text)!;
+      found.push([`${file}: ${node.text}`, new RegExp(source!, flags)]);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(file, readFileSync(`${root}/${file}`, 'utf8'), ts.ScriptTarget.Latest, true));
+  return found;
+});
+// Made of parts: `bearer` in src/request/bearer.ts, and what a route's pattern becomes in adapters/hosts/_node/mount.ts.
+expressions.push(
+  ['bearer', /^bearer(?: +([A-Za-z0-9._~+/-]+=*) *$| |$)/i],
+  ['route', /^\/api\/[^/]+\/plants\/?$/i],
+);
+
+/** Texts that repeat what an expression may read: its own characters and words, and what clients often send. */
+function* texts({ source }: RegExp, size: number): Generator<string> {
+  const plain = source.replace(/\\(.)/g, '$1');
+  const words = [...(plain.match(/[\w:/"{}=; -]{2,}/g) ?? [])].slice(0, 8);
+  const pumps = new Set([
+    ...plain.slice(0, 40),
+    ...words,
+    ...'aA0 /.=,;-\\"\'`\n\t_%{([é',
+    'a ',
+    '/a',
+    'a.',
+    '\\"',
+    '0.',
+  ]);
+  for (const start of ['', ...words.slice(0, 3)])
+    for (const pump of pumps)
+      for (const end of ['', '\0']) yield start + pump.repeat(size / pump.length) + end;
+}
+
+/** The text of the smallest size that takes more than `limit` milliseconds, or `undefined`. */
+function slowText(expression: RegExp): string | undefined {
+  // From small to large: at 1 MiB a quadratic one would take hours.
+  for (const [size, limit] of [
+    [2 ** 14, 100],
+    [2 ** 17, 200],
+    [2 ** 20, 1_000],
+  ] as const) {
+    for (const text of texts(expression, size)) {
+      const exceeds = () => {
+        const begun = performance.now();
+        text.replace(expression, '');
+        return performance.now() - begun > limit;
+      };
+      // Three times: on a busy machine, one measurement may include the time of other processes.
+      if (exceeds() && exceeds() && exceeds()) return `${size}: ${JSON.stringify(text.slice(0, 20))}`;
+    }
+  }
+  return undefined;
+}
+
+test('the check finds a quadratic expression', () => expect(slowText(/\/*$/)).toMatch(/^16384: /));
+
+test('there are expressions to check', () => expect(expressions.length).toBeGreaterThan(60));
+
+test.each(expressions)(
+  '%s is linear',
+  (_, expression) => expect(slowText(expression)).toBe(undefined),
+  120_000,
+);
