@@ -1,4 +1,10 @@
-import { type NewPlant, RolledBack, type StorageContext } from '../../src/index.js';
+import {
+  type CreateOutcome,
+  type NewPlant,
+  RolledBack,
+  type StorageContext,
+  type Whole,
+} from '../../src/index.js';
 
 /** A value of a column of your own. In a column of integers a `bigint` is exact; a `Date` is sent in UTC. */
 export type ColumnValue = string | number | bigint | boolean | Date;
@@ -24,8 +30,9 @@ export interface RowOptions<Caller> {
    * The columns that an id is unique within, and a function for the value of each. The table needs a primary key or
    * unique index of exactly these columns and `id`. Default: none, all callers share their ids.
    *
-   * Each function is called once a create. If it throws or returns an invalid value, such as `null`, that create returns
-   * status 500 (50004). TypeScript does not infer `Caller` from `verifyToken`: name it.
+   * Each function is called once a create. A value stands for its text: `7`, `7n` and `'7'` are one namespace, a `Date`
+   * is its ISO text. If a function throws or returns an invalid value, such as `null` or a text that ends with a space,
+   * that create returns status 500 (50004). TypeScript does not infer `Caller` from `verifyToken`: name it.
    *
    * @example
    * ```ts
@@ -89,9 +96,9 @@ export class RowMaker<Caller> {
     return own;
   }
 
-  /** What `groupCommit` compares by `===`: `1`, `1n` and `'1'` are three. */
+  /** What `groupCommit` compares by `===`. */
   readonly namespaceOf = (context: StorageContext<Caller>): string =>
-    textOfAll(this.#values.get(context)!.slice(0, this.#spaces));
+    JSON.stringify(this.#values.get(context)!.slice(0, this.#spaces));
 
   rowsOf(plants: readonly NewPlant[], contexts: readonly StorageContext<Caller>[]): Rows {
     return plants.map((plant, i) => {
@@ -119,14 +126,8 @@ function ownColumns<Caller>(option: string, given: Columns<Caller, Value> = {}):
   return own;
 }
 
-/** Values as one text, in which those of different types differ. */
-export function textOfAll(values: Row): string {
-  const isJson = (value: Value) => typeof value !== 'bigint' && !(value instanceof Date);
-  return JSON.stringify(values.map((value) => (isJson(value) ? value : [textOf(value)])));
-}
-
 /**
- * Calls the function of a column.
+ * Calls the function of a column. A value of the namespace becomes text, so that it means the same in every database.
  *
  * @throws {RolledBack} `apart` if it throws, or returns what no column can hold: nothing is stored
  */
@@ -135,11 +136,14 @@ function columnValue<Caller>(
   context: StorageContext<Caller>,
   isKey: boolean,
 ): Value {
-  // A unique index takes any number of nulls: two plants of one id.
-  const isAllowed = (value: unknown) => isValue(value) && !(isKey && value === null);
+  // A unique index takes any number of nulls: two plants of one id. Trailing spaces are none to MySQL and in CHAR(n).
+  const isAllowed = (value: unknown) =>
+    isValue(value) && !(isKey && (value === null || (typeof value === 'string' && value.endsWith(' '))));
   const allowed = 'a string without U+0000, a finite number, a bigint, a boolean or a valid Date';
-  const must = `the function of the column ${column} must return ${allowed}${isKey ? '' : ', or null'}`;
-  return ofApp(() => get(context), isAllowed, must);
+  const more = isKey ? ', and no text that ends with a space' : ', or null';
+  const must = `the function of the column ${column} must return ${allowed}${more}`;
+  const value = ofApp(() => get(context), isAllowed, must);
+  return isKey ? textOf(value) : value;
 }
 
 /**
@@ -172,4 +176,31 @@ function isValue(value: unknown): boolean {
 /** A value as text, which is exact on every driver, whatever parsers and serializers the app has set. */
 export function textOf(value: Value): string | null {
   return value instanceof Date ? value.toISOString() : value === null ? null : String(value);
+}
+
+/** The plant in a row. The id is the one that was looked for: drivers round numbers beyond 2^53. */
+export function plantOf(id: bigint, row: Record<string, unknown> | undefined): Whole<NewPlant> | undefined {
+  return row && { id, name: row.name as string, tag: (row.tag as string | null) ?? undefined };
+}
+
+/**
+ * What became of each row, by the keys that INSERT returned and by the rows of the batch that are stored. A row that is
+ * in neither gets an Error, because a trigger may drop rows silently, and `taken` would be untrue. Of rows that the
+ * database takes for one, the first was created.
+ *
+ * @param created the `key` of each row that was inserted, in the words of the database
+ * @param stored the place `n` of each row that is stored, and its `key`
+ */
+export function outcomesOf(
+  rows: Rows,
+  created: readonly Record<string, unknown>[],
+  stored: readonly Record<string, unknown>[] = [],
+): CreateOutcome[] {
+  if (created.length === rows.length) return rows.map(() => 'created');
+  const fresh = new Set(created.map(({ key }) => key));
+  const keys = new Map(stored.map(({ n, key }) => [Number(n), key]));
+  return rows.map((_, i) => {
+    if (keys.has(i)) return fresh.delete(keys.get(i)) ? 'created' : 'taken';
+    return new Error("the plant was neither inserted nor found: check the table's triggers and policies");
+  });
 }

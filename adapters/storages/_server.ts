@@ -1,10 +1,8 @@
 import { type BatchCall, type CreateOutcome, RolledBack, StorageBusy } from '../../src/index.js';
-import { type Column, checkTrailingSpaces, inOrder, Rejection, UnusableTable } from './_columns.js';
 import { Connector, type Pool } from './_connector.js';
 import type { Row, Rows } from './_rows.js';
 import type { SqlOptions, StoredTable } from './_sql.js';
-import type { Table } from './_table.js';
-import { Watch } from './_watch.js';
+import { type Fault, Rejection, type Table, Unusable } from './_table.js';
 
 /**
  * What an error says of the plants that were sent. `transient`: nothing was stored, and sending again may help.
@@ -24,81 +22,81 @@ export class OpenTransaction extends StorageBusy {
   }
 }
 
-/** A column of a table of a server. */
-export interface ServerColumn extends Column {
-  /** In SQL, how a value that travels as text becomes one of its type. */
-  readonly cast: string;
-  readonly isJson?: boolean;
-}
+/** Nobody waits for the call any more: its connection is discarded. */
+export class Unanswered extends Error {}
 
-/** A database server, and a table there. `Sql` has the statements that fit the table's columns. */
-export interface Server<Connection, Sql> {
+/** A database server, and the statements of one table there. */
+export interface Server<Connection> {
   readonly pool: Pool<Connection>;
   /** What an error of a statement means; `isSent` is `false` if no plant was sent before it. */
   meaningOf(error: unknown, isSent: boolean): Meaning;
+  /** What an error says of the table, or that the server refuses the user or the database for good. */
+  faultOf(error: unknown): Fault | undefined;
   /**
-   * Finds the columns of the table; none if there is no table.
+   * Learns what the database shows of the table, and fits the statements to that.
    *
-   * @throws {UnusableTable} if it would change or lose plants
+   * @throws {Unusable} if the table would change or lose plants
    */
-  look(connection: Connection): Promise<readonly ServerColumn[]>;
-  /** @param columns in the order of the table's; none if it shows none */
-  sqlOf(columns: readonly ServerColumn[]): Sql;
-  insert(connection: Connection, sql: Sql, rows: Rows): Promise<CreateOutcome[]>;
-  select(connection: Connection, sql: Sql, key: Row): Promise<Record<string, unknown> | undefined>;
+  look(connection: Connection): Promise<void>;
+  insert(connection: Connection, rows: Rows): Promise<CreateOutcome[]>;
+  find(connection: Connection, key: Row): Promise<Record<string, unknown> | undefined>;
   createTable(connection: Connection): Promise<unknown>;
 }
 
 /** A table of a server. A statement has the same timeout as a create. */
-export class ServerTable<Connection, Sql extends { readonly columns: readonly Column[] }>
-  implements StoredTable
-{
+export class ServerTable<Connection> implements StoredTable {
   readonly #timeoutMs: number;
   readonly #connector: Connector<Connection>;
   /** The calls that hold a connection or wait for one, and what aborts them. */
   readonly #running = new Map<BatchCall, () => void>();
-  /** Listens to the calls that take long. A signal and a listener for each call would cost a sixth of a lone create. */
-  readonly #watch = new Watch(50, () => this.#listen());
-  #known: Sql | undefined;
+  #isWatching = false;
 
   constructor(
     readonly table: Table,
-    readonly server: Server<Connection, Sql>,
-    readonly options: SqlOptions<never>,
+    readonly server: Server<Connection>,
+    options: SqlOptions<never>,
   ) {
     this.#timeoutMs = options.timeoutMs ?? 10_000;
-    this.#connector = new Connector(server.pool, this.#timeoutMs);
+    this.#connector = new Connector(server.pool);
   }
 
   async insert(rows: Rows, call: BatchCall): Promise<CreateOutcome[]> {
     try {
       return await this.#onConnection(call, async (connection) => {
-        const sql = await this.#sqlOn(connection);
+        if (!this.table.isKnown) await this.#look(connection);
         call.sent = true;
-        checkTrailingSpaces(this.table.name, sql.columns, rows);
-        return this.server.insert(connection, sql, rows);
+        this.table.check(rows);
+        return this.server.insert(connection, rows);
       });
     } catch (error) {
-      if (error instanceof UnusableTable || error instanceof Rejection) throw error;
       // One create reports the app's mistake. The others are sent on another connection.
       if (error instanceof OpenTransaction && rows.length > 1) {
         return [error, ...(await this.insert(rows.slice(1), call))];
       }
-      throw classified(error, this.server.meaningOf(error, call.sent), rows.length);
+      throw this.#explained(error, call.sent, rows.length);
     }
   }
 
-  find(key: Row): Promise<Record<string, unknown> | undefined> {
-    return this.#inTime(async (connection) =>
-      this.server.select(connection, await this.#sqlOn(connection), key),
-    );
+  async find(key: Row): Promise<Record<string, unknown> | undefined> {
+    const call = this.#call();
+    try {
+      return await this.#onConnection(call, async (connection) => {
+        if (!this.table.isKnown) await this.#look(connection);
+        call.sent = true;
+        this.table.check([key]);
+        return this.server.find(connection, key);
+      });
+    } catch (error) {
+      throw this.#faulty(error, this.server.meaningOf(error, call.sent)) ?? error;
+    }
   }
 
   async create(): Promise<void> {
     const make = () =>
-      this.#inTime(async (connection) => {
+      this.#onConnection(this.#call(), async (connection) => {
         // Looked for first, because a role that may only SELECT and INSERT may not CREATE, even if it exists.
-        if (await this.#look(connection)) return;
+        await this.#look(connection);
+        if (this.table.isKnown) return;
         await this.server.createTable(connection);
         await this.#look(connection);
       });
@@ -106,24 +104,16 @@ export class ServerTable<Connection, Sql extends { readonly columns: readonly Co
     await make().catch(make);
   }
 
-  async #sqlOn(connection: Connection): Promise<Sql> {
-    return this.#known ?? (await this.#look(connection)) ?? this.server.sqlOf([]);
-  }
-
-  /** Looks at the table: `undefined` if it shows nothing of itself. */
-  async #look(connection: Connection): Promise<Sql | undefined> {
-    const found = await this.server.look(connection).catch((error) => {
+  async #look(connection: Connection): Promise<void> {
+    await this.server.look(connection).catch((error) => {
       // A database that has no such catalogue.
-      if (this.server.meaningOf(error, true) === 'rejected') return [];
-      throw error;
+      if (error instanceof Unusable || this.server.meaningOf(error, true) !== 'rejected') throw error;
     });
-    this.#known = found.length > 0 ? this.server.sqlOf(inOrder(this.table, found)) : undefined;
-    return this.#known;
   }
 
   // Test clocks do not fake this timer, and it keeps no process alive: the connection does.
-  #inTime<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    return this.#onConnection({ sent: true, signal: AbortSignal.timeout(this.#timeoutMs) }, work);
+  #call(): BatchCall {
+    return { sent: false, signal: AbortSignal.timeout(this.#timeoutMs) };
   }
 
   /** Runs `work` until the call is aborted, because a frozen server would hold the connection for ever. */
@@ -133,18 +123,17 @@ export class ServerTable<Connection, Sql extends { readonly columns: readonly Co
     call.sent = false;
     const aborted = new Promise<never>((_resolve, reject) => {
       this.#running.set(call, () =>
-        reject(new Error(`the database did not answer within ${this.#timeoutMs} ms`)),
+        reject(new Unanswered(`the database did not answer within ${this.#timeoutMs} ms`)),
       );
     });
-    this.#watch.set();
+    this.#watch();
     try {
       const connected = await Promise.race([connection, aborted]);
       return await Promise.race([work(connected), aborted]);
     } catch (error) {
       const cause = (error as Error) ?? new Error('the driver failed without an error');
       // The connection has nothing to do with these, nor with a call that was aborted before it was sent.
-      const isKept =
-        cause instanceof UnusableTable || cause instanceof Rejection || cause.name === 'AbortError';
+      const isKept = cause instanceof Unusable || cause instanceof Rejection || cause.name === 'AbortError';
       if (!isKept) failure = cause;
       throw cause;
     } finally {
@@ -153,25 +142,65 @@ export class ServerTable<Connection, Sql extends { readonly columns: readonly Co
     }
   }
 
-  #listen(): void {
-    for (const [{ signal }, onAbort] of this.#running) {
-      if (signal.aborted) onAbort();
-      // Once each, however often it is added.
-      else signal.addEventListener('abort', onAbort);
-    }
-    if (this.#running.size > 0) this.#watch.set();
+  /** Looks for aborted calls now and then. A signal and a listener for each would cost a sixth of a lone create. */
+  #watch(): void {
+    if (this.#isWatching || this.#running.size === 0) return;
+    this.#isWatching = true;
+    // Test runners do not fake this timer, and it keeps no process alive.
+    AbortSignal.timeout(50).addEventListener('abort', () => {
+      this.#isWatching = false;
+      for (const [{ signal }, abort] of this.#running) if (signal.aborted) abort();
+      this.#watch();
+    });
+  }
+
+  #faulty(error: unknown, meaning: Meaning): Unusable | undefined {
+    const fault = this.server.faultOf(error);
+    const isOfLogin = meaning === 'permanent';
+    const isFaulty = fault && (isOfLogin || meaning === 'rejected') && (fault === 'login') === isOfLogin;
+    return isFaulty ? this.table.faulty(fault, error) : undefined;
+  }
+
+  /** The error to throw. `groupCommit` retries what the database rolled back. */
+  #explained(error: unknown, isSent: boolean, count: number): unknown {
+    if (error instanceof StorageBusy || error instanceof Unusable || error instanceof Rejection) return error;
+    const meaning = this.server.meaningOf(error, isSent);
+    const faulty = this.#faulty(error, meaning);
+    if (faulty || meaning === 'unknown') return faulty ?? error;
+    if (meaning === 'rejected') return new Rejection(error);
+    if (meaning === 'permanent')
+      return new StorageBusy('the database refused the connection', { cause: error });
+    // A locked plant alone is no fault of its own: it is retried until it times out.
+    const isApart = meaning === 'expired' || (meaning === 'locked' && count > 1);
+    return new RolledBack(isApart ? 'apart' : 'together', error);
   }
 }
 
-/** The error to throw. `groupCommit` retries what the database rolled back. */
-function classified(error: unknown, meaning: Meaning, count: number): unknown {
-  if (error instanceof StorageBusy) return error;
-  if (meaning === 'rejected') return new Rejection(error);
-  if (meaning === 'transient') return new RolledBack('together', error);
-  if (meaning === 'expired') return new RolledBack('apart', error);
-  // Alone it is no fault of the plant: it is retried until it times out.
-  if (meaning === 'locked') return new RolledBack(count > 1 ? 'apart' : 'together', error);
-  if (meaning === 'permanent')
-    return new StorageBusy('the database refused the connection', { cause: error });
-  return error;
+/** The most statements that a connection keeps prepared, of all storages together. */
+const maxKept = 16;
+
+/** A statement is dropped if its connection has run this many others since. */
+const maxAge = 1_000;
+
+/** When each connection has run each statement last, the latest last. */
+const lately = new WeakMap<object, Map<unknown, number>>();
+let now = 0;
+
+/**
+ * Whether a connection should keep this statement prepared: from its second use on, so that a storage for each of many
+ * tenants fills no server with statements.
+ *
+ * @param drop called with a statement that it should keep no longer
+ */
+export function isKept<Sql>(connection: object, sql: Sql, drop: (sql: Sql) => void): boolean {
+  const used = lately.get(connection) ?? new Map<unknown, number>();
+  lately.set(connection, used);
+  const isKnown = used.delete(sql);
+  used.set(sql, ++now);
+  const [oldest, at] = used.entries().next().value as [Sql, number];
+  if (used.size > maxKept || now - at > maxAge) {
+    used.delete(oldest);
+    drop(oldest);
+  }
+  return isKnown;
 }

@@ -10,9 +10,8 @@ import {
   type PlantStorage,
   RolledBack,
 } from '../../src/index.js';
-import { plantOf, Rejection, UnusableTable } from './_columns.js';
-import { ofApp, type Row, RowMaker, type Rows } from './_rows.js';
-import type { TableOptions } from './_table.js';
+import { ofApp, plantOf, type Row, RowMaker, type Rows } from './_rows.js';
+import { Rejection, type TableOptions, Unusable } from './_table.js';
 
 /** The options of the SQL storages. */
 export interface SqlOptions<Caller = unknown>
@@ -50,7 +49,7 @@ export interface SqlStorage<Caller = unknown> extends PlantStorage<Caller> {
 
 /** A table of a database, by its rows. */
 export interface StoredTable {
-  /** @throws {Rejection | UnusableTable} if nothing was stored */
+  /** @throws {Rejection | Unusable} if nothing was stored */
   insert(rows: Rows, call: BatchCall): MaybePromise<CreateOutcome[]>;
   /** @param key the namespace's values and the id, which begin each row */
   find(key: Row): Promise<Record<string, unknown> | undefined>;
@@ -66,7 +65,7 @@ export function sqlStorage<Caller>(table: StoredTable, options: SqlOptions<Calle
     try {
       return await table.insert(rows.rowsOf(plants, contexts), call);
     } catch (error) {
-      if (error instanceof UnusableTable) return plants.map(() => new RolledBack('apart', error));
+      if (error instanceof Unusable) return plants.map(() => new RolledBack('apart', error));
       if (!(error instanceof Rejection)) throw error;
       return rejected(error.cause, plants, refuse);
     }
@@ -75,7 +74,13 @@ export function sqlStorage<Caller>(table: StoredTable, options: SqlOptions<Calle
   const { create } = groupCommit(createMany, { ...groupOptions, namespace });
   return {
     create: rows.isExtended ? async (plant, context) => create(plant, rows.prepare(context)) : create,
-    find: async (id, context) => plantOf(id, await table.find(rows.keyOf(id, context))),
+    async find(id, context) {
+      const row = await table.find(rows.keyOf(id, context)).catch((error) => {
+        // Nothing is stored under a key that a column would change.
+        if (!(error instanceof Rejection)) throw error;
+      });
+      return plantOf(id, row || undefined);
+    },
     async createTable() {
       if (!rows.isExtended) return table.create();
       throw new Error(

@@ -1,8 +1,10 @@
 import type { NewPlant } from '../../src/index.js';
-import { members, type RowOptions } from './_rows.js';
+import { members, type RowOptions, type Rows, textOf } from './_rows.js';
 
 /** How a database spells names and types. */
 export interface Dialect {
+  /** As `npx plant-store schema` calls it. */
+  readonly engine: string;
   /** The quotation mark of names. */
   readonly mark: string;
   /** What may precede the name of a table, with a dot between. Without it a dot is part of the name. */
@@ -11,6 +13,13 @@ export interface Dialect {
   readonly maxBytes?: number;
   /** The definitions of the columns of a plant. */
   readonly types: Record<keyof NewPlant, string>;
+  /**
+   * The types that hold each value of a member exactly or reject it, and those that keep all texts of a namespace apart.
+   * Others round, pad or convert without an error.
+   */
+  readonly exact: Record<keyof NewPlant | 'namespace', RegExp>;
+  /** What a column of this type changes without an error all the same. */
+  readonly changes?: (type: string) => ((text: string) => boolean) | undefined;
   /** A type of text that can be part of a key. */
   readonly text: string;
   /** What follows the columns in `CREATE TABLE`. */
@@ -26,9 +35,45 @@ export interface TableOptions<Caller> extends RowOptions<Caller> {
   readonly table?: string | undefined;
 }
 
+/** A column of a table, as a look at it has found it. */
+export interface Column {
+  readonly name: string;
+  /** As the database calls it. */
+  readonly type: string;
+  /** The type behind a domain. */
+  readonly base?: string;
+}
+
+/** The database, or a look at its table, rejected the rows: nothing was stored, and the connection is as before. */
+export class Rejection extends Error {
+  /** @param cause the database's error */
+  constructor(override readonly cause: unknown) {
+    super();
+  }
+}
+
+/** An error of every create, which says what to do about it: nothing was stored. */
+export class Unusable extends Error {}
+
+/** What can be wrong with the table or the login, as the database's errors tell it. */
+export type Fault = 'missing' | 'not unique' | 'denied' | 'login';
+
+/** A whole number, as a column of integers spells it: `01`, ` 1` and, in MySQL, `1abc` would be another's `1`. */
+function isInt64(text: string): boolean {
+  return /^(0|-?[1-9]\d{0,18})$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
+}
+
+/** For `Dialect.changes`: VARCHAR(n) loses the trailing spaces beyond its length, CHAR(n) all of them. */
+export function cutsSpaces(type: string): ((text: string) => boolean) | undefined {
+  if (/^(char|character)\b(?! varying)|^bpchar/.test(type)) return (text) => text.endsWith(' ');
+  const [, length] = /^(?:varchar|character varying)\((\d+)\)/.exec(type) ?? [];
+  return length ? (text) => text.endsWith(' ') && [...text].length > Number(length) : undefined;
+}
+
 /** The names of a table and its columns, in the SQL of one database. */
 export class Table {
-  /** Quoted. */
+  /** As it was given, and quoted. */
+  readonly given: string;
   readonly name: string;
   /** The columns in their order: the namespace, those of a plant, further ones of the app. */
   readonly names: readonly string[];
@@ -36,6 +81,9 @@ export class Table {
   readonly columns: readonly string[];
   /** What is unique: the columns of the namespace and the id, as in `columns`. */
   readonly key: readonly string[];
+  /** Whether a look has found it. */
+  isKnown = false;
+  #checks: readonly { i: number; column: Column; changes: (text: string) => boolean }[] = [];
 
   /** What `find` selects. Not the id, which drivers round, and at which node:sqlite throws. */
   readonly found = members
@@ -49,10 +97,10 @@ export class Table {
     { table = 'plants', namespace, columns }: TableOptions<never>,
   ) {
     const spaces = Object.keys(namespace ?? {});
+    this.given = table;
     this.name = quote('table', table, dialect, dialect.container);
     this.names = [...spaces, ...members, ...Object.keys(columns ?? {})];
-    const isOwn = (name: string) => !Object.hasOwn(dialect.types, name);
-    this.columns = this.names.map((name) => (isOwn(name) ? quote('a column', name, dialect) : name));
+    this.columns = this.names.map((name) => (this.#isOwn(name) ? quote('a column', name, dialect) : name));
     this.key = this.columns.slice(0, spaces.length + 1);
     const lower = this.names.map((name) => name.toLowerCase());
     const repeated = this.names.find((_, i) => lower.indexOf(lower[i]!) < i);
@@ -64,12 +112,87 @@ export class Table {
     const { types, text, ending = '' } = this.dialect;
     const isShort = this.key.length === 1;
     const definitions = this.names.map((name, i) => {
-      const type = Object.hasOwn(types, name) ? types[name as keyof NewPlant] : text;
+      const type = this.#isOwn(name) ? text : types[name as keyof NewPlant];
       if (isShort || i >= this.key.length) return `${this.columns[i]} ${type}`;
       return `${this.columns[i]} ${type.replace(' PRIMARY KEY', '')} NOT NULL`;
     });
     if (!isShort) definitions.push(`PRIMARY KEY (${this.key.join(', ')})`);
     return `CREATE TABLE IF NOT EXISTS ${this.name} (${definitions.join(', ')})${ending}`;
+  }
+
+  /**
+   * Takes what a look has found; none if there is no table. Returns the columns in the order of the table's.
+   *
+   * @throws {Unusable} if one is missing, or would change the values that it is given
+   */
+  learn<Found extends Column>(found: readonly Found[]): Found[] {
+    this.isKnown = false;
+    const columns = found.length > 0 ? this.names.map((name, i) => this.#exact(name, i, found)) : [];
+    this.#checks = columns.flatMap((column, i) => {
+      const { type, base = type } = column;
+      const isNumber = i < this.key.length - 1 && /int|decimal|numeric/i.test(base);
+      const changes = isNumber ? (text: string) => !isInt64(text) : this.dialect.changes?.(base);
+      return changes ? [{ i, column, changes }] : [];
+    });
+    this.isKnown = found.length > 0;
+    return columns;
+  }
+
+  #exact<Found extends Column>(name: string, i: number, found: readonly Found[]): Found {
+    const { exact, types, text } = this.dialect;
+    const column = found.find((other) => other.name.toLowerCase() === name.toLowerCase());
+    if (!column) throw this.unusable(`it has no column ${name}`);
+    const kind = this.#isOwn(name) ? 'namespace' : (name as keyof NewPlant);
+    const isFree = kind === 'namespace' && i >= this.key.length;
+    if (isFree || exact[kind].test(column.base ?? column.type)) return column;
+    const [better] = (kind === 'namespace' ? text : types[kind]).split(' ', 1);
+    const why = `its column ${name} is ${column.type}, which does not hold every ${name} exactly: use ${better}`;
+    throw this.unusable(why);
+  }
+
+  /** @throws {Rejection} if a column would change a value without an error */
+  check(rows: Rows): void {
+    for (const { i, column, changes } of this.#checks) {
+      if (!rows.some(({ [i]: value }) => value != null && changes(textOf(value)!))) continue;
+      throw new Rejection(new Error(`the column ${column.name}, ${column.type}, would change the value`));
+    }
+  }
+
+  unusable(why: string, cause?: unknown): Unusable {
+    return new Unusable(`plant-store cannot use the table ${this.name}: ${why}`, { cause });
+  }
+
+  /** The error of every create after an error of the database, with the remedy. */
+  faulty(fault: Fault, error?: unknown): Unusable | undefined {
+    const { isKnown, names, name, given, dialect } = this;
+    const { message } = Object(error) as Error;
+    const key = this.key.join(', ');
+    if (fault === 'login') {
+      const remedy = 'Check user, password and database in the settings of the pool';
+      return new Unusable(`plant-store cannot connect to the database: ${message}. ${remedy}`, {
+        cause: error,
+      });
+    }
+    this.isKnown = false;
+    if (fault === 'denied')
+      return this.unusable(`${message}. Run: GRANT SELECT, INSERT ON ${name} TO …`, error);
+    if (fault === 'not unique') {
+      const remedy = `CREATE UNIQUE INDEX plants_key ON ${name} (${key})`;
+      return this.unusable(`it needs a unique index of exactly (${key}). Run: ${remedy}`, error);
+    }
+    // A trigger may miss another table. If it is this one that is gone, the next look shows that.
+    if (isKnown) return undefined;
+    const option = given === 'plants' ? '' : ` --table '${given}'`;
+    const remedy = `Call storage.createTable(), or run: npx plant-store schema ${dialect.engine}${option}`;
+    const isPlain = names.length === members.length;
+    return this.unusable(
+      `it does not exist. ${isPlain ? remedy : 'Create it from what schemaOf returns'}`,
+      error,
+    );
+  }
+
+  #isOwn(name: string): boolean {
+    return !Object.hasOwn(this.dialect.types, name);
   }
 }
 

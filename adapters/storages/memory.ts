@@ -1,5 +1,5 @@
 import type { NewPlant, PlantStorage, StorageContext } from '../../src/index.js';
-import { RowMaker, type RowOptions, textOfAll } from './_rows.js';
+import { RowMaker, type RowOptions } from './_rows.js';
 
 /** The options of `memoryStorage`. */
 export type MemoryOptions<Caller = unknown> = Pick<RowOptions<Caller>, 'namespace'>;
@@ -22,7 +22,7 @@ export function memoryStorage<Caller = unknown>(
 ): PlantStorage<Caller> {
   const rows = new RowMaker<Caller>({ namespace });
   const keyOf = (id: bigint, context: StorageContext<Caller>) =>
-    rows.isExtended ? textOfAll(rows.keyOf(id, context)) : id;
+    rows.isExtended ? JSON.stringify([...rows.keyOf(id, context).slice(0, -1), [String(id)]]) : id;
   return {
     async create(plant, context) {
       const key = keyOf(plant.id, rows.isExtended ? rows.prepare(context) : context);

@@ -1,5 +1,4 @@
-import type { MysqlConnection, MysqlPool, MysqlStatement } from './_mysql-pool.js';
-import { dialect, mysqlServer } from './_mysql-server.js';
+import { dialect, type MysqlConnection, type MysqlPool, type MysqlStatement, mysqlServer } from './_mysql.js';
 import type { ColumnValue } from './_rows.js';
 import { ServerTable } from './_server.js';
 import { type SqlOptions, type SqlStorage, sqlStorage } from './_sql.js';
@@ -54,5 +53,5 @@ export function mysqlStorage<Caller = unknown>(
     throw new TypeError('mysqlStorage needs a mysql2/promise pool: pass pool.promise()');
   }
   const table = new Table(dialect, options);
-  return sqlStorage(new ServerTable(table, mysqlServer(pool, table, options.table), options), options);
+  return sqlStorage(new ServerTable(table, mysqlServer(pool, table), options), options);
 }

@@ -1,5 +1,5 @@
+import { dialect, postgresServer } from './_postgres.js';
 import type { PostgresPool } from './_postgres-pool.js';
-import { dialect, postgresServer } from './_postgres-server.js';
 import type { ColumnValue } from './_rows.js';
 import { ServerTable } from './_server.js';
 import { type SqlOptions, type SqlStorage, sqlStorage } from './_sql.js';

@@ -1,9 +1,7 @@
 import { type CreateOutcome, groupCommit, RolledBack, StorageBusy } from '../../src/index.js';
-import { inOrder, outcomesOf, Rejection, UnusableTable } from './_columns.js';
-import type { ColumnValue, Row, Rows } from './_rows.js';
+import { type ColumnValue, outcomesOf, type Row, type Rows, textOf, type Value } from './_rows.js';
 import { type SqlOptions, type SqlStorage, type StoredTable, sqlStorage } from './_sql.js';
-import { columnOf, dialect, jsonOf, sqlOf, textsOf } from './_sqlite-table.js';
-import { schemaOfIn, Table } from './_table.js';
+import { type Column, type Dialect, type Fault, Rejection, schemaOfIn, Table, Unusable } from './_table.js';
 
 export type { ColumnValue };
 
@@ -13,6 +11,18 @@ export interface SqliteDatabase {
   // biome-ignore lint/suspicious/noExplicitAny: the drivers' own types ask for this or that; a string is sent
   prepare(sql: string): { all(...values: any[]): unknown[] };
 }
+
+// By the affinity of a type, in SQLite's own order: REAL rounds ids, and what is no text changes names such as `007`.
+const texts = /^(?!.*INT)(.*(CHAR|CLOB|TEXT|BLOB)|$)/i;
+const ids = /INT|CHAR|CLOB|TEXT|BLOB|^(?!.*(REAL|FLOA|DOUB))/i;
+const keys = /INT|CHAR|CLOB|TEXT|BLOB|^$/i;
+const dialect: Dialect = {
+  engine: 'sqlite',
+  mark: '"',
+  types: { id: 'INTEGER PRIMARY KEY', name: 'TEXT NOT NULL', tag: 'TEXT' },
+  exact: { id: ids, name: texts, tag: texts, namespace: keys },
+  text: 'TEXT',
+};
 
 /** The options of `sqliteStorage`. */
 export type SqliteOptions<Caller = unknown> = SqlOptions<Caller>;
@@ -66,7 +76,10 @@ export function sqliteStorage<Caller = unknown>(
   return sqlStorage(new SqliteTable(database, new Table(dialect, options), options), options);
 }
 
-type Statement = ReturnType<SqliteDatabase['prepare']>;
+type Statement = ReturnType<SqliteDatabase['prepare']> & {
+  /** Of node:sqlite, whose connection may have another default. */
+  setReturnArrays?(isEnabled: boolean): void;
+};
 
 /** A table of a database that may have other connections, in this process and in others. */
 class SqliteTable implements StoredTable {
@@ -74,7 +87,6 @@ class SqliteTable implements StoredTable {
   readonly #prepared = new Map<string, Statement>();
 
   readonly #sql: ReturnType<typeof sqlOf>;
-  #isUsable = false;
 
   constructor(
     readonly database: SqliteDatabase,
@@ -91,20 +103,30 @@ class SqliteTable implements StoredTable {
       this.database.exec('BEGIN IMMEDIATE');
       step = 'insert';
       this.#look();
+      this.table.check(rows);
       const outcomes = this.#insert(rows);
       step = 'commit';
       this.database.exec('COMMIT');
       return outcomes;
     } catch (error) {
-      if (step !== 'begin') this.#rollBack();
-      if (isBusy(error)) throw new RolledBack('together', error);
-      if (step === 'insert') throw error instanceof UnusableTable ? error : new Rejection(error);
-      // After a failed COMMIT the plants may or may not be stored.
-      if (step === 'commit' || !/within a transaction/.test(String(error))) throw error;
-      const why =
-        'the SQLite connection already has an open transaction: give plant-store its own connection';
+      const isRolledBack = step !== 'begin' && this.#rollBack();
+      // A deferred constraint fails at COMMIT. After other errors there, the plants may or may not be stored.
+      const isDefinite = step === 'insert' || (isRolledBack && isResult(error, /^SQLITE_CONSTRAINT/, 19));
+      if (step !== 'begin' || !/within a transaction/.test(String(error)))
+        throw this.#explained(error, isDefinite);
+      const why = 'the connection already has an open transaction: give plant-store its own connection';
       throw new StorageBusy(why, { cause: error });
     }
+  }
+
+  #explained(error: unknown, isDefinite = false): unknown {
+    // Another connection holds the lock, of the file or of a table in a shared cache.
+    if (isResult(error, /^SQLITE_(BUSY|LOCKED)/, 5, 6)) return new RolledBack('together', error);
+    if (error instanceof Unusable || error instanceof Rejection) return error;
+    const [, missing, notUnique] = /(no such table)|(ON CONFLICT clause)/.exec(String(error)) ?? [];
+    const fault = missing ? 'missing' : notUnique && 'not unique';
+    const unusable = fault && this.table.faulty(fault as Fault, error);
+    return unusable || (isDefinite ? new Rejection(error) : error);
   }
 
   /** By the driver's count if all rows are new. RETURNING, which costs a quarter of a batch, says which ones are. */
@@ -124,7 +146,10 @@ class SqliteTable implements StoredTable {
   }
 
   find(key: Row): Promise<Record<string, unknown> | undefined> {
-    return this.#whenFree(() => this.#all(this.#sql.find, [key])[0]);
+    return this.#whenFree(() => {
+      this.table.check([key]);
+      return this.#all(this.#sql.find, [key])[0];
+    });
   }
 
   create(): Promise<void> {
@@ -140,7 +165,7 @@ class SqliteTable implements StoredTable {
         result = work();
         return ['created'];
       } catch (error) {
-        throw isBusy(error) ? new RolledBack('together', error) : error;
+        throw this.#explained(error);
       }
     };
     // groupCommit is what retries; the plant is never stored.
@@ -149,13 +174,11 @@ class SqliteTable implements StoredTable {
     return result;
   }
 
-  /** @throws {UnusableTable} if a column is missing, or would change the values that it is given */
+  /** @throws {Unusable} if a column is missing, or would change the values that it is given */
   #look(): void {
-    if (this.#isUsable) return;
-    const info = this.database.prepare('SELECT name, type FROM pragma_table_info(?)');
-    const found = info.all(this.options.table ?? 'plants') as { name: string; type: string }[];
-    if (found.length > 0) inOrder(this.table, found.map(columnOf));
-    this.#isUsable = found.length > 0;
+    if (this.table.isKnown) return;
+    const info = this.#prepare('SELECT name, type FROM pragma_table_info(?)');
+    this.table.learn(info.all(this.table.given) as Column[]);
   }
 
   #all(sql: string, rows: Rows): Record<string, unknown>[] {
@@ -163,26 +186,76 @@ class SqliteTable implements StoredTable {
   }
 
   #call<T>(sql: string, call: (statement: Statement) => T): T {
-    const statement = this.#prepared.get(sql) ?? this.database.prepare(sql);
+    const statement = this.#prepared.get(sql) ?? this.#prepare(sql);
     this.#prepared.delete(sql);
     const result = call(statement);
     this.#prepared.set(sql, statement);
     return result;
   }
 
-  #rollBack(): void {
+  #prepare(sql: string): Statement {
+    const statement: Statement = this.database.prepare(sql);
+    statement.setReturnArrays?.(false);
+    return statement;
+  }
+
+  #rollBack(): boolean {
     try {
       this.database.exec('ROLLBACK');
+      return true;
     } catch {
       // SQLite has rolled back by itself, as it does when the disk is full.
+      return false;
     }
   }
 }
 
-/** Whether another connection holds the lock (SQLITE_BUSY, as each driver reports it). */
-function isBusy(error: unknown): boolean {
-  const { code, errcode } = error as { code?: unknown; errcode?: unknown };
-  return /^SQLITE_BUSY/.test(String(code)) || (Number(errcode) & 0xff) === 5;
+/** One statement and one JSON text per batch, because a call into SQLite costs more than an insert. */
+function sqlOf({ name, columns, key, found }: Table) {
+  // A value with the affinity of the cast would be compared by that, and use no index of a column of text: `+` ends it.
+  const values = columns.map((_, i) => {
+    const value = `json_extract(new.value, '$[${i}]')`;
+    return i === key.length - 1 ? `+CAST(${value} AS INTEGER)` : value;
+  });
+  const keyOf = (row: string) =>
+    key.length > 1
+      ? key.map((column) => `quote(${row}${column})`).join(` || ',' || `)
+      : `CAST(${row}${key} AS TEXT)`;
+  const same = key.map((column, i) => `plant.${column} = ${values[i]}`).join(' AND ');
+  const rows = `json_each(?) AS new JOIN ${name} AS plant ON ${same}`;
+  const into = `INSERT INTO ${name} (${columns.join(', ')})`;
+  const onConflict = `ON CONFLICT (${key.join(', ')}) DO NOTHING`;
+  const insert = `${into} SELECT ${values.join(', ')} FROM json_each(?) AS new WHERE true ${onConflict}`;
+  const bound = columns.map((_, i) => (i === key.length - 1 ? 'CAST(? AS INTEGER)' : '?'));
+  return {
+    insert,
+    insertOne: `${into} VALUES (${bound.join(', ')}) ${onConflict}`,
+    insertReturning: `${insert} RETURNING ${keyOf('')} AS key`,
+    stored: `SELECT new.key AS n, ${keyOf('plant.')} AS key FROM ${rows}`,
+    find: `SELECT ${found} FROM ${rows}`,
+  };
+}
+
+/** A lone row as texts, for `insertOne`, which is faster than JSON. Other values are bound differently by each driver. */
+function textsOf([row, ...others]: Rows, { key }: Table): (string | null)[] | undefined {
+  const isText = (value: Value, i: number) => typeof (value ?? '') === 'string' || i === key.length - 1;
+  return others.length === 0 && row!.every(isText) ? row!.map(textOf) : undefined;
+}
+
+function jsonOf(rows: Rows): string {
+  return JSON.stringify(rows.map((row) => row.map(sent)));
+}
+
+/** A number where it is exact, because a column without a type does not make one of a text. */
+function sent(value: Value): Value {
+  if (typeof value !== 'bigint') return value;
+  return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+}
+
+/** Whether an error has one of these results of SQLite, as each driver reports it, whatever extends it. */
+function isResult(error: unknown, name: RegExp, ...results: readonly number[]): boolean {
+  const { code, errcode } = Object(error) as { code?: unknown; errcode?: unknown };
+  return name.test(String(code)) || results.includes(Number(errcode) & 0xff);
 }
 
 /**

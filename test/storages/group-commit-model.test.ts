@@ -5,6 +5,7 @@ import { it } from 'vitest';
 import { Queue } from '../../src/group-commit/queue.js';
 import { SimulatedClock } from '../support/clock.js';
 import { seed } from '../support/random.js';
+import { current, type SimulatedRequest, withRequests } from '../support/requests.js';
 import { type Random, runSchedules } from '../support/schedules.js';
 
 const requestOf = (token: string) => ({
@@ -22,7 +23,7 @@ const locked = new Error('lock timeout');
 const gone = new DOMException('gone', 'AbortError');
 
 /** A create, and what became of it. */
-interface Told {
+interface Told extends SimulatedRequest {
   readonly plant: NewPlant;
   readonly key: string;
   readonly at: number;
@@ -40,8 +41,11 @@ class Database {
   readonly open = new Set<BatchCall>();
   readonly violations: string[] = [];
   mood: 'well' | 'refuses' | 'hangs' | 'moody' = 'well';
-  /** Creates in calls that are not settled, aborted or not. */
-  inCalls = 0;
+  /** The creates of each call that is not settled, aborted or not, and the request that sent it. */
+  readonly #calls = new Map<
+    BatchCall,
+    { readonly count: number; readonly at: number; readonly leader: SimulatedRequest }
+  >();
   #hanging: (() => void)[] = [];
   #isHealed = false;
 
@@ -50,6 +54,13 @@ class Database {
     readonly clock: SimulatedClock,
     readonly maxBatch: number,
   ) {}
+
+  /** Creates in calls that can still settle. A call that was aborted is forgotten a timeout later. */
+  inCalls(timeoutMs: number): number {
+    const since = this.clock.now() - timeoutMs;
+    const calls = [...this.#calls.values()].filter(({ at, leader }) => at > since && !leader.hasEnded);
+    return calls.reduce((sum, { count }) => sum + count, 0);
+  }
 
   /** Available from now on; hung statements continue now, or never. */
   heal(forGood = false): void {
@@ -63,20 +74,19 @@ class Database {
     contexts: readonly Context[],
     call: BatchCall,
   ): readonly CreateOutcome[] | Promise<readonly CreateOutcome[]> => {
-    this.#check(plants, contexts);
+    const leader = this.#check(plants, contexts);
     for (const other of this.open) if (other.signal.aborted) this.open.delete(other);
     if (this.open.size > 0) this.violations.push('two calls in flight at a time');
     if (this.mood === 'well' && this.random() < 0.3 && !this.#isLocked(plants)) {
       return this.#spoil(plants, contexts, this.#insert(plants, contexts));
     }
     this.open.add(call);
-    this.inCalls += plants.length;
-    const { length } = plants;
+    this.#calls.set(call, { count: plants.length, at: this.clock.now(), leader });
     return this.#answer(plants, contexts, call)
       .then((outcomes) => this.#spoil(plants, contexts, outcomes))
       .finally(() => {
         this.open.delete(call);
-        this.inCalls -= length;
+        this.#calls.delete(call);
       });
   };
 
@@ -143,7 +153,10 @@ class Database {
   }
 
   #insert(plants: readonly NewPlant[], contexts: readonly Context[]): readonly CreateOutcome[] {
-    if (plants.some(({ name }) => name.startsWith('bad'))) throw new RolledBack('apart', fault);
+    if (plants.some(({ name }) => name.startsWith('bad'))) {
+      for (const { name } of plants) this.sent.delete(name);
+      throw new RolledBack('apart', fault);
+    }
     return plants.map(({ id, name }, i) => {
       this.sent.add(name);
       const key = `${contexts[i]!.caller} ${id}`;
@@ -153,12 +166,17 @@ class Database {
     });
   }
 
-  #check(plants: readonly NewPlant[], contexts: readonly Context[]): void {
+  /** Returns the create that sends the batch. */
+  #check(plants: readonly NewPlant[], contexts: readonly Context[]): Told {
     const keys = plants.map(({ id }, i) => `${contexts[i]!.caller} ${id}`);
     if (new Set(keys).size < keys.length) this.violations.push(`an id twice in ${keys}`);
     if (plants.some(({ id }, i) => i > 0 && id < plants[i - 1]!.id)) this.violations.push(`unsorted ${keys}`);
     if (plants.length === 0 || plants.length > this.maxBatch)
       this.violations.push(`a batch of ${plants.length}`);
+    for (const { name } of plants) if (this.sent.has(name)) this.violations.push(`${name} is sent twice`);
+    const leader = current.getStore() as Told;
+    if (!keys.includes(leader.key)) this.violations.push(`${keys} in the context of ${leader.key}`);
+    return leader;
   }
 }
 
@@ -169,8 +187,11 @@ class Schedule {
   readonly options: { maxBatch: number; maxQueued: number; maxQueuedText: number; timeoutMs: number };
   readonly database: Database;
   readonly queue: Queue<string>;
+  /** Whether some requests end before their creates are settled, as on Workers. */
+  #doEnd: boolean;
 
   constructor(readonly random: Random) {
+    this.#doEnd = random() < 0.4;
     this.options = {
       maxBatch: this.#below(8) + 1,
       maxQueued: this.#below(20) + 4,
@@ -196,6 +217,7 @@ class Schedule {
     await this.#recovers();
     // Until calls that were slow before the database was well have ended.
     await this.clock.advance(2 * this.options.timeoutMs + 2_000);
+    this.#isFollowed();
     await this.#isFair();
     await this.#hasRoom();
     return [...this.database.violations, ...this.told.flatMap((told) => this.#lies(told))];
@@ -215,14 +237,19 @@ class Schedule {
     const caller = this.random() < 0.5 ? 'garden' : 'park';
     const first = kind === 'bad plant' ? 'bad' : kind === 'locked plant' ? 'locked' : 'plant';
     const plant = { id, name: `${first} ${this.told.length}` };
-    const told: Told = { plant, key: `${caller} ${id}`, at: this.clock.now(), kind };
+    const told: Told = { plant, key: `${caller} ${id}`, at: this.clock.now(), kind, hasEnded: false };
     this.told.push(told);
+    const end = () => {
+      told.hasEnded = true;
+    };
+    if (this.#doEnd && this.random() < 0.3) this.clock.setTimer(end, 50 * this.random());
     const settle = (outcome: unknown) => {
       if (told.answer) this.database.violations.push(`two answers to ${plant.name}`);
       told.answer = { outcome, at: this.clock.now(), storedBy: this.database.stored.get(told.key) };
     };
     const given = kind === 'no plant' ? ({ id } as NewPlant) : plant;
-    this.queue.create(given, this.#context(caller, kind, token)).then(settle, settle);
+    const context = this.#context(caller, kind, token);
+    current.run(told, () => this.queue.create(given, context)).then(settle, settle);
     return told;
   }
 
@@ -254,13 +281,14 @@ class Schedule {
 
   /** Counts the creates that are pending, and those that calls of `createMany` hold, aborted or not. */
   #checkBounds(): void {
-    const unanswered = this.told.filter(({ answer }) => !answer);
+    const unanswered = this.told.filter(({ answer, hasEnded }) => !answer && !hasEnded);
     const text = unanswered.reduce((sum, { plant }) => sum + plant.name.length, 0);
-    const { maxQueued, maxQueuedText } = this.options;
-    const held = Math.max(unanswered.length, this.database.inCalls);
+    const { maxQueued, maxQueuedText, timeoutMs } = this.options;
+    const inCalls = this.database.inCalls(timeoutMs);
+    const held = Math.max(unanswered.length, inCalls);
     if (held > maxQueued)
       this.database.violations.push(
-        `${unanswered.length} unanswered and ${this.database.inCalls} in calls are more than ${maxQueued}`,
+        `${unanswered.length} unanswered and ${inCalls} in calls are more than ${maxQueued}`,
       );
     if (text > maxQueuedText) this.database.violations.push(`${text} characters are held`);
   }
@@ -268,15 +296,26 @@ class Schedule {
   /** Once the database is well, creates succeed again. */
   async #recovers(): Promise<void> {
     this.database.heal(true);
+    const limit = 1_000 + this.options.timeoutMs + (this.#doEnd ? 3_000 : 0);
+    this.#doEnd = false;
     const since = this.clock.now();
     for (let id = 1_000n; ; id++) {
       const told = this.#create('good', id);
       await this.clock.advance(50);
       if (told.answer?.outcome === 'created') return;
-      if (this.clock.now() - since > 1_000 + this.options.timeoutMs) {
+      if (this.clock.now() - since > limit) {
         this.database.violations.push(`not alive again ${this.clock.now() - since} ms after the database`);
         return;
       }
+    }
+  }
+
+  /** If one request ends while its create waits, the others settle, although no more creates enter. */
+  #isFollowed(): void {
+    const waiting = this.told.filter(({ answer }) => !answer);
+    if (waiting.filter(({ hasEnded }) => hasEnded).length > 1) return;
+    for (const { plant, hasEnded } of waiting) {
+      if (!hasEnded) this.database.violations.push(`${plant.name} waits until another create enters`);
     }
   }
 
@@ -284,6 +323,8 @@ class Schedule {
   async #isFair(): Promise<void> {
     const limit = 6 * 60;
     const { maxBatch, timeoutMs } = this.options;
+    // Requests that have ended leave creates whose turns come and pass.
+    if (this.told.some(({ hasEnded }) => hasEnded)) return;
     if (maxBatch === 1 || timeoutMs < limit || this.random() < 0.85) return;
     for (let i = 1; i < this.options.maxQueued; i++)
       this.#create('bad plant', 3_000n + BigInt(i), 'rejected');
@@ -298,6 +339,11 @@ class Schedule {
 
   /** Once all creates are settled, the queue accepts as many as at the start. */
   async #hasRoom(): Promise<void> {
+    // Creates that enter settle those whose timers ended with their requests.
+    for (const id of [4_000n, 4_001n]) {
+      this.#create('good', id);
+      await this.clock.advance(2_000 + this.options.timeoutMs);
+    }
     const creates = Array.from({ length: this.options.maxQueued }, (_, i) =>
       this.#create('good', 2_000n + BigInt(i)),
     );
@@ -312,20 +358,23 @@ class Schedule {
   }
 
   /** What is untrue of an outcome, or came after the timeout. */
-  #lies({ plant, key, at, kind, answer }: Told): string[] {
+  #lies({ plant, key, at, kind, answer, hasEnded }: Told): string[] {
     const who = `${plant.name} (${key}, ${kind})`;
-    if (!answer) return [`${who} has no answer`];
+    if (!answer) return hasEnded ? [] : [`${who} has no answer`];
     const { outcome } = answer;
     const lies: string[] = [];
     const expectTrue = (truth: boolean, lie: string) => truth || lies.push(`${who} ${lie}: ${outcome}`);
     const isStored = this.database.stored.get(key) === plant.name;
-    expectTrue(answer.at - at <= this.options.timeoutMs, `waited for ${answer.at - at} ms`);
+    // The timer of a request that has ended does not fire: then the next create that enters looks at the clock.
+    const isTimed = !this.told.some((other) => other.hasEnded);
+    expectTrue(!isTimed || answer.at - at <= this.options.timeoutMs, `waited for ${answer.at - at} ms`);
     if (outcome === 'created') expectTrue(isStored, 'is not stored');
     else if (outcome === 'taken')
       expectTrue(answer.storedBy !== undefined && answer.storedBy !== plant.name, 'is not taken');
     else {
       const { name, message } = outcome as Error;
-      const mayBeStored = outcome === lost || /did not answer within|one outcome per plant/.test(message);
+      const mayBeStored =
+        outcome === lost || /did not answer within|one outcome per plant|has ended before/.test(message);
       if (mayBeStored) expectTrue(this.database.sent.has(plant.name) || !isStored, 'was not sent');
       else expectTrue(!isStored, 'is stored');
       const known = mayBeStored || name === 'StorageBusy' || (outcome as { cause?: unknown }).cause === fault;
@@ -337,6 +386,6 @@ class Schedule {
   }
 }
 
-it(`a create settles truly and before its timeout, whatever happens (SEED=${seed})`, async () => {
-  await runSchedules(3_000, (random) => new Schedule(random).run());
+it(`a create settles truly, before its timeout, in its own context, whatever happens (SEED=${seed})`, async () => {
+  await runSchedules(3_000, (random) => withRequests(() => new Schedule(random).run()));
 }, 600_000);

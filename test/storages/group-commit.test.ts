@@ -15,6 +15,9 @@ import {
 } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Queue } from '../../src/group-commit/queue.js';
+import { SimulatedClock } from '../support/clock.js';
+import { waitFor } from '../support/wait-for.js';
 
 const request = { method: 'POST', url: '/plants', headers: {} };
 const context: StorageContext<string> = { request, caller: 'anyone', signal: new AbortController().signal };
@@ -110,12 +113,12 @@ describe('a batch', () => {
       for (let i = 0; i < 100; i++) await null;
       create(plant(2), context);
       expect(calls).toEqual([]);
-      await vi.waitFor(() => expect(calls.map((call) => call.ids)).toEqual([[1, 2]]));
-      await vi.waitFor(() => expect(active('MessagePort')).toBe(ports));
+      await waitFor(() => expect(calls.map((call) => call.ids)).toEqual([[1, 2]]));
+      await waitFor(() => expect(active('MessagePort')).toBe(ports));
     },
   );
 
-  it('closes each channel that it opens where ports cannot be unreferenced, as in browsers', async () => {
+  it('closes each channel that it opens where ports are others than on Node, as in browsers and on Deno', async () => {
     const { calls, createMany } = byHand();
     const { MessageChannel } = globalThis;
     const closes: (() => void)[] = [];
@@ -123,7 +126,7 @@ describe('a batch', () => {
       const { port1, port2 } = new MessageChannel();
       const close = vi.fn(port1.close.bind(port1));
       closes.push(close);
-      return { port1: Object.assign(port1, { unref: undefined, close }), port2 };
+      return { port1: Object.assign(port1, { on: undefined, close }), port2 };
     });
     onTestFinished(() => void vi.unstubAllGlobals());
     vi.resetModules();
@@ -140,12 +143,20 @@ describe('a batch', () => {
 
   it('leaves no timer when it settles', async () => {
     const { calls, createMany } = byHand();
-    const timers = active('Timeout');
-    groupCommit(createMany).create(plant(1), context);
-    await turn();
-    expect(active('Timeout')).toBe(timers + 1);
-    await calls[0]?.answer('created');
-    expect(active('Timeout')).toBe(timers);
+    const set = vi.spyOn(globalThis, 'setTimeout');
+    const clear = vi.spyOn(globalThis, 'clearTimeout');
+    onTestFinished(() => void vi.restoreAllMocks());
+    vi.resetModules();
+    const { create } = (await import('../../src/group-commit/group-commit.js')).groupCommit(createMany);
+    set.mockClear();
+    for (const id of [1, 2]) create(plant(id), context);
+    while (calls.length === 0) await turn();
+    const timers = set.mock.results.map(({ value }) => value);
+    expect(timers).toHaveLength(2);
+    expect(clear).not.toHaveBeenCalledWith(timers[0]);
+    await calls[0]?.answer('created', 'created');
+    for (const timer of timers) expect(clear).toHaveBeenCalledWith(timer);
+    expect(set).toHaveBeenCalledTimes(2);
   });
 
   it('holds the creates that arrive while another batch is in flight, and waits for that batch', async () => {
@@ -287,15 +298,27 @@ describe('a second create of an id', () => {
   });
 });
 
+/** How two creates of one plant settle that share a batch, until they time out. */
+async function createTwice(createMany: CreateMany<unknown>) {
+  const clock = new SimulatedClock();
+  const queue = new Queue(createMany, { timeoutMs: 1_000 }, clock);
+  const creating = [queue.create(plant(1), context), queue.create(plant(1), context)];
+  const settling = Promise.allSettled(creating);
+  await clock.advance(1_000);
+  return settling;
+}
+
 describe('a duplicate of a create whose outcome is unknown', () => {
   it('returns 50001 as the first does, if both time out', async () => {
     const { calls, createMany } = byHand();
-    const storage = groupCommit<true>(createMany as CreateMany<unknown>, { timeoutMs: 20 });
+    const clock = new SimulatedClock();
+    const storage = new Queue<true>(createMany as CreateMany<unknown>, { timeoutMs: 1_000 }, clock);
     const handle = createPlantStore(storage, acceptTokens('secret'), { onError() {} });
     const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
     const responding = [1, 2].map(() =>
       handle({ ...request, headers, body: '{"id":1,"name":"Rosa canina"}' }),
     );
+    await clock.advance(1_000);
     const errors = (await Promise.all(responding)).map(({ body }) => JSON.parse(body).error);
     expect(calls.map((call) => call.ids)).toEqual([[1]]);
     expect(errors).toEqual([50001, 50001]);
@@ -307,12 +330,10 @@ describe('a duplicate of a create whose outcome is unknown', () => {
   ])('rejects with its error %s, if it is not sent itself', async (_, fail) => {
     const lost = new Error('connection lost');
     let calls = 0;
-    const { create } = groupCommit(
-      () => (++calls === 1 ? fail(lost) : Promise.reject(new RolledBack('together', new Error('refused')))),
-      { timeoutMs: 30 },
+    const outcomes = await createTwice(() =>
+      ++calls === 1 ? fail(lost) : Promise.reject(new RolledBack('together', new Error('refused'))),
     );
-    const creating = [create(plant(1), context), create(plant(1), context)];
-    expect(await Promise.allSettled(creating)).toEqual(Array(2).fill({ status: 'rejected', reason: lost }));
+    expect(outcomes).toEqual(Array(2).fill({ status: 'rejected', reason: lost }));
     expect(calls).toBeGreaterThan(1);
   });
 
@@ -320,17 +341,10 @@ describe('a duplicate of a create whose outcome is unknown', () => {
     'rejects as busy if the first was definitely not stored: %s',
     async (refusal) => {
       let calls = 0;
-      const { create } = groupCommit(
-        async () => {
-          if (++calls === 1) return [refusal];
-          throw new RolledBack('together', new Error('refused'));
-        },
-        { timeoutMs: 30 },
-      );
-      const [first, duplicate] = await Promise.allSettled([
-        create(plant(1), context),
-        create(plant(1), context),
-      ]);
+      const [first, duplicate] = await createTwice(async () => {
+        if (++calls === 1) return [refusal];
+        throw new RolledBack('together', new Error('refused'));
+      });
       expect(first).toEqual({ status: 'rejected', reason: refusal });
       expect(duplicate).toMatchObject({
         reason: { name: 'StorageBusy', message: 'the storage is unavailable' },
@@ -768,6 +782,7 @@ describe('groupCommit', () => {
     [{ timeoutMs: '5' as never }, 'timeoutMs'],
     [{ maxQueuedText: 0 }, 'maxQueuedText'],
     [{ namespace: 'tenant' as never }, 'namespace must be a function'],
+    [{ onBatch: true as never }, 'onBatch must be a function'],
     [{ maxbatch: 5 } as never, 'unknown option maxbatch'],
   ])('throws at once for the options %j', (options, message) => {
     expect(() => groupCommit(() => [], options)).toThrow(TypeError);

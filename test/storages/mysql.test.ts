@@ -1,8 +1,9 @@
 import { createPoolCluster as createCallbackCluster, createPool as createCallbackPool } from 'mysql2';
 import { createPool, createPoolCluster } from 'mysql2/promise';
 import { type MysqlConnection, type MysqlStatement, mysqlStorage, schema } from 'plant-store/mysql';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { deferred } from '../support/deferred.js';
+import { waitFor } from '../support/wait-for.js';
 
 // What needs no server. test/programs/cluster runs the storage on real servers, alone and in a cluster.
 
@@ -30,7 +31,7 @@ function answering(...answers: unknown[]) {
       if (answer instanceof Error) throw answer;
       return [answer, undefined];
     },
-    unprepare: () => log.push('unprepare'),
+    unprepare() {},
     release: () => log.push('release'),
     destroy: () => log.push('destroy'),
   };
@@ -52,6 +53,7 @@ describe('mysqlStorage', () => {
     ['a node without its cluster', 1047, '08S01'],
     ['a server that became read-only', 1290, 'HY000'],
     ['a server that is full', 1040, '08004'],
+    ['the server keeps no more prepared statements', 1461, '42000'],
     ['TiDB: a transaction to be retried', 8022, 'HY000'],
     ['TiDB: a write conflict', 9007, 'HY000'],
   ])('retries a batch that was definitely rolled back after this: %s', async (_, errno, sqlState) => {
@@ -61,8 +63,8 @@ describe('mysqlStorage', () => {
     expect(log).toEqual(['INSERT 1,Rosa,', 'release', 'INSERT 1,Rosa,', 'release']);
   });
 
-  // A connection that the server still answers on is kept, without the statement, of which servers keep only so many.
-  const kept = ['unprepare', 'release'];
+  // A connection that the server still answers on is kept.
+  const kept = ['release'];
   it.each([
     ['the commit itself failed', mysqlError({ errno: 1180, sqlState: 'HY000' }), kept],
     ['the statement was interrupted', mysqlError({ errno: 1317, sqlState: '70100' }), kept],
@@ -110,7 +112,7 @@ describe('mysqlStorage', () => {
         { status: 'rejected', reason: expect.objectContaining({ name: 'RolledBack', cause: refused }) },
         { status: 'fulfilled', value: 'created' },
       ]);
-      expect(log.filter((entry) => entry !== 'unprepare')).toEqual([
+      expect(log).toEqual([
         'INSERT 1,Rosa,,2,Rosa,',
         'release',
         'INSERT 1,Rosa,',
@@ -130,7 +132,7 @@ describe('mysqlStorage', () => {
       { reason: { cause: tooLarge } },
       { value: 'created' },
     ]);
-    expect(log.filter((entry) => entry !== 'unprepare')).toEqual([
+    expect(log).toEqual([
       'INSERT 1,Rosa,,2,Rosa,',
       'destroy',
       'INSERT 1,Rosa,',
@@ -167,20 +169,18 @@ describe('mysqlStorage', () => {
     await createTable();
     const table = '`garden`.`a ``table```';
     const text = 'LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin';
-    const modes = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO';
-    const insert = `/*M! SET STATEMENT sql_mode = ',${modes}', innodb_lock_wait_timeout = 0 FOR */ INSERT /*+ SET_VAR(sql_mode = '${modes}') */ INTO`;
+    const modes = "sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO'";
+    const insert = `/*M! SET STATEMENT ${modes}, innodb_lock_wait_timeout = 0, lock_wait_timeout = 0 FOR */ INSERT /*+ SET_VAR(${modes}) */ INTO`;
+    const id = 'id = CAST(? AS DECIMAL(65))';
     expect(statements.map(([sql, values]) => [sql, values])).toEqual([
       [
         `${insert} ${table} (id, name, tag) VALUES (?, ?, ?),(?, ?, ?)`,
         ['1', 'Rosa', 'red', '2', 'Viola', null],
       ],
       ['DO 0', []],
-      [
-        `SELECT 0 FROM ${table} WHERE id = CAST(? AS SIGNED) UNION ALL SELECT 1 FROM ${table} WHERE id = CAST(? AS SIGNED)`,
-        ['1', '2'],
-      ],
+      [`SELECT 0 FROM ${table} WHERE ${id} UNION ALL SELECT 1 FROM ${table} WHERE ${id}`, ['1', '2']],
       [`${insert} ${table} (id, name, tag) VALUES (?, ?, ?)`, ['1', 'Rosa', 'red']],
-      [`SELECT plant.name, plant.tag FROM ${table} AS plant WHERE id = CAST(? AS SIGNED)`, ['1']],
+      [`SELECT plant.name, plant.tag FROM ${table} AS plant WHERE ${id}`, ['1']],
       [
         `CREATE TABLE IF NOT EXISTS ${table} (id BIGINT PRIMARY KEY, name ${text} NOT NULL, tag ${text}) ENGINE = InnoDB`,
         [],
@@ -211,7 +211,7 @@ describe('mysqlStorage', () => {
     );
     await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({ name: 'StorageBusy' });
     connect();
-    await vi.waitFor(() => expect(log).toEqual(['release']));
+    await waitFor(() => expect(log).toEqual(['release']));
   });
 
   it.each([
@@ -225,7 +225,7 @@ describe('mysqlStorage', () => {
       const { create } = mysqlStorage(pool, { timeoutMs: 50 });
       await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow('did not answer within 50 ms');
       const isDestroyed = () => expect(log).toEqual(['INSERT 1,Rosa,', 'destroy']);
-      await vi.waitFor(isDestroyed);
+      await waitFor(isDestroyed);
       late.resolve(came);
       await new Promise((resolve) => setImmediate(resolve));
       isDestroyed();
@@ -288,14 +288,61 @@ describe('mysqlStorage', () => {
     expect(log).toEqual(['INSERT 1,Rosa,', 'release']);
   });
 
-  it('fails at once if the password is wrong', async () => {
-    const denied = mysqlError({ errno: 1045, sqlState: '28000' });
-    const { create, find } = mysqlStorage({ getConnection: () => Promise.reject(denied) });
+  it.each([
+    [1045, '28000', "Access denied for user 'plants'"],
+    [1049, '42000', "Unknown database 'garden'"],
+  ])(
+    'rejects each create for good if the server refuses the login with %i',
+    async (errno, sqlState, message) => {
+      const denied = Object.assign(new Error(message), { errno, sqlState });
+      const { create, find } = mysqlStorage({ getConnection: () => Promise.reject(denied) });
+      const why = `plant-store cannot connect to the database: ${message}. Check user, password and database in the settings of the pool`;
+      await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({
+        name: 'RolledBack',
+        cause: { message: why, cause: denied },
+      });
+      await expect(find(1n, context)).rejects.toThrow(why);
+    },
+  );
+
+  it.each([
+    [
+      1146,
+      '42S02',
+      "Table 'garden.plants' doesn't exist",
+      'it does not exist. Call storage.createTable(), or run: npx plant-store schema mysql',
+    ],
+    [
+      1142,
+      '42000',
+      'INSERT command denied to user',
+      'INSERT command denied to user. Run: GRANT SELECT, INSERT ON `plants` TO …',
+    ],
+  ])(
+    'rejects a batch at once if its table has a fault, and says what to do: %i',
+    async (errno, sqlState, message, why) => {
+      const { pool, log } = answering(Object.assign(new Error(message), { errno, sqlState }));
+      const { create } = mysqlStorage(pool, { refuse: () => 'never asked' });
+      const outcomes = await Promise.allSettled([1n, 2n].map((id) => create({ id, name: 'Rosa' }, context)));
+      for (const outcome of outcomes)
+        expect(outcome).toMatchObject({
+          reason: {
+            name: 'RolledBack',
+            cause: { message: `plant-store cannot use the table \`plants\`: ${why}` },
+          },
+        });
+      expect(log).toEqual(['INSERT 1,Rosa,,2,Rosa,', 'release']);
+    },
+  );
+
+  it('fails at once after the app has ended its pool', async () => {
+    const pool = createPool({});
+    await pool.end();
+    const { create } = mysqlStorage(pool);
     await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({
       name: 'StorageBusy',
-      cause: denied,
+      cause: { message: 'Pool is closed.' },
     });
-    await expect(find(1n, context)).rejects.toBe(denied);
   });
 
   it.each([
@@ -320,12 +367,9 @@ describe('mysqlStorage', () => {
     expect(await Promise.all(outcomes)).toEqual(['created', 'taken', 'created']);
     expect(log).toEqual([
       'INSERT 1,Rosa,,2,Rosa,,3,Rosa,',
-      'unprepare',
       'DO ',
       'SELECT 1,2,3',
-      'unprepare',
       'INSERT 1,Rosa,,3,Rosa,',
-      'unprepare',
       'release',
     ]);
   });
@@ -335,7 +379,7 @@ describe('mysqlStorage', () => {
     const { create } = mysqlStorage(pool);
     const outcomes = [1n, 2n].map((id) => create({ id, name: 'Rosa' }, context));
     expect(await Promise.all(outcomes)).toEqual(['taken', 'taken']);
-    expect(log).toEqual(['INSERT 1,Rosa,,2,Rosa,', 'unprepare', 'DO ', 'SELECT 1,2', 'unprepare', 'release']);
+    expect(log).toEqual(['INSERT 1,Rosa,,2,Rosa,', 'DO ', 'SELECT 1,2', 'release']);
   });
 
   it('does not return taken if it cannot see the row', async () => {

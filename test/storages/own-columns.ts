@@ -158,7 +158,7 @@ export function itStoresOwnColumns(
   ];
   for (const [, value] of invalid) Promise.resolve(value).catch(() => {});
 
-  it.each([['null', null], ...invalid])(
+  it.each([['null', null], ['a text that ends with a space', 'garden secret '], ...invalid])(
     'a tenant that is %s fails its own create with 50004, by an error that names the column',
     async (_, tenant) => {
       const { create, find, rows } = await open('text');

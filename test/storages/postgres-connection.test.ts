@@ -22,7 +22,8 @@ const authenticated = message('R', Buffer.from([0, 0, 0, 0]));
 const ready = message('Z', Buffer.from('I'));
 const farewell = message('E', Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0'));
 
-const refusal = message('E', Buffer.from('SFATAL\0VFATAL\0C28P01\0Mpassword authentication failed\0\0'));
+const refusalOf = (code: string, why: string) =>
+  message('E', Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${why}\0\0`));
 const starting = message('E', Buffer.from('SFATAL\0VFATAL\0C57P03\0Mthe database system is starting up\0\0'));
 
 /** A storage on a server that answers the first packet of each connection with these bytes, then closes it. */
@@ -52,15 +53,32 @@ it('postgresStorage survives a server that accepts and closes in one packet, as 
   await pool.end();
 });
 
-it('postgresStorage fails at once if the password is wrong', async () => {
-  const { pool, storage, connections } = await storageOn(refusal);
-  await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({
-    name: 'StorageBusy',
-    cause: { code: '28P01' },
-  });
-  await expect(storage.find(1n, context)).rejects.toMatchObject({ code: '28P01' });
-  expect(connections()).toBe(2);
+it.each([
+  ['28P01', 'password authentication failed'],
+  ['3D000', 'database "garden" does not exist'],
+])(
+  'postgresStorage rejects each create for good if the server refuses the login with %s',
+  async (code, message) => {
+    const { pool, storage, connections } = await storageOn(refusalOf(code, message));
+    const why = `plant-store cannot connect to the database: ${message}. Check user, password and database in the settings of the pool`;
+    await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({
+      name: 'RolledBack',
+      resend: 'apart',
+      cause: { message: why, cause: { code } },
+    });
+    await expect(storage.find(1n, context)).rejects.toThrow(why);
+    expect(connections()).toBe(2);
+    await pool.end();
+  },
+);
+
+it('postgresStorage fails at once after the app has ended its pool', async () => {
+  const pool = new pg.Pool({ host: '127.0.0.1', port: 1 });
   await pool.end();
+  await expect(postgresStorage(pool).create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({
+    name: 'StorageBusy',
+    cause: { message: expect.stringContaining('after calling end on the pool') },
+  });
 });
 
 it('postgresStorage connects again until the create times out if the server is starting up; then nothing was stored', async () => {

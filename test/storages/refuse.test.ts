@@ -86,7 +86,7 @@ describe.each(Object.entries(storages))('%s', (_, open) => {
     const { bodies, onError } = await post(await open(undefined), ['rose', 'nettle']);
     expect(bodies).toMatchObject([{ name: 'rose' }, { error: 50004 }]);
     expect(onError.mock.calls).toMatchObject([
-      [{ name: 'RolledBack', cause: expect.any(Error) }, expect.anything()],
+      [{ name: 'RolledBack', cause: expect.any(Error) }, expect.anything(), 50004],
     ]);
   });
 

@@ -166,6 +166,8 @@ describe.each(drivers)('sqliteStorage on %s', (_, driver) => {
       ['libsql and better-sqlite3, as an extended code', { code: 'SQLITE_BUSY_SNAPSHOT' }],
       ['node:sqlite', { code: 'ERR_SQLITE_ERROR', errcode: 5 }],
       ['node:sqlite, as an extended code', { code: 'ERR_SQLITE_ERROR', errcode: 517 }],
+      ['libsql in a shared cache', { code: 'SQLITE_LOCKED_SHAREDCACHE' }],
+      ['node:sqlite in a shared cache', { code: 'ERR_SQLITE_ERROR', errcode: 262 }],
     ])('makes the create wait, as %s reports it', async (_, properties) => {
       const database = open();
       const { create, createTable } = storageOf(database);
@@ -273,69 +275,53 @@ describe.each(drivers)('sqliteStorage on %s', (_, driver) => {
     });
   });
 
-  describe.each(ways)('the type of a column, %s,', (_, settle) => {
-    const ids = [1n, 2n ** 53n, 2n ** 53n + 1n, -(2n ** 63n)];
-
-    it.each(['INTEGER', 'BIGINT', 'TEXT', 'NUMERIC', 'DECIMAL(20)', 'VARCHAR(5)', 'BLOB', ''])(
-      'of the id, %j, holds every id exactly, so creates and finds are right',
-      async (type) => {
-        const database = open();
-        database.exec(`CREATE TABLE plants (id ${type} PRIMARY KEY, name TEXT NOT NULL, tag TEXT)`);
-        const { create, find } = storageOf(database);
-        const createAll = async () => {
-          const results = await settle(ids.map((id) => () => create({ id, name: `plant ${id}` }, context)));
-          return results.map((result) => result.status === 'fulfilled' && result.value);
-        };
-        expect(await create({ id: 2n ** 53n, name: 'first' }, context)).toBe('created');
-        expect(await createAll()).toEqual(['created', 'taken', 'created', 'created']);
-        expect(await createAll()).toEqual(Array(4).fill('taken'));
-        expect(await find(2n ** 53n + 1n, context)).toMatchObject({ name: `plant ${2n ** 53n + 1n}` });
-        expect(await find(2n, context)).toBe(undefined);
-      },
-    );
-
-    it.each([
-      ['id', 'REAL', 'id DOUBLE PRIMARY KEY, name TEXT NOT NULL, tag TEXT'],
-      ['name', 'INTEGER', 'id INTEGER PRIMARY KEY, name INTEGER NOT NULL, tag TEXT'],
-      ['tag', 'NUMERIC', 'id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag STRING'],
-    ])(
-      'of %s changes some values as %s, so creates, finds and createTable fail',
-      async (name, _, columns) => {
-        const database = open();
-        database.exec(`CREATE TABLE plants (${columns})`);
-        const storage = storageOf(database);
-        const why = new RegExp(`"plants": its column ${name} is`);
-        const creates = await settle(
-          [1n, 2n].map((id) => () => storage.create({ id, name: '007', tag: '1e3' }, context)),
-        );
-        for (const { reason } of creates as PromiseRejectedResult[]) expect(String(reason)).toMatch(why);
-        await expect(storage.find(1n, context)).rejects.toThrow(why);
-        await expect(storage.createTable()).rejects.toThrow(why);
-        expect(rows()).toEqual([]);
-      },
-    );
-  });
-
-  describe('a COMMIT that fails', () => {
-    it('leaves the outcome unknown, and no transaction open', async () => {
+  describe('a constraint that fails at COMMIT', () => {
+    const open2 = () => {
       const database = open();
       database.exec(`PRAGMA foreign_keys=ON;
       CREATE TABLE tags (name TEXT PRIMARY KEY);
       CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL,
         tag TEXT REFERENCES tags (name) DEFERRABLE INITIALLY DEFERRED)`);
+      return database;
+    };
+
+    it('rejects its plant alone, the others of its batch are stored, and no transaction stays open', async () => {
+      const database = open2();
       const { create } = storageOf(database);
       const outcomes = await Promise.allSettled([
         create({ id: 1n, name: 'Rosa', tag: 'unknown' }, context),
         create({ id: 2n, name: 'Viola' }, context),
       ]);
-      const unknown = { status: 'rejected', reason: { code: 'SQLITE_CONSTRAINT_FOREIGNKEY' } };
-      expect(outcomes).toMatchObject([unknown, unknown]);
-      expect([database.inTransaction, rows()]).toEqual([false, []]);
-      await expect(create({ id: 1n, name: 'Rosa', tag: 'unknown' }, context)).rejects.toMatchObject(
-        unknown.reason,
-      );
-      expect([database.inTransaction, rows()]).toEqual([false, []]);
-      expect(await create({ id: 2n, name: 'Viola' }, context)).toBe('created');
+      const rejected = {
+        name: 'RolledBack',
+        resend: 'apart',
+        cause: { code: 'SQLITE_CONSTRAINT_FOREIGNKEY' },
+      };
+      expect(outcomes).toMatchObject([{ reason: rejected }, { value: 'created' }]);
+      await expect(create({ id: 1n, name: 'Rosa', tag: 'unknown' }, context)).rejects.toMatchObject(rejected);
+      expect([database.inTransaction, rows()]).toMatchObject([false, [{ name: 'Viola' }]]);
+    });
+
+    it('is what refuse is asked about', async () => {
+      const { create } = storageOf(open2(), { refuse: () => 'no such tag' });
+      await expect(create({ id: 1n, name: 'Rosa', tag: 'unknown' }, context)).rejects.toMatchObject({
+        name: 'PlantRefused',
+        message: 'no such tag',
+      });
+    });
+
+    it('leaves the outcome unknown if the ROLLBACK fails, too', async () => {
+      const database = open2();
+      const { create } = storageOf({
+        prepare: (sql) => database.prepare(sql),
+        exec(sql) {
+          if (sql === 'ROLLBACK') throw new Error('the disk is gone');
+          return database.exec(sql);
+        },
+      });
+      await expect(create({ id: 1n, name: 'Rosa', tag: 'unknown' }, context)).rejects.toMatchObject({
+        code: 'SQLITE_CONSTRAINT_FOREIGNKEY',
+      });
     });
   });
 
@@ -345,6 +331,33 @@ describe.each(drivers)('sqliteStorage on %s', (_, driver) => {
       database.close();
       const { create } = storageOf(database);
       await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(/not open/);
+    });
+
+    it('names the unique index that its table lacks', async () => {
+      const database = open();
+      database.exec('CREATE TABLE plants (id INTEGER, name TEXT NOT NULL, tag TEXT)');
+      await expect(storageOf(database).create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(
+        'it needs a unique index of exactly (id). Run: CREATE UNIQUE INDEX plants_key ON "plants" (id)',
+      );
+    });
+
+    it('reads rows as objects where the connection returns arrays', async () => {
+      const database = open();
+      const { create, createTable, find } = sqliteStorage({
+        exec: (sql) => database.exec(sql),
+        prepare(sql) {
+          const statement = database.prepare(sql);
+          if (statement.reader) statement.raw(true);
+          return {
+            all: (...values: unknown[]) => statement.all(...values),
+            setReturnArrays: (isEnabled: boolean) => void (statement.reader && statement.raw(isEnabled)),
+          };
+        },
+      });
+      await createTable();
+      expect(await create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
+      expect(await create({ id: 1n, name: 'Rosa' }, context)).toBe('taken');
+      expect(await find(1n, context)).toMatchObject({ name: 'Rosa' });
     });
 
     it.each([
@@ -372,7 +385,9 @@ describe.each(drivers)('sqliteStorage on %s', (_, driver) => {
     it('works after the first create, and when it is called again after a failure', async () => {
       const database = open();
       const storage = storageOf(database, { table: 'plants' });
-      await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(/no such table/);
+      await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(
+        'plant-store cannot use the table "plants": it does not exist. Call storage.createTable(), or run: npx plant-store schema sqlite',
+      );
       database.exec('PRAGMA query_only=ON');
       await expect(storage.createTable()).rejects.toThrow(/readonly/);
       database.exec('PRAGMA query_only=OFF');

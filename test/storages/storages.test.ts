@@ -10,26 +10,36 @@ import { memoryStorage } from 'plant-store/memory';
 import { type PostgresPool, postgresStorage } from 'plant-store/postgres';
 import { sqliteStorage } from 'plant-store/sqlite';
 import { type OpenedStorage, storageCases } from 'plant-store/testing';
-import { afterAll, beforeAll, describe, it } from 'vitest';
+import { afterAll, describe, it } from 'vitest';
 import { PostgresServer } from '../support/postgres.js';
 
-let server: PostgresServer;
-let pool: pg.Pool;
-let pglite: PGlite;
-
-beforeAll(async () => {
-  server = await PostgresServer.start();
-  // The app's own parser for ids: the storage has to work in spite of it.
-  const types = { getTypeParser: (oid: number) => (oid === 20 ? Number : pg.types.getTypeParser(oid)) };
-  pool = new pg.Pool({ connectionString: server.url, types: types as never });
-  pglite = await PGlite.create();
-});
-
+/** What closes the databases: each starts when its first case runs. */
+const closing: (() => Promise<unknown>)[] = [];
 afterAll(async () => {
-  await pool.end();
-  await pglite.close();
-  await server.close();
+  for (const close of closing) await close();
 });
+
+let pglite: Promise<PGlite> | undefined;
+function onePglite(): Promise<PGlite> {
+  if (!pglite) closing.push(async () => (await pglite)?.close());
+  pglite ??= PGlite.create();
+  return pglite;
+}
+
+let pool: Promise<pg.Pool> | undefined;
+function onePool(): Promise<pg.Pool> {
+  pool ??= PostgresServer.start().then((server) => {
+    // The app's own parser for ids: the storage has to work in spite of it.
+    const types = { getTypeParser: (oid: number) => (oid === 20 ? Number : pg.types.getTypeParser(oid)) };
+    const opened = new pg.Pool({ connectionString: server.url, types: types as never });
+    closing.push(
+      () => opened.end(),
+      () => server.close(),
+    );
+    return opened;
+  });
+  return pool;
+}
 
 const storages: Record<string, () => OpenedStorage<unknown> | Promise<OpenedStorage<unknown>>> = {
   memory() {
@@ -131,8 +141,8 @@ const storages: Record<string, () => OpenedStorage<unknown> | Promise<OpenedStor
       close: () => void database.close(),
     };
   },
-  PGlite: () => openPostgres(pglite),
-  PostgreSQL: () => openPostgres(pool),
+  PGlite: async () => openPostgres(await onePglite()),
+  PostgreSQL: async () => openPostgres(await onePool()),
 };
 
 function peekSqlite(database: Database.Database, table: string, id: bigint): NewPlant | undefined {

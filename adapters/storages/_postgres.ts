@@ -1,0 +1,235 @@
+import { faultOf, inFailedTransaction, meaningOf, outOfRange } from './_postgres-errors.js';
+import {
+  isInTransaction,
+  isPool,
+  type Message,
+  type PgClient,
+  type PostgresPool,
+  poolOf,
+} from './_postgres-pool.js';
+import { outcomesOf, type Rows, textOf, type Value } from './_rows.js';
+import { isKept, OpenTransaction, type Server } from './_server.js';
+import { type Column, cutsSpaces, type Dialect, type Table } from './_table.js';
+
+// Not "name", which cuts, and not arrays, which are another value. A numeric with a negative scale rounds.
+const texts = '(text|character varying(\\(\\d+\\))?|enum|([^.]+\\.)?citext)';
+const numbers = '(smallint|integer|bigint|numeric(\\(\\d+,\\d+\\))?)';
+const padded = '(character(\\(\\d+\\))?|bpchar)';
+export const dialect: Dialect = {
+  engine: 'postgres',
+  mark: '"',
+  container: 'schema',
+  // PostgreSQL cuts longer names, so that two of them would be one.
+  maxBytes: 63,
+  types: { id: 'bigint PRIMARY KEY', name: 'text NOT NULL', tag: 'text' },
+  exact: {
+    id: new RegExp(`^(${numbers}|${texts}|${padded})$`),
+    name: new RegExp(`^${texts}$`),
+    tag: new RegExp(`^${texts}$`),
+    namespace: new RegExp(`^(${numbers}|${texts}|${padded}|uuid)$`),
+  },
+  changes: cutsSpaces,
+  text: 'text',
+};
+
+/** A column, and its type in a cast. */
+interface PostgresColumn extends Column {
+  readonly cast: string;
+}
+
+/** A statement; connections of `pg` keep it prepared under its name: half of the time of a lone INSERT. */
+interface Statement {
+  /** Random, because a pooler may run what another process has prepared under this name. */
+  readonly name: string;
+  readonly text: string;
+}
+
+export function postgresServer(pool: PostgresPool, table: Table): Server<PgClient> {
+  let columns: readonly PostgresColumn[] = [];
+  let sql = statementsOf(table, columns, 250);
+  const run = preparing();
+
+  async function insert(client: PgClient, rows: Rows) {
+    const values = rows[0]!.map((_, i) => rows.map((row) => sent(row[i]!, columns[i])));
+    const one = rows.length === 1 && canPrepare(client) && values.map(([value]) => value);
+    const { rows: created, rowCount } = await hearing(client, isPool(pool), () =>
+      one ? run(client, sql.insertOne, one) : run(client, sql.insert, values),
+    );
+    if ((one ? rowCount : created.length) === rows.length) return rows.map(() => 'created' as const);
+    // The plants are stored, whatever this error says: to send them again would find their own ids taken. So its message
+    // is not part of this one, whose meaning is unknown.
+    const stored = await client.query(sql.stored, values.slice(0, table.key.length)).catch((cause) => {
+      throw new Error('it is unknown which of the plants were new', { cause });
+    });
+    return outcomesOf(rows, created, stored.rows);
+  }
+
+  return {
+    pool: poolOf(pool),
+    meaningOf,
+    faultOf,
+    async look(client) {
+      const { rows } = await client.query(lookAt, [table.name, table.names]);
+      if (rows[0]?.parent)
+        throw table.unusable('other tables inherit from it: its index does not know their ids');
+      columns = table.learn(rows as PostgresColumn[]);
+      // ON CONFLICT waits for a rival transaction to end, but not for long, because a batch waits with it. To compare with
+      // the app's own setting in each INSERT is 4 % of it.
+      sql = statementsOf(table, columns, Math.min(Number(rows[0]?.patience) || 250, 250));
+    },
+    insert,
+    async find(client, key) {
+      const values = key.map((value, i) => sent(value, columns[i]));
+      const { rows } = await client.query(sql.find, values).catch((error) => {
+        // No row has an id that the column cannot hold.
+        if (error?.code === outOfRange) return { rows: [] };
+        throw error;
+      });
+      return rows[0];
+    },
+    createTable: (client) => client.query(table.schema),
+  };
+}
+
+/** Runs statements by name, as far as connections keep them prepared. */
+function preparing() {
+  let isNaming = true;
+  return async (client: PgClient, { name, text }: Statement, values: unknown[]) => {
+    const dropped: string[] = [];
+    const isNamed = isNaming && canPrepare(client) && isKept(client, name, (old) => dropped.push(old));
+    for (const old of dropped) await deallocate(client, old);
+    if (!isNamed) return client.query(text, values);
+    return client.query({ name, text, values } as unknown as string).catch((error) => {
+      if (!notPrepared.includes(error?.code)) throw error;
+      // Nothing has run. The next statements would fail as well, so none is named from now on.
+      isNaming = false;
+      return client.query(text, values);
+    });
+  };
+}
+
+/**
+ * Parameters travel as text, because drivers and the app's own serializers change values of some types, and are cast to
+ * the columns' types, those behind domains: a cast to a domain cuts what is too long for it, an assignment rejects it.
+ * Arrays of the usual two types are not cast: 10 % of an INSERT.
+ */
+function statementsOf(table: Table, columns: readonly PostgresColumn[], patienceMs: number) {
+  const { name, names, key } = table;
+  const casts = names.map(
+    (column, i) => columns[i]?.cast ?? `pg_catalog.${column === 'id' ? 'int8' : 'text'}`,
+  );
+  const isUsual = casts.map((cast) => /^pg_catalog\.(int8|text)$/.test(cast));
+  const arrays = casts.map((cast, i) => `$${i + 1}::${isUsual[i] ? cast : 'text'}[]`);
+  const values = casts.map((cast, i) => (isUsual[i] ? `new.v${i}` : `new.v${i}::${cast}`));
+  const aliases = casts.map((_, i) => `v${i}`);
+  const stored = key.map((column) => `plant.${column}`);
+  const text = key.length > 1 ? `ROW(${stored.join(', ')})::text` : `${stored}::text`;
+  const where = (value: (i: number) => string) =>
+    stored.map((column, i) => `${column} = ${value(i)}`).join(' AND ');
+  // Ids come sorted, so that two instances cannot deadlock; a namespace does not. Of keys that only PostgreSQL takes for
+  // one, the first create wins.
+  const isSorted = key.length === 1;
+  const [ordinality, place] = isSorted ? ['', ''] : [' WITH ORDINALITY', ', place'];
+  const order = isSorted ? '' : `ORDER BY ${key.map((_, i) => i + 1).join(', ')}, new.place `;
+  // Both settings end with the statement. The warning of `isUnreplicated` must not be filtered.
+  const verbosity = "set_config('client_min_messages', 'warning', true)";
+  const patience = `set_config('lock_timeout', '${patienceMs}', true)`;
+  const into = `INSERT INTO ${name} AS plant (${table.columns.join(', ')})`;
+  const ending = `ON CONFLICT (${key.join(', ')}) DO NOTHING`;
+  const parameters = casts.map((cast, i) => `$${i + 1}::text::${cast}`);
+  return {
+    insert: named(`${into}
+SELECT ${values.join(', ')} FROM unnest(${arrays.join(', ')})${ordinality} AS new (${aliases.join(', ')}${place}),
+(SELECT ${verbosity}, ${patience}) AS settings
+${order}${ending} RETURNING ${text} AS key`),
+    /** For one plant, through `pg`, which counts the rows itself: half of the time. */
+    insertOne: named(`${into}
+SELECT ${parameters.join(', ')} WHERE ${verbosity} <> '' AND ${patience} <> '' ${ending}`),
+    stored: `SELECT (new.place - 1)::text AS n, ${text} AS key
+FROM unnest(${arrays.slice(0, key.length).join(', ')}) WITH ORDINALITY AS new (${aliases.slice(0, key.length).join(', ')}, place)
+JOIN ${name} AS plant ON ${where((i) => values[i]!)}`,
+    find: `SELECT ${table.found} FROM ${name} AS plant WHERE ${where((i) => parameters[i]!)}`,
+  };
+}
+
+/** The name is random, because a pooler may run what another process has prepared under it. */
+function named(text: string): Statement {
+  return { name: `plant_store_${Math.random().toString(36).slice(2)}`, text };
+}
+
+/**
+ * Finds the columns of a table, the types behind domains, the session's `lock_timeout` in milliseconds, and whether other
+ * tables inherit from it.
+ */
+export const lookAt = `WITH RECURSIVE found AS (
+SELECT attname AS name, attrelid, format_type(atttypid, atttypmod) AS type, atttypid AS base, atttypmod AS modifier
+FROM pg_attribute WHERE attrelid = to_regclass($1::text) AND attname = ANY ($2::text[]) UNION ALL
+SELECT name, attrelid, type, typbasetype, typtypmod FROM found JOIN pg_type ON oid = base WHERE typtype = 'd')
+SELECT name, type, quote_ident(nspname) || '.' || quote_ident(typname) AS "cast",
+CASE typtype WHEN 'e' THEN 'enum' ELSE format_type(base, modifier) END AS base,
+(SELECT setting FROM pg_settings WHERE pg_settings.name = 'lock_timeout') AS patience,
+(SELECT max(relkind::text) FROM pg_inherits JOIN pg_class AS c ON c.oid = inhparent WHERE inhparent = attrelid AND relkind = 'r') AS parent
+FROM found JOIN pg_type AS t ON t.oid = base JOIN pg_namespace AS n ON n.oid = typnamespace WHERE typtype <> 'd'`;
+
+/**
+ * Runs an INSERT, and listens to what the server says besides.
+ *
+ * @param isOwn whether the connection may be discarded
+ * @throws {OpenTransaction} if the connection came with one
+ */
+async function hearing<T>(client: PgClient, isOwn: boolean, insert: () => Promise<T>): Promise<T> {
+  if (isInTransaction(client)) throw new OpenTransaction();
+  const heard: Message[] = [];
+  const hear = (message: Message) => heard.push(message);
+  client.on?.('notice', hear);
+  if (!client.getTransactionStatus) client.connection?.on?.('readyForQuery', hear);
+  let result: T;
+  try {
+    result = await insert();
+  } catch (error) {
+    const { code } = Object(error);
+    throw code === inFailedTransaction ? new OpenTransaction({ cause: error }) : error;
+  } finally {
+    client.off?.('notice', hear);
+    client.connection?.off?.('readyForQuery', hear);
+  }
+  if (isInTransaction(client) || heard.some(({ status }) => status === 'T')) {
+    // Nobody but the app may end the transaction of a connection that the app gave: there the outcome is unknown.
+    if (!isOwn) throw new Error(new OpenTransaction().message);
+    await client.query('ROLLBACK');
+    throw new OpenTransaction();
+  }
+  const unreplicated = heard.find(isUnreplicated);
+  if (unreplicated) throw new Error(`not replicated: ${unreplicated.message}`);
+  return result;
+}
+
+/**
+ * If the wait for a standby is cut short, PostgreSQL still commits and only warns. Saying `created` could lose the
+ * plant at the next failover.
+ */
+function isUnreplicated({ message, routine }: Message): boolean {
+  return routine === 'SyncRepWaitForLSN' || message?.includes('synchronous replication') === true;
+}
+
+/** There is no such statement, or another one of its name: a pooler has changed the connection, or the app reset it. */
+const notPrepared = ['26000', '42P05'];
+
+/** Whether the driver is `pg` in JavaScript, whose clients take a statement with a name. */
+function canPrepare({ connection }: PgClient): boolean {
+  return connection?.parsedStatements !== undefined;
+}
+
+async function deallocate(client: PgClient, name: string): Promise<void> {
+  const { parsedStatements = {} } = client.connection ?? {};
+  // One that was used once has no name.
+  if (!Object.hasOwn(parsedStatements, name)) return;
+  delete parsedStatements[name];
+  await client.query(`DEALLOCATE "${name}"`).catch(() => {});
+}
+
+/** A value as it is sent to a column. */
+function sent(value: Value, column: PostgresColumn | undefined): string | null {
+  const isJson = value !== null && typeof value !== 'bigint' && /^jsonb?$/.test(column?.base ?? '');
+  return isJson ? JSON.stringify(value) : textOf(value);
+}

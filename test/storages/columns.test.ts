@@ -1,0 +1,92 @@
+// Each table of `columns.ts` on its database; MariaDB's runs in test/programs/cluster/mariadb.cluster.ts.
+import { PGlite } from '@electric-sql/pglite';
+import Database from 'libsql';
+import pg from 'pg';
+import { memoryStorage } from 'plant-store/memory';
+import { type PostgresPool, schemaOf as postgresSchema, postgresStorage } from 'plant-store/postgres';
+import { schemaOf as sqliteSchema, sqliteStorage } from 'plant-store/sqlite';
+import { afterAll, beforeAll, describe } from 'vitest';
+import { PostgresServer } from '../support/postgres.js';
+import { drivers } from '../support/sqlite.js';
+import {
+  type ColumnDatabase,
+  itKeepsNamespacesApart,
+  itStoresExactly,
+  postgresCases,
+  postgresTypes,
+  sqliteCases,
+} from './columns.js';
+
+let tables = 0;
+const newTable = () => `columns ${tables++}`;
+
+const onPostgres = (database: PostgresPool): ColumnDatabase => ({
+  types: { id: 'bigint', text: 'text' },
+  mark: '"',
+  asText: (column) => `${column}::text`,
+  newTable,
+  run: (sql) => database.query(sql),
+  rows: async (sql) => (await database.query(sql)).rows,
+  storage: (options) => postgresStorage(database, options),
+});
+
+describe('PostgreSQL', () => {
+  let server: PostgresServer;
+  let pool: pg.Pool;
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+    pool = new pg.Pool({ connectionString: server.url, options: '-c timezone=UTC' });
+    await pool.query(postgresTypes);
+  });
+  afterAll(async () => {
+    await pool.end();
+    await server.close();
+  });
+  itStoresExactly(() => onPostgres(pool), postgresCases);
+  itKeepsNamespacesApart(async (namespace) => {
+    const options = { table: newTable(), namespace };
+    await pool.query(postgresSchema(options));
+    return postgresStorage(pool, options);
+  });
+});
+
+describe('PGlite', () => {
+  let pglite: PGlite;
+  beforeAll(async () => {
+    pglite = await PGlite.create();
+    await pglite.exec(`SET timezone = 'UTC'; ${postgresTypes}`);
+  });
+  afterAll(() => pglite.close());
+  itStoresExactly(() => onPostgres(pglite), postgresCases);
+  itKeepsNamespacesApart(async (namespace) => {
+    const options = { table: newTable(), namespace };
+    await pglite.exec(postgresSchema(options));
+    return postgresStorage(pglite, options);
+  });
+});
+
+describe.each(drivers)('SQLite through %s', (_, driver) => {
+  const database = new Database(':memory:');
+  afterAll(() => database.close());
+  itStoresExactly(
+    () => ({
+      types: { id: 'INTEGER', text: 'TEXT' },
+      mark: '"',
+      asText: (column) => `CAST(${column} AS TEXT)`,
+      newTable,
+      run: async (sql) => database.exec(sql),
+      rows: async (sql) => database.prepare(sql).all() as Record<string, unknown>[],
+      storage: (options) => sqliteStorage(driver(database), options),
+    }),
+    sqliteCases,
+  );
+  itKeepsNamespacesApart(async (namespace) => {
+    const options = { table: newTable(), namespace };
+    database.exec(sqliteSchema(options));
+    return sqliteStorage(driver(database), options);
+  });
+});
+
+describe('memory', () => {
+  itKeepsNamespacesApart(async (namespace) => memoryStorage(new Map(), { namespace }) as never);
+});
