@@ -4,9 +4,10 @@
  * started it.
  */
 export class SharedTimer {
-  /** When each expires, by what to call then. All last equally long, so they expire in the order they started. */
+  /** Expiry time by callback, soonest first: all last equally long. */
   readonly #waiting = new Map<() => void, number>();
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Not of `setTimeout`: `Deno.test` reports a timer that outlives its test, and this one stays for the next request. */
+  #timer: AbortSignal | undefined;
 
   /**
    * Calls `onTimeout` after `ms` milliseconds, which is the same number for each call.
@@ -20,25 +21,26 @@ export class SharedTimer {
       expire = resolve;
     }).then(onTimeout);
     this.#waiting.set(expire, performance.now() + ms);
-    if (this.#timer === undefined) this.#wait(ms);
-    else this.#timer.ref?.();
+    if (this.#waiting.size === 1) this.#wait(ms);
     return () => {
       this.#waiting.delete(expire);
-      // The timer stays for the next request, but (older Denos aside) keeps no process alive that has nothing else to do.
-      if (this.#waiting.size === 0) this.#timer?.unref?.();
+      // Without a listener, the timer keeps no process alive.
+      if (this.#waiting.size === 0) this.#timer?.removeEventListener('abort', this.#onAbort);
     };
   }
 
   #wait(ms: number): void {
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      for (const [expire, expiresAt] of this.#waiting) {
-        const left = expiresAt - performance.now();
-        // Rounded up: a timer may be a fraction of a millisecond early.
-        if (left > 0) return this.#wait(Math.ceil(left));
-        this.#waiting.delete(expire);
-        expire();
-      }
-    }, ms);
+    if (!this.#timer || this.#timer.aborted) this.#timer = AbortSignal.timeout(ms);
+    this.#timer.addEventListener('abort', this.#onAbort);
   }
+
+  readonly #onAbort = () => {
+    for (const [expire, expiresAt] of this.#waiting) {
+      const left = expiresAt - performance.now();
+      // Rounded up: a timer may be a fraction of a millisecond early.
+      if (left > 0) return this.#wait(Math.ceil(left));
+      this.#waiting.delete(expire);
+      expire();
+    }
+  };
 }

@@ -1,4 +1,5 @@
-import { checkHandler, checkOptions, openapi, operation, pathOf } from '../../src/for-hosts.js';
+import { Readable } from 'node:stream';
+import { checkHandler, checkOptions, operations, pathOf, routeSchema } from '../../src/for-hosts.js';
 import type { PlantHandler, PlantResponse } from '../../src/index.js';
 import { Exchange } from './_node/exchange.js';
 import { respondTo } from './_node/respond.js';
@@ -13,6 +14,7 @@ export interface FastifyRequest {
 /** The part of a Fastify reply that this adapter uses. */
 export interface FastifyReply {
   readonly raw: NodeResponse;
+  readonly request: { readonly method: string };
   readonly sent: boolean;
   code(status: number): FastifyReply;
   headers(headers: { [name: string]: string }): FastifyReply;
@@ -91,21 +93,21 @@ export function toFastify(
     if ('raw' in first) return respond(first, second as FastifyReply);
     const { prefix } = first;
     const mount = prefix.replace(/\/plants\/?$/, '');
-    // The schema is there to be read. Compiling it would cost time, and fail in an app whose compiler takes other schemas.
+    // The schema is documentation only. Compiling it would cost time, and fail in an app whose compiler takes other schemas.
     const validatorCompiler = () => () => true;
     // Plugins, such as rate limiters, add hooks to the route in `onRoute`. Ours ends the chain, so it comes last.
     first.addHook('onRoute', (added) => {
-      // Such a hook may add routes of its own to this instance, as for OPTIONS.
+      // Skip routes that other plugins add here, such as OPTIONS.
       if (added.validatorCompiler !== validatorCompiler) return;
       const hook = (request: FastifyRequest, reply: FastifyReply) => respond(request, reply, mount);
       added.onRequest = [added.onRequest ?? [], hook].flat();
     });
     first.route({
-      method: operation.method,
+      method: createPlant.method,
       // The prefix may be the operation's own path.
-      url: mount === prefix ? operation.path : '',
+      url: mount === prefix ? createPlant.path : '',
       config,
-      schema: { ...operationSchema(), ...schema },
+      schema: { ...routeSchema(), ...schema },
       validatorCompiler,
       serializerCompiler: () => identity,
       // Never called: `onRequest` has responded.
@@ -121,29 +123,23 @@ export interface FastifyMount {
   (instance: FastifyInstance, options: unknown, done: () => void): void;
 }
 
-const objectRule = [{}, (value: unknown) => Object(value) === value, 'an object'] as const;
+const [createPlant] = operations;
 
-/** The operation of the OpenAPI document, as the schema of a route: every reference in its place. */
-function operationSchema(): object {
-  const { components, paths } = openapi();
-  const { requestBody, responses, security: _, ...described } = paths['/plants'].post;
-  const schemas: Record<string, unknown> = components.schemas;
-  const inline = (value: unknown): unknown =>
-    JSON.parse(JSON.stringify(value), (_key, member) => {
-      if (member?.$ref) return inline(schemas[member.$ref.split('/').pop()]);
-      // Of what has a schema, headers alone are described. @fastify/swagger takes a header's schema for the header.
-      const { schema, description } = member ?? {};
-      return schema && description ? { ...schema, description } : member;
-    });
-  return { ...described, body: inline(requestBody), response: inline(responses) };
-}
+const objectRule = [{}, (value: unknown) => Object(value) === value, 'an object'] as const;
 
 function send(response: PlantResponse | undefined, reply: FastifyReply): void {
   // Another hook, such as a timeout, may have responded.
   if (reply.sent || reply.raw.headersSent) return;
-  if (!response) reply.callNotFound();
-  // Without a serializer of its own, Fastify adds a charset, which this media type does not have (RFC 8259 §11).
-  else reply.code(response.status).headers(response.headers).serializer(identity).send(response.body);
+  if (!response) return void reply.callNotFound();
+  const { status, headers, body } = response;
+  // To an empty text Fastify adds a media type, and for HEAD the length of nothing, which is not that of a GET's response.
+  const nothing = reply.request.method === 'HEAD' ? Readable.from([]) : undefined;
+  // Without a serializer of its own, it adds a charset, which this media type does not have (RFC 8259 §11).
+  reply
+    .code(status)
+    .headers(headers)
+    .serializer(identity)
+    .send(body || nothing);
 }
 
 const identity = (body: unknown) => body as string;
@@ -154,5 +150,5 @@ function urlOf(originalUrl: string): string {
   // The router finds it by the app's rules on letter case and slashes; but it also finds an escaped spelling,
   // `/%70lants`, which is not the operation.
   const isEscaped = path.includes('%', path.lastIndexOf('/', path.length - 2));
-  return isEscaped ? path : operation.path;
+  return isEscaped ? path : createPlant.path;
 }

@@ -1,13 +1,12 @@
 import {
+  ChunkCollector,
   checkHandler,
   type Global,
+  type HostRequest,
   isNotMine,
-  lingerMs,
   respondToMistake,
   Upload,
   WithSignal,
-  wait,
-  withPath,
 } from '../../src/for-hosts.js';
 import {
   BodyError,
@@ -17,6 +16,7 @@ import {
   type ReadBody,
   type Signal,
 } from '../../src/index.js';
+import { linger } from './_linger.js';
 import { SharedTimer } from './_shared-timer.js';
 
 /** The part of a Fetch `Request` that this adapter uses. */
@@ -62,37 +62,37 @@ export function toFetch(
   return async (request, server) => {
     if (typeof request.headers.get !== 'function') return respondToMistake(request, server) as never;
     const plantRequest = new FetchPlantRequest(request, server, timer);
-    const response = withPath(await handle(plantRequest), request.url);
+    const response = await handle(plantRequest);
     const { status, headers, body } = response;
-    // If the request is not for plant-store, the app may still read the body.
-    if (status >= 400 && !isNotMine(response)) {
-      const discarding = plantRequest.discard();
-      // Node destroys the socket after its last response, which is lost if the client still writes: so read first.
-      const isLast = /\bclose\b/i.test(request.headers.get('connection') ?? '');
-      if (isLast && !(await discarding)) return endedLater(status, headers, body);
-    }
+    // If the request is not for plant-store, the app may still read the body. Otherwise read first: a host on Node destroys
+    // the socket after the last response of a connection, which is lost if the client still writes.
+    const isDrained = status < 400 || isNotMine(response) || (await plantRequest.discard());
+    if (!isDrained) return lastResponse(status, headers, body);
     return new Response(body || null, { status, headers });
   };
 }
 
-/** A response that stays open briefly, so that the client can read it. */
-function endedLater(status: number, headers: PlantResponse['headers'], text: string): FetchResponse {
+/** A response that closes its connection, and stays open briefly before, so that the client can read it. */
+function lastResponse(status: number, own: PlantResponse['headers'], text: string): FetchResponse {
   const bytes = new TextEncoder().encode(text);
   const body = new ReadableStream({
     start: (controller) => controller.enqueue(bytes),
     // Called once the bytes are taken.
-    pull: (controller) => wait(lingerMs).then(() => controller.close()),
+    pull: (controller) => linger().then(() => controller.close()),
   });
-  return new Response(body, { status, headers: { ...headers, 'content-length': `${bytes.length}` } });
+  const headers = { ...own, 'content-length': `${bytes.length}`, connection: 'close' };
+  return new Response(body, { status, headers });
 }
 
-class FetchPlantRequest extends WithSignal implements PlantRequest {
+class FetchPlantRequest extends WithSignal implements PlantRequest, HostRequest {
   declare readonly raw: FetchRequest;
   declare readonly method: string;
   declare readonly url: string;
   declare readonly headers: FetchRequest['headers'];
   declare readonly body: ReadBody;
   #upload: Upload | undefined;
+  /** How long the upload of a refused request may be drained at most: milliseconds. */
+  #drainMs = 5_000;
 
   readonly #server: unknown;
   readonly #timer: SharedTimer;
@@ -113,13 +113,17 @@ class FetchPlantRequest extends WithSignal implements PlantRequest {
     if (raw.bodyUsed) throw new BodyError('body_unreadable', lostBody);
     try {
       if (!canReadWhole(raw, this.#server)) this.#upload = uploadOf(raw);
-      const bytes = this.#upload ? await this.#upload.read(limit) : new Uint8Array(await raw.arrayBuffer());
-      // A host may have cut the body at a limit of its own.
-      if (bytes.length < Number(raw.headers.get('content-length'))) throw new BodyError('body_incomplete');
+      const bytes = this.#upload
+        ? await this.#upload.read(new ChunkCollector(limit))
+        : new Uint8Array(await raw.arrayBuffer());
+      // A host may have cut the body at a limit of its own. A Request never has that of a GET, which a guard may read.
+      const isDeclared = raw.method !== 'GET' && raw.method !== 'HEAD';
+      if (isDeclared && bytes.length < Number(raw.headers.get('content-length')))
+        throw new BodyError('body_incomplete');
       return bytes;
     } catch (error) {
       if (error instanceof BodyError) throw error;
-      // The client broke off while we read; or somebody else holds the stream's lock, and we never began.
+      // The client disconnected during the read, or the stream was already locked.
       const hasBegun = raw.bodyUsed || this.#upload;
       throw hasBegun ? new BodyError('body_incomplete') : new BodyError('body_unreadable', lostBody);
     }
@@ -132,10 +136,14 @@ class FetchPlantRequest extends WithSignal implements PlantRequest {
     } catch {
       // Somebody else holds the stream's lock.
     }
-    return this.#upload?.discard() ?? true;
+    return this.#upload?.discard(this.#drainMs) ?? true;
   }
 
-  override startTimer(onTimeout: () => void, ms: number) {
+  limitDrain(ms: number): void {
+    this.#drainMs = ms;
+  }
+
+  startTimer(onTimeout: () => void, ms: number) {
     return has(this.#server, 'remoteAddr') ? this.#timer.start(onTimeout, ms) : undefined;
   }
 
@@ -174,6 +182,6 @@ function uploadOf(request: FetchRequest): Upload | undefined {
   return new Upload({
     next: () => reader.read(),
     // Later, because on some hosts it destroys the connection while the response is in flight.
-    return: () => wait(lingerMs).then(() => reader.cancel()),
+    return: () => linger().then(() => reader.cancel()),
   });
 }

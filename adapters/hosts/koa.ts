@@ -15,6 +15,7 @@ export interface KoaContext {
   status: number;
   body: unknown;
   set(headers: { [name: string]: string }): void;
+  remove(header: string): void;
   /** Of koa-mount. */
   readonly mountPath?: string;
   /** Of @koa/router. */
@@ -53,6 +54,8 @@ export function toKoa(
     context.status = response.status;
     context.set(response.headers);
     context.body = response.body;
+    // Koa has counted it, but for HEAD the length is that of a GET's response, or unknown (RFC 9110 §8.6).
+    if (!response.body) context.remove('content-length');
   };
 }
 

@@ -10,7 +10,7 @@ export type { NodeRequest, NodeResponse } from './_node/types.js';
 const { nextTick } = process;
 
 /**
- * Mounts the handler where `(request, response, next?)` is spoken: `node:http`, `node:https`, `node:http2`, Connect,
+ * Adapts the handler to the signature `(request, response, next?)`: `node:http`, `node:https`, `node:http2`, Connect,
  * Polka and, as `toExpress`, Express. With a `next`, every request but
  * `POST <mount>/plants` falls through to the app, its body unread.
  *
@@ -63,10 +63,14 @@ interface ExpressRequest extends NodeRequest {
 
 function placeOf(request: ExpressRequest, next: unknown): Place {
   const { url = '', originalUrl = url, baseUrl: mount, route } = request;
-  // Express leaves a route that was passed on its requests. But what it gives to a route's handlers is the route's own
-  // `next`, not the router's. To look for our middleware in the route would not do: agents and apps wrap handlers.
-  const isInRoute = Array.isArray(route?.stack) && next !== request.next;
+  // Express leaves a route that was passed on its requests.
+  const isInRoute = Array.isArray(route?.stack) && isRouteNext(request, next);
   return { url, originalUrl, mount, route: isInRoute ? route.path : undefined };
+}
+
+/** Whether `next` is a route's own: the request has the router's. Agents and apps wrap handlers, but not this. */
+function isRouteNext(request: ExpressRequest, next: unknown): boolean {
+  return next !== request.next;
 }
 
 function send({ status, headers, body }: PlantResponse, response: NodeResponse): void {

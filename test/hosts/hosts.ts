@@ -292,6 +292,13 @@ export const honoHosts: readonly Host[] = [
   },
 ];
 
+export const everyHost: readonly Host[] = [...hosts, ...honoHosts];
+
+/** A row of the table for each adapter, for tests that take long. */
+export const oneOfEachAdapter = everyHost.filter(({ name }) =>
+  /^(node:http2?|Express 5, at the root|Koa 3, plain|Fastify 5, at the root|Hono, by route)$/.test(name),
+);
+
 function hono(app: Hono): Server {
   app.all('*', (context) => context.text(theApp.text, theApp.status as 418));
   return createHttp(getRequestListener(app.fetch));

@@ -50,7 +50,8 @@ async function callRoute(
   } as RequestInit);
   const response = await handler(request, { params: Promise.resolve({}) });
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-  outgoing.end(await response.text());
+  for await (const chunk of response.body ?? []) outgoing.write(chunk);
+  outgoing.end();
 }
 
 async function callPage(

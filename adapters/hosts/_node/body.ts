@@ -37,24 +37,24 @@ function readExact({ request, response, parsed }: Exchange, limit: number): Retu
     return bufferedBody(request, response) ?? readStream(request, response, limit);
   }
   const isEnded = !isStream || request.readableEnded;
-  const left = isStream && isEnded ? putBack(request, limit) : undefined;
+  const left = isStream && isEnded ? readUnshifted(request, limit) : undefined;
   if (left?.length) return left;
   // Until the stream has ended, a middleware may still be adding to it.
-  const rawBody = isEnded ? kept(parsed, 'rawBody') : undefined;
+  const rawBody = isEnded ? readProperty(parsed, 'rawBody') : undefined;
   if (isBytes(rawBody)) return rawBody;
-  if (typeof rawBody === 'string') return exact(rawBody);
+  if (typeof rawBody === 'string') return requireLossless(rawBody);
   // A stream that was read never ends again: waiting would hang.
   if (isStream && !request.readableDidRead) return '';
-  const body = kept(parsed, 'body');
+  const body = readProperty(parsed, 'body');
   if (isBytes(body)) return body;
-  if (typeof body === 'string' && isWhole(body, request)) return exact(body);
+  if (typeof body === 'string' && isUnparsed(body, request)) return requireLossless(body);
   if (body !== undefined) return { parsed: body };
   if (!isStream) return '';
   throw new BodyError('body_unreadable', lostBody);
 }
 
 /** What a body parser or a platform has left. A getter that parses when it is read throws if the body is not JSON. */
-function kept(parsed: object, name: string): unknown {
+function readProperty(parsed: object, name: string): unknown {
   try {
     return (parsed as Record<string, unknown>)[name];
   } catch {
@@ -63,7 +63,7 @@ function kept(parsed: object, name: string): unknown {
 }
 
 /** What a platform has put back into a stream that has ended, as Vercel does by a `read` of its own. */
-function putBack(request: NodeRequest, limit: number): Uint8Array {
+function readUnshifted(request: NodeRequest, limit: number): Uint8Array {
   const chunks = new ChunkCollector(limit);
   for (let chunk = request.read(); chunk !== null; chunk = request.read()) chunks.add(chunk);
   return chunks.join();
@@ -73,14 +73,14 @@ const lostBody =
   'request body already consumed: register plant-store before body parsers and loggers, or keep the raw bytes: express.json({ verify: (request, _response, bytes) => { request.rawBody = bytes } })';
 
 /** Whether a string is the body's text, and not the value of a body that was one JSON string. */
-function isWhole(text: string, { headers }: NodeRequest): boolean {
+function isUnparsed(text: string, { headers }: NodeRequest): boolean {
   const declared = headers['content-length'];
   // A parser may have removed a byte order mark, which has 3 bytes; a JSON string has more quotes and escapes.
   return declared === undefined || Number(declared) - Buffer.byteLength(text) <= 3;
 }
 
 /** Text that was decoded from UTF-8. U+FFFD may stand for bytes that were no UTF-8. */
-function exact(text: string): string {
+function requireLossless(text: string): string {
   if (text.includes('\ufffd')) throw new BodyError('body_unreadable', lostBytes);
   return text;
 }
@@ -140,7 +140,7 @@ function readStream(request: NodeRequest, response: NodeResponse, limit: number)
 
 /** The bytes of a chunk that the stream has decoded, because somebody called setEncoding. */
 function bytesOf(text: string, encoding: string | null): Uint8Array {
-  if (encoding === 'utf8') exact(text);
+  if (encoding === 'utf8') requireLossless(text);
   // ASCII drops the eighth bit, UTF-16 the last of an odd number of bytes.
   else if (encoding === 'ascii' || encoding === 'utf16le') throw new BodyError('body_unreadable', lostBytes);
   return Buffer.from(text, encoding as BufferEncoding);

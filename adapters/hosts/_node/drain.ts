@@ -1,16 +1,18 @@
-import { endOfTurn, lingerMs, Upload, wait } from '../../../src/for-hosts.js';
+import { endOfTurn, Upload } from '../../../src/for-hosts.js';
+import { linger } from '../_linger.js';
 import { awaitsContinue, packetParsed } from './body.js';
+import type { Exchange } from './exchange.js';
 import type { NodeRequest, NodeResponse } from './types.js';
 
 /**
  * Drains the remaining upload, so that the client gets the response to it. To be awaited before the response is sent.
  */
-export function drain(request: NodeRequest, response: NodeResponse): Promise<void> | undefined {
+export function drain({ request, response, drainMs }: Exchange): Promise<void> | undefined {
   if (request.complete !== false) return void (request.resume as (() => unknown) | undefined)?.();
-  return drainUpload(request, response);
+  return drainUpload(request, response, drainMs);
 }
 
-async function drainUpload(request: NodeRequest, response: NodeResponse): Promise<void> {
+async function drainUpload(request: NodeRequest, response: NodeResponse, ms: number): Promise<void> {
   // All of it may have come with the headers, and is then in the stream: there is nothing to wait for.
   const hasBody = !awaitsContinue(request, response);
   if (hasBody) await packetParsed();
@@ -18,7 +20,7 @@ async function drainUpload(request: NodeRequest, response: NodeResponse): Promis
   if (response.stream) return resetAfterResponse(request, response.stream);
   const chunks = request[Symbol.asyncIterator]();
   const cutOff = () => cutOffAfterResponse(request, response);
-  const discarding = new Upload({ next: () => chunks.next(), return: cutOff }).discard();
+  const discarding = new Upload({ next: () => chunks.next(), return: cutOff }).discard(ms);
   const isLast =
     response.shouldKeepAlive === false || /\bclose\b/i.test(`${response.getHeader('connection')}`);
   // Node destroys the socket after its last response, which is lost if the client still writes: so read first.
@@ -30,7 +32,7 @@ function cutOffAfterResponse(request: NodeRequest, response: NodeResponse): void
   const { socket } = request;
   // Node calls it after its last response.
   socket.destroySoon = () => socket.end();
-  const cutOff = () => wait(lingerMs).then(() => request.destroy());
+  const cutOff = () => linger().then(() => request.destroy());
   if (response.writableFinished) cutOff();
   else response.on('finish', cutOff);
 }

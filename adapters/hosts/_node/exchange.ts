@@ -6,6 +6,9 @@ import type { NodeRequest, NodeResponse } from './types.js';
  * collection, and a request costs half as much again.
  */
 export class Exchange {
+  /** How long the upload of a refused request may be drained at most: milliseconds. */
+  drainMs = 5_000;
+
   constructor(
     readonly request: NodeRequest,
     readonly response: NodeResponse,

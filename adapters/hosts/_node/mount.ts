@@ -1,9 +1,9 @@
-import { operation, pathOf, pathPattern } from '../../../src/for-hosts.js';
+import { isPath, operations, pathOf } from '../../../src/for-hosts.js';
 import type { PlantHandler, PlantResponse } from '../../../src/index.js';
 import type { Exchange, Place } from './exchange.js';
 import { NodePlantRequest } from './request.js';
 
-const { method, path: ownPath } = operation;
+const [{ method, path: ownPath }] = operations;
 const endsInOwnPath = /* @__PURE__ */ new RegExp(`${ownPath}/?$`);
 
 /**
@@ -34,12 +34,13 @@ function otherTargets(path: string, rest: string, { mount, route }: Place): stri
   // Not if the app has rewritten the target: then it means another path than the client.
   const isMounted =
     typeof mount === 'string' && mount !== '' && path.endsWith(mount + (rest === '/' ? '' : rest));
-  const isRoute = endsInOwnPath.test(rest) && [route].flat().some((pattern) => fits(pattern, rest));
+  const isRoute =
+    endsInOwnPath.test(rest) && [route].flat().some((pattern) => matchesOperation(pattern, rest));
   return [...(isMounted ? [path] : []), ...((isMounted && rest === '/') || isRoute ? [ownPath] : [])];
 }
 
-/** Whether a route's pattern is written for the operation, and is the one of its list that has found the path. */
-function fits(pattern: unknown, path: string): boolean {
+/** Whether this pattern ends in `/plants` and matches `path`. */
+function matchesOperation(pattern: unknown, path: string): boolean {
   if (pattern instanceof RegExp)
     return endsInOwnPath.test(pattern.source.replace(/[\\?$]/g, '')) && path.search(pattern) >= 0;
   if (typeof pattern !== 'string' || !endsInOwnPath.test(pattern)) return false;
@@ -51,11 +52,11 @@ function fits(pattern: unknown, path: string): boolean {
 const warned = new WeakSet<PlantHandler>();
 
 /**
- * Warns once per handler if the app responds 404 too. Skips paths that no `basePath` can express: clients may send
- * anything.
+ * Warns once per handler if the app responds 404 too. Skips paths that no `basePath` can express, or that are long: clients
+ * may send anything, and must not use up the one warning.
  */
 function warnIfLost(handle: PlantHandler, path: string, rest: string, { response }: Exchange): void {
-  if (!pathPattern.test(path)) return;
+  if (!isPath(path) || path.length > 100) return;
   response.on('finish', () => {
     if (response.statusCode !== 404 || warned.has(handle)) return;
     warned.add(handle);

@@ -1,16 +1,16 @@
-import { WithSignal } from '../../../src/for-hosts.js';
+import { type HostRequest, WithSignal } from '../../../src/for-hosts.js';
 import type { PlantRequest, ReadBody, Signal } from '../../../src/index.js';
 import { readNodeBody } from './body.js';
 import type { Exchange } from './exchange.js';
 import type { NodeRequest, NodeResponse } from './types.js';
 
 /** A Node request as the handler takes it. */
-export class NodePlantRequest extends WithSignal implements PlantRequest {
+export class NodePlantRequest extends WithSignal implements PlantRequest, Pick<HostRequest, 'limitDrain'> {
   readonly method: string;
   readonly headers: PlantRequest['headers'];
   readonly body: ReadBody;
   readonly raw: unknown;
-  readonly #response: NodeResponse;
+  readonly #exchange: Exchange;
   #signal: Signal | undefined;
 
   constructor(
@@ -18,18 +18,18 @@ export class NodePlantRequest extends WithSignal implements PlantRequest {
     readonly url: string,
   ) {
     super();
-    const { request, response, raw } = exchange;
+    const { request, raw } = exchange;
     this.method = request.method!;
     this.headers = headersOf(request);
     this.body = (limit) => readNodeBody(exchange, limit);
     this.raw = raw;
-    this.#response = response;
+    this.#exchange = exchange;
   }
 
   getSignal(): Signal {
     if (this.#signal) return this.#signal;
     const controller = new AbortController();
-    const response = this.#response;
+    const { response } = this.#exchange;
     if (isDisconnected(response)) controller.abort();
     else response.on('close', () => !response.writableEnded && controller.abort());
     this.#signal = controller.signal;
@@ -37,7 +37,11 @@ export class NodePlantRequest extends WithSignal implements PlantRequest {
   }
 
   override isAborted(): boolean {
-    return this.#signal?.aborted ?? isDisconnected(this.#response);
+    return this.#signal?.aborted ?? isDisconnected(this.#exchange.response);
+  }
+
+  limitDrain(ms: number): void {
+    this.#exchange.drainMs = ms;
   }
 }
 

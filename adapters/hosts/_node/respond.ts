@@ -1,4 +1,4 @@
-import { isNotMine, withPath } from '../../../src/for-hosts.js';
+import { isNotMine } from '../../../src/for-hosts.js';
 import type { PlantHandler, PlantResponse } from '../../../src/index.js';
 import { drain } from './drain.js';
 import type { Exchange, Place } from './exchange.js';
@@ -17,7 +17,7 @@ export async function respondTo(
   handle: PlantHandler,
   hasApp = true,
 ): Promise<PlantResponse | undefined> {
-  const { request, response } = exchange;
+  const { request } = exchange;
   // A body that flows already, because an earlier middleware listens to it, would be lost while the handler runs.
   const wasFlowing = request.readableFlowing === true;
   if (wasFlowing) request.pause();
@@ -29,6 +29,6 @@ export async function respondTo(
     if (wasFlowing) request.resume();
     return undefined;
   }
-  await drain(request, response);
-  return withPath(plantResponse, place.originalUrl);
+  await drain(exchange);
+  return plantResponse;
 }

@@ -77,15 +77,19 @@ export const proxies: readonly Proxy[] = [
         })),
     }),
   ),
-  {
-    name: 'HAProxy that closes each connection',
-    obstacle: missing('haproxy'),
-    start: (app) =>
-      startProgram('haproxy', (port) => ({
-        config: `
+  ...[
+    { how: 'closes each connection', option: 'option httpclose' },
+    { how: 'shares its connections', option: 'http-reuse always' },
+  ].map(
+    ({ how, option }): Proxy => ({
+      name: `HAProxy that ${how}`,
+      obstacle: missing('haproxy'),
+      start: (app) =>
+        startProgram('haproxy', (port) => ({
+          config: `
           defaults
             mode http
-            option httpclose
+            ${option}
             timeout connect 5s
             timeout client 30s
             timeout server 30s
@@ -93,9 +97,10 @@ export const proxies: readonly Proxy[] = [
             bind 127.0.0.1:${port}
             server app 127.0.0.1:${app}
           `.replace(/^ {10}/gm, ''),
-        args: ['-db', '-f'],
-      })),
-  },
+          args: ['-db', '-f'],
+        })),
+    }),
+  ),
   {
     name: 'http-proxy-middleware',
     quirks: { 'path-double-slash': 200 },

@@ -1,6 +1,5 @@
 // The route as the app's own OpenAPI document shows it.
 import swagger from '@fastify/swagger';
-import { validate as readme } from '@readme/openapi-parser';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import Fastify, { type FastifyInstance, type RouteOptions } from 'fastify';
 import type { OpenAPIV3_1 } from 'openapi-types';
@@ -62,10 +61,9 @@ describe.each(['3.0.3', '3.1.0'])("in the app's document, OpenAPI %s", (version)
     expect(JSON.stringify(operation)).not.toContain('$ref');
   });
 
-  test('the document is valid to two validators', async () => {
+  test('the document is valid', async () => {
     const document = await documentOf(undefined, options);
     expect(await new Validator().validate(structuredClone(document))).toEqual({ valid: true });
-    expect(await readme(structuredClone(document))).toMatchObject({ valid: true });
   });
 });
 

@@ -141,9 +141,9 @@ test('a 404 without a `next` names the path that came, so that a wrong mount sho
   await wire.write(raw([], '', { line: 'POST /v2/plants?secret HTTP/1.1' }));
   expect(JSON.parse((await wire.answer()).text)).toEqual({
     error: 40401,
-    message: 'Not found. The endpoint is POST /api/plants. The request was for /v2/plants.',
+    message: 'Not found. Use POST /api/plants. The request was for /v2/plants.',
   });
   // Not what a client may have made up.
   await wire.write(raw([], '', { line: 'POST /<b>/plants HTTP/1.1' }));
-  expect(JSON.parse((await wire.answer()).text).message).toBe('Not found. The endpoint is POST /api/plants.');
+  expect(JSON.parse((await wire.answer()).text).message).toBe('Not found. Use POST /api/plants.');
 });

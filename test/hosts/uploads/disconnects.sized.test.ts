@@ -10,16 +10,10 @@ import { deferred } from '../../support/deferred.js';
 import { isHeavy } from '../../support/heavy.js';
 import type { Running } from '../../support/sockets.js';
 import { named } from '../../support/titled.js';
-import { type Host, honoHosts, hosts } from '../hosts.js';
+import { everyHost, type Host, oneOfEachAdapter } from '../hosts.js';
 
 /** How many clients are connected at the same time. */
 const wave = 250;
-
-/** One row of the table of hosts for each adapter. */
-const everyMount = [...hosts, ...honoHosts];
-const oneOfEachAdapter = everyMount.filter(({ name }) =>
-  /^(node:http|Express 5, at the root|Koa 3, plain|Fastify 5, at the root|Hono, by route)$/.test(name),
-);
 
 /** How far a client is when it disconnects. */
 const moments = ['mid-body', 'between request and answer', 'mid-body of a request that is refused'] as const;
@@ -145,6 +139,6 @@ function openClients(url: string, kinds: readonly Moment[]): () => void {
   };
 }
 
-describe.each(named(isHeavy ? everyMount : oneOfEachAdapter))('on %s', (_, host) =>
+describe.each(named(isHeavy ? everyHost : oneOfEachAdapter))('on %s', (_, host) =>
   disconnectsOn(host, isHeavy && oneOfEachAdapter.includes(host) ? 10_000 : wave),
 );

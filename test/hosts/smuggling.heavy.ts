@@ -1,0 +1,166 @@
+/**
+ * Requests whose end two readers may see in two places, direct and behind proxies that reuse their connections: no other
+ * client gets a wrong response, and no hidden request is obeyed. And floods of single HTTP/2 frames, after which the
+ * server serves as before.
+ */
+import { createServer } from 'node:http2';
+import { acceptTokens, createPlantStore, type NewPlant } from 'plant-store';
+import { memoryStorage } from 'plant-store/memory';
+import { toNode } from 'plant-store/node';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { clientOf } from '../support/client.js';
+import { endStream, Frames, frameTypes } from '../support/frames.js';
+import { describeUnless } from '../support/obstacle.js';
+import { listen, type Running, Wire } from '../support/sockets.js';
+import { behind, proxies } from './company/proxies.js';
+import { everyHost, type Host } from './hosts.js';
+
+const plant = (id: number) => `{"id":${id},"name":"${id}"}`;
+const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
+
+/** Ways to declare an end that some reader once took for another (RFC 9112 §6 and §11.2). */
+const framings = [
+  ...[
+    'chunked',
+    'Chunked',
+    ' chunked',
+    '\tchunked',
+    '\x0bchunked',
+    'xchunked',
+    'chunked,',
+    ',chunked',
+    '"chunked"',
+  ],
+  ...[
+    'identity, chunked',
+    'chunked, identity',
+    'gzip, chunked',
+    'chunked\r\nTransfer-Encoding: x',
+    'x\r\n chunked',
+  ],
+].flatMap((coding) => [
+  `Content-Length: 4\r\nTransfer-Encoding: ${coding}`,
+  `Transfer-Encoding: ${coding}\r\nContent-Length: 4`,
+  `Transfer-Encoding : ${coding}\r\nContent-Length: 4`,
+  `X: x\nTransfer-Encoding: ${coding}\r\nContent-Length: 4`,
+]);
+framings.push(
+  ...[
+    '4\r\nContent-Length: 500',
+    '500\r\nContent-Length: 4',
+    '4, 500',
+    '+4',
+    '0x4',
+    '4 4',
+    '-4',
+    '4;a',
+    '4e0',
+  ].map((length) => `Content-Length: ${length}`),
+  'Content-Length : 4',
+  'Content-Length\t: 4',
+  'Content_Length: 500\r\nContent-Length: 4',
+);
+const lines = ['POST', 'GET', 'HEAD', 'OPTIONS'];
+const ends = [
+  '0\r\n\r\n',
+  '0\n\n',
+  '0\r\n\n',
+  '0;x\r\n\r\n',
+  '0\r\nX: y\r\n\r\n',
+  '0x0\r\n\r\n',
+  '00000000000000000\r\n\r\n',
+];
+
+/** An attack: a request, in whose body another one is hidden. */
+const attacks = (path: string) =>
+  framings.flatMap((framing, i) => {
+    const head = (method: string, more: string) =>
+      `${method} ${path}/plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer secret\r\nContent-Type: application/json\r\n${more}\r\n\r\n`;
+    const hidden = head('POST', `Content-Length: ${plant(-1).length}`) + plant(-1);
+    return head(lines[i % lines.length]!, framing) + ends[i % ends.length] + hidden;
+  });
+
+/** Sends each attack over a connection of its own, and after it three creates by clients that did nothing wrong. */
+function isSafe(host: Host, isDirect: boolean): void {
+  const plants = new Map<bigint, NewPlant>();
+  let running: Running;
+  beforeAll(async () => {
+    const options = { basePath: host.basePath, timeoutMs: 300 };
+    running = await host.start(createPlantStore(memoryStorage(plants), acceptTokens('secret'), options));
+  });
+  afterAll(() => running.close());
+
+  test(`${attacks('').length} attacks`, { timeout: 300_000 }, async () => {
+    const client = clientOf(running.url);
+    let id = 0;
+    for (const attack of attacks(new URL(running.url).pathname.replace(/\/$/, ''))) {
+      const wire = await Wire.open(running.port);
+      await wire.write(Buffer.from(attack, 'latin1'));
+      await Promise.race([wire.answer().catch(() => {}), new Promise((resolve) => setTimeout(resolve, 500))]);
+      for (let i = 0; i < 3; i++) {
+        const body = new TextEncoder().encode(plant(++id));
+        const { status, text } = await client.send({ method: 'POST', path: '/plants', headers, body });
+        expect([status, text], JSON.stringify(attack)).toEqual([200, `{"name":"${id}"}`]);
+      }
+      wire.destroy();
+      // A proxy may end the first request where the attacker does: then the second one is the attacker's own.
+      if (isDirect) expect([...plants.keys()], JSON.stringify(attack)).not.toContain(-1n);
+    }
+    client.close();
+  });
+}
+
+const some = /^(node:http|Express 5, at the root|Koa 3, plain|Fastify 5, at the root|Hono, by route)$/;
+describe.each(everyHost.filter(({ name }) => some.test(name)))('on $name, directly', (host) =>
+  isSafe(host, true),
+);
+for (const proxy of proxies)
+  describeUnless(proxy.obstacle, `on node:http behind ${proxy.name}`, () =>
+    isSafe(behind(proxy, everyHost.find(({ name }) => name === 'node:http')!), false),
+  );
+
+describe('a flood of HTTP/2 frames', () => {
+  const fields = { ':method': 'POST', ':scheme': 'http', ':authority': 'a', ':path': '/plants', ...headers };
+  const many = (count: number, send: (i: number) => void) => Array.from({ length: count }, (_, i) => send(i));
+  const floods: Record<string, (frames: Frames) => unknown> = {
+    'streams that are reset at once': (frames) =>
+      many(5_000, (i) => {
+        frames.headers(2 * i + 1, fields);
+        frames.reset(2 * i + 1, 8);
+      }),
+    'streams that stay open': (frames) => many(5_000, (i) => frames.headers(2 * i + 1, fields)),
+    'CONTINUATION without end': (frames) => {
+      frames.write(frameTypes.headers, 0, 1);
+      many(20_000, (i) => frames.write(9, 0, 1, Buffer.from(`\0\x02x${i % 10}\x01y`)));
+    },
+    PING: (frames) => many(20_000, () => frames.write(frameTypes.ping, 0, 0, Buffer.alloc(8))),
+    SETTINGS: (frames) => many(20_000, () => frames.write(frameTypes.settings, 0, 0)),
+    'empty DATA': (frames) => {
+      frames.headers(1, fields);
+      many(20_000, () => frames.data(1, ''));
+    },
+    'WINDOW_UPDATE beyond 2^31': (frames) =>
+      many(10, () => frames.write(frameTypes.windowUpdate, 0, 0, Buffer.from('7fffffff', 'hex'))),
+    'frames of unknown types': (frames) =>
+      many(20_000, (i) => frames.write(32 + (i % 200), 255, i, Buffer.alloc(9))),
+  };
+
+  test.each(Object.entries(floods))(
+    'of %s leaves the server as it was',
+    { timeout: 60_000 },
+    async (_, flood) => {
+      const handle = createPlantStore(memoryStorage(), acceptTokens('secret'), { timeoutMs: 1_000 });
+      const { port, close } = await listen(createServer(toNode(handle)), 'h2c:');
+      const attacker = await Frames.open(port);
+      flood(attacker);
+      const client = await Frames.open(port);
+      client.headers(1, fields);
+      client.data(1, plant(1), endStream);
+      const response = await client.next(frameTypes.data, 1);
+      expect(response.payload.toString()).toBe('{"name":"1"}');
+      attacker.destroy();
+      client.destroy();
+      await close();
+    },
+  );
+});
