@@ -13,7 +13,11 @@ const ids = new WeakMap<PlantRequest, string>();
 export const storage = memoryStorage();
 
 const handle = createPlantStore(storage, acceptTokens('secret'), {
-  onError: (error, request) => log({ level: 'error', requestId: ids.get(request), cause: String(error) }),
+  onError: (error, request, code) => {
+    // Many 503s are one outage, which an alert on their rate reports.
+    const level = code >= 50300 ? 'warn' : 'error';
+    log({ level, requestId: ids.get(request), error: code, cause: String(error) });
+  },
 });
 
 const logged: PlantHandler = async (request) => {

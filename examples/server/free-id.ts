@@ -44,6 +44,26 @@ async function gallop(find: FindPlant, from: bigint, end: bigint): Promise<bigin
   return from + sign * free;
 }
 
+/**
+ * Returns a function that finds free ids, one search at a time, which starts at the id that was found last: however many
+ * open the page, and however many plants there are, the database gets one lookup at a time, mostly one in all.
+ */
+export function freeIds(find: FindPlant, from: bigint): () => Promise<bigint | undefined> {
+  let last = from;
+  let search: Promise<bigint | undefined> | undefined;
+  return () => {
+    search ??= freeId(find, last)
+      .then((id) => {
+        last = id ?? last;
+        return id;
+      })
+      .finally(() => {
+        search = undefined;
+      });
+    return search;
+  };
+}
+
 /** Returns an id that is almost certainly free, for when none is found. */
 export function randomId(): bigint {
   return BigInt(randomInt(2 ** 47));

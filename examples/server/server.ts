@@ -5,13 +5,14 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { acceptTokens, createPlantStore } from 'plant-store';
 import { toNode } from 'plant-store/node';
+import { type AuditOptions, audit, planOf } from './audit.js';
 import { command } from './command.js';
-import { finder, freeId, randomId } from './free-id.js';
+import { finder, freeId, freeIds, randomId } from './free-id.js';
 import { openStorage } from './open-storage.js';
 import { evaluationPage } from './page/page.js';
 import { refuseHost, refuseInWords } from './refusals.js';
 import { schemaOf } from './schema.js';
-import { readArguments, readSettings, type Settings, usage } from './settings.js';
+import { readArguments, readAuditOptions, readSettings, type Settings, usage } from './settings.js';
 import { stopper } from './stop.js';
 
 run(process.argv.slice(2)).catch((error: Error) => {
@@ -22,19 +23,22 @@ run(process.argv.slice(2)).catch((error: Error) => {
 async function run(args: readonly string[]): Promise<void> {
   if (Number.parseInt(process.versions.node, 10) < 20)
     throw new Error(`requires Node 20 or later, found ${process.versions.node}`);
-  const { flags, words } = readArguments(args);
-  const [word, engine, ...more] = words;
+  const { flags, command, words } = readArguments(args);
   if (flags.help) return console.log(usage);
   if (flags.version) return console.log(createRequire(import.meta.url)('plant-store/package.json').version);
-  if (word === 'schema' && more.length === 0)
-    return console.log(schemaOf(engine, flags.table as string | undefined));
-  if (word !== undefined)
-    throw new Error(`unknown command ${words.join(' ')} (plant-store --help lists the commands)`);
+  if (command === 'schema') return console.log(schemaOf(words[0], flags.table));
+  if (command === 'audit') return runAudit(readAuditOptions(flags, words[0], process.env), flags.yes);
   await serve(readSettings(flags, process.env));
 }
 
+async function runAudit(options: AuditOptions, isAgreed = false): Promise<void> {
+  console.log(`${planOf(options)}\n`);
+  if (!isAgreed) throw new Error(`to create these plants, add --yes --ids ${options.ids}`);
+  if (!(await audit(options, console.log))) process.exitCode = 1;
+}
+
 async function serve(settings: Settings): Promise<void> {
-  const { host, port, bodyLimit, timeoutMs, token, publicToken } = settings;
+  const { host, port, portSetting, bodyLimit, timeoutMs, token, publicToken } = settings;
   const { storage, place, close } = await openStorage(settings.database, settings.databaseSetting);
   const mount = toNode(createPlantStore(storage, acceptTokens(token), { bodyLimit, timeoutMs }));
   const find = finder(storage);
@@ -44,7 +48,7 @@ async function serve(settings: Settings): Promise<void> {
     token: publicToken,
     // The name of a database's host is nobody's business once other machines can open the page.
     place: publicToken && place,
-    freeId: () => freeId(async (id) => id === curlId || find(id), curlId + 1n),
+    freeId: freeIds(async (id) => id === curlId || find(id), curlId + 1n),
   });
   const rules = { loopbackOnly: publicToken !== undefined };
   const unlessRefused =
@@ -69,7 +73,7 @@ async function serve(settings: Settings): Promise<void> {
   server.listen({ port, host, backlog: 4_096 });
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EADDRINUSE'
-      ? new Error(`port ${port} is already in use: set PORT to a free one (0 picks one)`)
+      ? new Error(`port ${port} is already in use: set ${portSetting} to a free one (0 picks one)`)
       : error;
   });
   // A second signal ends the process at once.

@@ -1,5 +1,7 @@
 // What the demo server is started with: flags first, then variables of the environment, then defaults.
+import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
+import type { AuditOptions } from './audit.js';
 import { isLoopback } from './refusals.js';
 
 const publicToken = 'for-evaluation-only';
@@ -7,6 +9,8 @@ const publicToken = 'for-evaluation-only';
 export interface Settings {
   readonly host: string;
   readonly port: number;
+  /** Where the port is set, for messages. */
+  readonly portSetting: string;
   readonly bodyLimit: number;
   readonly timeoutMs: number;
   readonly token: string;
@@ -20,15 +24,21 @@ export interface Settings {
 
 export const usage = `Usage: plant-store [options]                      start a demo server with a page to try POST /plants
        plant-store schema ENGINE [--table NAME]   print the SQL that creates the table
+       plant-store audit URL --token TOKEN        send the cases of the contract to a running POST URL/plants
 
-ENGINE is postgres, mysql or sqlite. Each option overrides an environment variable:
+ENGINE is postgres, mysql or sqlite. Each option of the demo server overrides an environment variable:
   --port NUMBER    PORT           default 3000; 0 picks a free one
   --host ADDRESS   HOST           default 127.0.0.1; any other address requires a token
   --token TOKEN    TOKEN          the bearer token, default ${publicToken}
   --database URL   DATABASE_URL   file:plants.db (default), postgres://…, mysql://… or memory:
   --help, --version
 
-Without an option: BODY_LIMIT (bytes, default 1048576) and TIMEOUT_MS (default 30000; 0 is no limit).`;
+Without an option: BODY_LIMIT (bytes, default 1048576) and TIMEOUT_MS (default 30000; 0 is no limit).
+
+The audit creates plants that it cannot delete. It prints their ids first, and starts with --yes. Its options:
+  --token TOKEN             a token that may create plants, or the environment variable TOKEN
+  --forbidden-token TOKEN   a valid token that lacks the scope, to test 403
+  --ids DIGITS              nine digits that the ids begin with; default: random ones`;
 
 const string = { type: 'string' } as const;
 const boolean = { type: 'boolean' } as const;
@@ -38,14 +48,48 @@ const options = {
   token: string,
   database: string,
   table: string,
+  'forbidden-token': string,
+  ids: string,
+  yes: boolean,
   help: { ...boolean, short: 'h' },
   version: { ...boolean, short: 'v' },
 } as const;
 
-type Flags = Partial<Record<keyof typeof options, string | boolean>>;
+type Flag = keyof typeof options;
+type Flags = { readonly [Name in Flag]?: (typeof options)[Name]['type'] extends 'string' ? string : boolean };
 
-/** @throws {Error} with one line if there is no such flag */
-export function readArguments(args: readonly string[]): { readonly flags: Flags; readonly words: string[] } {
+/** The options of each command; the demo server has no name. */
+const commands: Readonly<Record<string, readonly Flag[]>> = {
+  '': ['port', 'host', 'token', 'database'],
+  schema: ['table'],
+  audit: ['token', 'forbidden-token', 'ids', 'yes'],
+};
+
+export interface Arguments {
+  readonly flags: Flags;
+  /** `''` is the demo server. */
+  readonly command: string;
+  readonly words: readonly string[];
+}
+
+/** @throws {Error} with one line if there is no such command, or it has no such option */
+export function readArguments(args: readonly string[]): Arguments {
+  const { flags, words } = parse(args);
+  const [command = '', ...rest] = words;
+  if (flags.help || flags.version) return { flags, command, words: rest };
+  const allowed = Object.hasOwn(commands, command) ? commands[command] : undefined;
+  if (!allowed || rest.length > (command ? 1 : 0))
+    throw new Error(`unknown command ${words.join(' ')} (plant-store --help lists the commands)`);
+  for (const flag of Object.keys(flags) as Flag[]) {
+    if (allowed.includes(flag)) continue;
+    const owners = Object.keys(commands).filter((name) => commands[name]!.includes(flag));
+    const names = owners.map((name) => (name ? `plant-store ${name}` : 'the demo server'));
+    throw new Error(`--${flag} is an option of ${names.join(' and ')} only (plant-store --help)`);
+  }
+  return { flags, command, words: rest };
+}
+
+function parse(args: readonly string[]): { readonly flags: Flags; readonly words: string[] } {
   try {
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
     return { flags: values, words: positionals };
@@ -59,19 +103,19 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** @throws {Error} with one line if a setting is invalid */
 export function readSettings(flags: Flags, environment: Environment): Settings {
-  // Trimmed, because `set PORT=3000 && npm start` in cmd.exe leaves a space. An empty one means the default.
-  const read = (variable: string, flag?: keyof Flags) => {
-    const isFlag = flag !== undefined && flags[flag] !== undefined;
-    const text = String((isFlag ? flags[flag] : environment[variable]) ?? '').trim();
-    return { name: isFlag ? `--${flag}` : variable, text };
-  };
-  const host = read('HOST', 'host').text || '127.0.0.1';
-  const token = read('TOKEN', 'token').text || publicToken;
+  const read = reader(flags, environment);
+  const givenHost = read('HOST', 'host');
+  // Brackets belong to a URL; `listen` would look for a host of that name.
+  const host = givenHost.text.replace(/^\[(.*)\]$/, '$1') || '127.0.0.1';
+  const givenToken = read('TOKEN', 'token');
+  const token = givenToken.text || publicToken;
   const isPublic = token === publicToken;
+  const port = read('PORT', 'port');
   const database = read('DATABASE_URL', 'database');
   const settings = {
     host,
-    port: integer(read('PORT', 'port'), 3000, 0, 65_535),
+    port: integer(port, 3000, 0, 65_535),
+    portSetting: port.name,
     bodyLimit: integer(read('BODY_LIMIT'), 1_048_576, 1, Number.MAX_SAFE_INTEGER),
     timeoutMs: integer(read('TIMEOUT_MS'), 30_000, 0, 2 ** 31 - 1),
     token,
@@ -79,19 +123,63 @@ export function readSettings(flags: Flags, environment: Environment): Settings {
     database: database.text || undefined,
     databaseSetting: database.name,
   };
-  if (isPublic && !isLoopback(host))
-    throw new Error(`HOST ${host} exposes the server to other machines: set TOKEN to a secret value first`);
-  if (!/^[\w.~+/-]+=*$/.test(token))
-    throw new Error('TOKEN may contain only A-Z a-z 0-9 - . _ ~ + / and trailing =');
+  if (isPublic && !isLoopback(host)) {
+    // By the way that the user has chosen for the host.
+    const setting = givenHost.name === 'HOST' ? 'TOKEN' : '--token';
+    throw new Error(
+      `${givenHost.name} ${host} exposes the server to other machines: set ${setting} to a secret value first`,
+    );
+  }
+  checkToken(givenToken.name, token);
   return settings;
 }
 
-function integer(
-  { name, text }: { readonly name: string; readonly text: string },
-  fallback: number,
-  min: number,
-  max: number,
-): number {
+/** @throws {Error} with one line if a setting of the audit is missing or invalid */
+export function readAuditOptions(
+  flags: Flags,
+  url: string | undefined,
+  environment: Environment,
+): AuditOptions {
+  const read = reader(flags, environment);
+  if (!/^https?:\/\/[^/]/.test(url ?? ''))
+    throw new Error(
+      `audit requires the URL before /plants, such as https://example.com/api, got ${url ?? 'nothing'}`,
+    );
+  const token = read('TOKEN', 'token');
+  if (!token.text) throw new Error('audit requires --token, or the environment variable TOKEN');
+  checkToken(token.name, token.text);
+  const { ids = String(randomInt(100_000_000, 1_000_000_000)) } = flags;
+  if (!/^[1-9]\d{8}$/.test(ids)) throw new Error(`--ids must be nine digits, got ${JSON.stringify(ids)}`);
+  const forbiddenToken = flags['forbidden-token'];
+  if (forbiddenToken !== undefined) checkToken('--forbidden-token', forbiddenToken);
+  return { url: url!.replace(/\/$/, ''), token: token.text, forbiddenToken, ids };
+}
+
+type Read = (variable: string, flag?: 'port' | 'host' | 'token' | 'database') => Given;
+
+/** A setting as it was given, and where. */
+interface Given {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Trims, because `set PORT=3000 && npm start` in cmd.exe leaves a space. An empty text means the default. */
+function reader(flags: Flags, environment: Environment): Read {
+  return (variable, flag) => {
+    const typed = flag && flags[flag];
+    return {
+      name: typed === undefined ? variable : `--${flag}`,
+      text: (typed ?? environment[variable] ?? '').trim(),
+    };
+  };
+}
+
+function checkToken(name: string, token: string): void {
+  if (!/^[\w.~+/-]+=*$/.test(token))
+    throw new Error(`${name} may contain only A-Z a-z 0-9 - . _ ~ + / and trailing =`);
+}
+
+function integer({ name, text }: Given, fallback: number, min: number, max: number): number {
   if (!text) return fallback;
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (!(value >= min && value <= max))

@@ -2,11 +2,12 @@
 import { eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { bigint, pgTable, text } from 'drizzle-orm/pg-core';
-import express from 'express';
+import express, { type Request } from 'express';
 import pg from 'pg';
 import { acceptTokens, createPlantStore, guard } from 'plant-store';
 import { toExpress } from 'plant-store/express';
 import { postgresStorage } from 'plant-store/postgres';
+import { idSchema } from 'plant-store/schema';
 
 // With the mode 'number', Drizzle rounds ids beyond 2^53.
 const plants = pgTable('plants', {
@@ -38,17 +39,13 @@ const json = (status: number, value: object) => ({
   body: JSON.stringify(value),
 });
 
-const getPlant = guard(verifyToken, async ({ url }) => {
-  const digits = /\/(-?\d{1,19})(?:\?|$)/.exec(url)?.[1] ?? '';
-  const id = BigInt(digits);
-  // 19 digits can exceed the column's 64 bits.
-  if (!digits || BigInt.asIntN(64, id) !== id) {
-    return json(400, { error: 1400, message: 'The id must be a 64-bit integer.' });
-  }
-  const plant = await find(id);
+const getPlant = guard(verifyToken, async ({ raw }) => {
+  const id = await idSchema['~standard'].validate((raw as Request).params.id);
+  if (id.issues) return json(400, { error: 1400, message: id.issues[0]?.message });
+  const plant = await find(id.value);
   if (!plant) return json(404, { error: 1404, message: 'No plant has this id.' });
   // As a string, because a number would be rounded by the client.
-  return json(200, { ...plant, id: String(id) });
+  return json(200, { ...plant, id: String(plant.id) });
 });
 
 const app = express();

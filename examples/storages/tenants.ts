@@ -1,11 +1,12 @@
 // A multi-tenant app on PostgreSQL: JWTs say the tenant, an id is unique within it, and each plant says who created it.
 // `DATABASE_URL=postgres://… ISSUER=https://… AUDIENCE=… node --import tsx examples/storages/tenants.ts`
-import express from 'express';
+import express, { type Request } from 'express';
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose';
 import pg from 'pg';
 import { createPlantStore, guard, InsufficientScope, type VerifyToken } from 'plant-store';
 import { toExpress } from 'plant-store/express';
 import { type PostgresOptions, postgresStorage, schemaOf } from 'plant-store/postgres';
+import { idSchema } from 'plant-store/schema';
 
 const { DATABASE_URL, ISSUER = 'http://127.0.0.1:8080', AUDIENCE = 'plants', PORT = '3000' } = process.env;
 
@@ -57,13 +58,10 @@ const json = (status: number, value: object) => ({
   body: JSON.stringify(value),
 });
 
-const getPlant = guard(allow('plants:read'), async ({ url }, { caller }) => {
-  const digits = /\/(-?\d{1,19})(?:\?|$)/.exec(url)?.[1] ?? '';
-  const id = BigInt(digits);
-  if (!digits || BigInt.asIntN(64, id) !== id) {
-    return json(400, { error: 1400, message: 'The id must be a 64-bit integer.' });
-  }
-  const plant = await find(caller.tenant, id);
+const getPlant = guard(allow('plants:read'), async ({ raw }, { caller }) => {
+  const id = await idSchema['~standard'].validate((raw as Request).params.id);
+  if (id.issues) return json(400, { error: 1400, message: id.issues[0]?.message });
+  const plant = await find(caller.tenant, id.value);
   return plant ? json(200, plant) : json(404, { error: 1404, message: 'No plant has this id.' });
 });
 

@@ -1,5 +1,6 @@
 // What `npx plant-store` and `npm start` do with flags, words and variables. Only the server itself listens.
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as mysql from 'plant-store/mysql';
@@ -11,6 +12,7 @@ import { readArguments, readSettings } from '../../examples/server/settings.js';
 import packageJson from '../../package.json' with { type: 'json' };
 import { bundleOf } from '../support/bundle.js';
 import { paste, startProgram, untilTestEnds } from '../support/program.js';
+import { listen } from '../support/sockets.js';
 
 /** Starts the demo server with these arguments. */
 function start(args: readonly string[], env: Record<string, string> = {}) {
@@ -54,8 +56,18 @@ Open \\1 in a browser, or run in another terminal:
     ],
     [
       ['--host', '0.0.0.0'],
-      'plant-store: HOST 0.0.0.0 exposes the server to other machines: set TOKEN to a secret value first',
+      'plant-store: --host 0.0.0.0 exposes the server to other machines: set --token to a secret value first',
     ],
+    [
+      ['--token', 'two words'],
+      'plant-store: --token may contain only A-Z a-z 0-9 - . _ ~ + / and trailing =',
+    ],
+    [['--table', 'x'], 'plant-store: --table is an option of plant-store schema only (plant-store --help)'],
+    [
+      ['schema', 'sqlite', '--port', '1'],
+      'plant-store: --port is an option of the demo server only (plant-store --help)',
+    ],
+    [['schema', 'sqlite', 'more'], 'plant-store: unknown command schema sqlite more'],
     [['--prot', '1'], "plant-store: Unknown option '--prot' (plant-store --help lists the options)"],
     [
       ['--port'],
@@ -70,6 +82,20 @@ Open \\1 in a browser, or run in another terminal:
     expect(await program.exit).toBe(1);
     expect(program.output().replace(/\n$/, '')).toMatch(line);
     expect(program.output().trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('listens on an IPv6 address that is written as in a URL', async () => {
+    const program = start(['--port', '0', '--host', '[::1]', '--database', 'memory:']);
+    const [, url] = await program.printed(/server on (http:\/\/\[::1\]:\d+)/);
+    expect((await fetch(url!)).status).toBe(200);
+  });
+
+  it('names the flag in the message of a port that is in use', async () => {
+    const { port, close } = await listen(createServer());
+    onTestFinished(close);
+    const program = start(['--port', String(port), '--database', 'memory:']);
+    expect(await program.exit).toBe(1);
+    expect(program.output()).toContain(`port ${port} is already in use: set --port to a free one`);
   });
 
   it('prints its version, and a help that names every flag', async () => {
@@ -131,7 +157,8 @@ describe('the printed command', () => {
   it('reads no flag as a word', () => {
     expect(readArguments(['schema', 'mysql', '--table', 'x'])).toEqual({
       flags: { table: 'x' },
-      words: ['schema', 'mysql'],
+      command: 'schema',
+      words: ['mysql'],
     });
   });
 });

@@ -1,18 +1,17 @@
 // The databases that an app already has: each program of examples/ in this process, on a real database.
-import { createServer, request as httpRequest } from 'node:http';
-import {
-  CreateTableCommand,
-  DynamoDBClient,
-  GetItemCommand,
-  waitUntilTableExists,
-} from '@aws-sdk/client-dynamodb';
-import dynalite from 'dynalite';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PGlite } from '@electric-sql/pglite';
+import Database from 'libsql';
 import pg from 'pg';
-import { schema } from 'plant-store/postgres';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { postgresStorage, schema } from 'plant-store/postgres';
+import { sqliteStorage } from 'plant-store/sqlite';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createPlant } from '../support/plants.js';
 import { PostgresServer } from '../support/postgres.js';
-import { listen, type Running } from '../support/sockets.js';
+import { runExample, urlOf } from '../support/program.js';
+import { waitFor } from '../support/wait-for.js';
 import {
   exampleUrl,
   itKeepsThePromises,
@@ -22,8 +21,11 @@ import {
   someContext,
 } from './recipe.js';
 
-// Otherwise the AWS SDK warns of Node 20.
-runExamplesHere({ AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' });
+runExamplesHere();
+
+/** The view as the page shows it. */
+const page = readFileSync(new URL('../../adapters/README.md', import.meta.url), 'utf8');
+const [, viewSql = ''] = /^```sql\n(CREATE VIEW [\s\S]*?)^```/m.exec(page) ?? [];
 
 const cleanUps: (() => unknown)[] = [];
 afterAll(async () => {
@@ -79,12 +81,20 @@ describe('PostgreSQL', () => {
     expect(await get('rose', '')).toMatchObject([401, { error: 40101 }]);
   });
 
+  it('create-table creates the table if there is none, and then plants', async () => {
+    await pool.query('DROP TABLE plants');
+    const { handle } = await import('../../examples/storages/create-table.js');
+    const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
+    const body = '{"id":1,"name":"Rosa"}';
+    expect(await handle({ method: 'POST', url: '/plants', headers, body })).toMatchObject({ status: 200 });
+  });
+
   it('minimal-storage creates a plant, and rejects a taken id and an invalid token', async () => {
     const { handle } = await import('../../examples/storages/minimal-storage.js');
     await empty();
-    const create = async (name: string, token = 'secret') => {
+    const create = async (name: string, token = 'secret', id = '9007199254740993') => {
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-      const body = `{"id":9007199254740993,"name":"${name}"}`;
+      const body = `{"id":${id},"name":"${name}"}`;
       return JSON.parse((await handle({ method: 'POST', url: '/plants', headers, body })).body);
     };
     expect(await create('x'.repeat(201))).toEqual({
@@ -94,6 +104,31 @@ describe('PostgreSQL', () => {
     expect(await create('Rosa', 'wrong')).toMatchObject({ error: 40102 });
     expect(await create('Rosa')).toEqual({ name: 'Rosa' });
     expect(await create('Ilex')).toMatchObject({ error: 40003 });
+    expect(await create('Ilex', 'secret', '9007199254740992')).toEqual({ name: 'Ilex' });
+  });
+
+  it('shutdown-fastify responds to the create in flight after SIGTERM, and exits with the pool closed', async () => {
+    await empty();
+    const program = runExample('shutdown-fastify', { DRAIN_MS: '300' });
+    const url = await urlOf(program);
+    const statusOf = async (path: string) => (await fetch(url + path)).status;
+    expect([await statusOf('/healthz'), await statusOf('/readyz')]).toEqual([200, 200]);
+    // A create that waits for a lock, until the drain is over and the server has begun to close.
+    const locker = await pool.connect();
+    await locker.query('BEGIN; LOCK TABLE plants');
+    const creating = createPlant(`${url}/api`, '{"id":1,"name":"Rosa"}');
+    await waitFor(async () => {
+      const { rows } = await locker.query('SELECT count(*)::int FROM pg_locks WHERE NOT granted');
+      expect(rows[0].count).toBeGreaterThan(0);
+    });
+    program.child.kill('SIGTERM');
+    while ((await statusOf('/readyz').catch(() => 503)) === 200);
+    while ((await statusOf('/healthz').catch(() => 503)) === 200);
+    await locker.query('COMMIT');
+    locker.release();
+    expect((await creating).status).toBe(200);
+    expect(await program.exit).toBe(0);
+    expect(program.output().trim().split('\n')).toHaveLength(1);
   });
 
   describe('outbox', () => {
@@ -155,84 +190,77 @@ describe('PostgreSQL', () => {
   });
 });
 
-describe('dynamodb', () => {
+describe('drizzle-sqlite', () => {
   let example: StorageExample;
-  let behind: DynamoDBClient;
-  let database: Running | undefined;
-  let next: 'answer' | 'cut the answer' | 'throttle' = 'answer';
+  const folder = mkdtempSync(join(tmpdir(), 'plants-'));
+  const DATABASE = join(folder, 'plants.db');
 
   beforeAll(async () => {
-    const doorway = await listen(
-      createServer((request, response) => {
-        const fault = next;
-        next = 'answer';
-        if (fault === 'throttle') {
-          const type = 'com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException';
-          response.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' });
-          response.end(JSON.stringify({ __type: type, message: 'too fast' }));
-          return;
-        }
-        const { method, url: path, headers } = request;
-        const onwards = httpRequest({ port: database!.port, method, path, headers }, (answer) => {
-          if (fault === 'cut the answer') response.destroy();
-          else answer.pipe(response.writeHead(answer.statusCode!, answer.headers));
-        });
-        request.pipe(onwards);
-      }),
-    );
-    const endpoint = `http://127.0.0.1:${doorway.port}`;
-    const keys = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_REGION: 'eu-central-1' };
-    Object.assign(process.env, keys, { AWS_ENDPOINT_URL_DYNAMODB: endpoint });
-    behind = new DynamoDBClient({ endpoint });
-    example = await import('../../examples/storages/dynamodb.js');
-    cleanUps.push(doorway.close, () => database?.close());
+    process.env.DATABASE = DATABASE;
+    example = await import('../../examples/storages/drizzle-sqlite.js');
+    cleanUps.push(() => rmSync(folder, { recursive: true }));
   });
-
-  /** A database of its own for each case: a table needs half a second to go. */
   const empty = async () => {
-    await database?.close();
-    database = await listen(dynalite({ createTableMs: 0 }));
-    const table = new CreateTableCommand({
-      TableName: 'plants',
-      KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
-      AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'N' }],
-      BillingMode: 'PAY_PER_REQUEST',
-    });
-    await behind.send(table);
-    await waitUntilTableExists(
-      { client: behind, minDelay: 1, maxDelay: 1, maxWaitTime: 10 },
-      { TableName: 'plants' },
-    );
-  };
-  const peek = async (id: bigint) => {
-    const Key = { id: { N: String(id) } };
-    const { Item } = await behind.send(
-      new GetItemCommand({ TableName: 'plants', Key, ConsistentRead: true }),
-    );
-    return Item && { id: BigInt(Item.id!.N!), name: Item.name!.S!, tag: Item.tag?.S };
+    const database = new Database(DATABASE);
+    database.exec('DELETE FROM plants');
+    database.close();
   };
 
-  itKeepsThePromises(() => example, empty, { peek });
+  itKeepsThePromises(() => example, empty);
+});
 
-  it('a create throws if the response was lost after the plant was stored: it never returns taken', async () => {
-    await empty();
-    next = 'cut the answer';
-    await expect(example.storage.create({ id: 1n, name: 'Rosa' }, someContext())).rejects.toThrow();
-    expect(await peek(1n)).toEqual({ id: 1n, name: 'Rosa', tag: undefined });
+describe('refuse turns the unique name of a table into a 400 with a text of the app', () => {
+  const rosa = (id: bigint) => ({ id, name: 'Rosa' });
+  const refused = {
+    name: 'PlantRefused',
+    message: 'A plant with this name exists. Choose another name.',
+  };
+
+  it('on PostgreSQL', async () => {
+    const { refuseOfPostgres } = await import('../../examples/storages/refuse.js');
+    const pool = new PGlite();
+    onTestFinished(() => pool.close());
+    await pool.exec('CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL UNIQUE, tag text)');
+    const storage = postgresStorage(pool, { refuse: refuseOfPostgres });
+    expect(await storage.create(rosa(1n), someContext())).toBe('created');
+    await expect(storage.create(rosa(2n), someContext())).rejects.toMatchObject(refused);
+    expect(await storage.create(rosa(1n), someContext())).toBe('taken');
   });
 
-  it('a plant that is too large for DynamoDB is rejected', async () => {
-    await empty();
-    const url = await exampleUrl(example);
-    const largest = `{"id":1,"name":"${'x'.repeat(400_000 - 18)}"}`;
-    expect(await createPlant(url, largest)).toMatchObject({ status: 200 });
-    expect(await createPlant(url, `${largest} `)).toMatchObject({ status: 400, body: { error: 40006 } });
+  it('on SQLite', async () => {
+    const { refuseOfSqlite } = await import('../../examples/storages/refuse.js');
+    const database = new Database(':memory:');
+    onTestFinished(() => void database.close());
+    database.exec('CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, tag TEXT)');
+    const storage = sqliteStorage(database, { refuse: refuseOfSqlite });
+    expect(await storage.create(rosa(1n), someContext())).toBe('created');
+    await expect(storage.create(rosa(2n), someContext())).rejects.toMatchObject(refused);
+    expect(await storage.create({ id: 1n, name: 'Ilex' }, someContext())).toBe('taken');
   });
 
-  it('is busy when DynamoDB throttles', async () => {
-    next = 'throttle';
-    await expect(example.storage.create({ id: 2n, name: 'Rosa' }, someContext())).rejects.toMatchObject({
-      name: 'StorageBusy',
-    });
+  it('on MySQL, by the error of mysql2', async () => {
+    const { refuseOfMysql } = await import('../../examples/storages/refuse.js');
+    const error = (errno: number) => Object.assign(new Error(), { errno });
+    expect(refuseOfMysql(error(1062))).toBe(refused.message);
+    expect(refuseOfMysql(error(4025))).toBeUndefined();
   });
+});
+
+it('a table with other column names is used through a view', async () => {
+  const pool = new PGlite();
+  onTestFinished(() => pool.close());
+  await pool.exec(`
+    CREATE TABLE garden (plant_no bigint PRIMARY KEY, title text NOT NULL, kind text);
+    ${viewSql}`);
+  const storage = postgresStorage(pool);
+  expect(await storage.create({ id: 9007199254740993n, name: 'Rosa' }, someContext())).toBe('created');
+  expect(await storage.create({ id: 9007199254740993n, name: 'Ilex' }, someContext())).toBe('taken');
+  const many = Array.from({ length: 20 }, (_, i) => ({ id: BigInt(i % 15), name: 'Acer', tag: 'tree' }));
+  const outcomes = await Promise.all(many.map((plant) => storage.create(plant, someContext())));
+  expect(outcomes.filter((outcome) => outcome === 'created')).toHaveLength(15);
+  const { rows } = await pool.query('SELECT plant_no::text, title, kind FROM garden WHERE plant_no > 13');
+  expect(rows).toEqual([
+    { plant_no: '9007199254740993', title: 'Rosa', kind: null },
+    { plant_no: '14', title: 'Acer', kind: 'tree' },
+  ]);
 });

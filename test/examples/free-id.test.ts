@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { freeId } from '../../examples/server/free-id.js';
+import { freeId, freeIds } from '../../examples/server/free-id.js';
 
 describe('a free id', () => {
   it.each<[string, bigint[], bigint, bigint]>([
@@ -22,6 +22,20 @@ describe('a free id', () => {
     expect(await freeId(find)).toBe(1_000_001n);
     expect(lookups).toBeLessThanOrEqual(42);
   });
+});
+
+it('a page that a thousand open at once, again and again, costs one lookup each time', async () => {
+  let lookups = 0;
+  const next = freeIds(async (id) => {
+    lookups++;
+    return id <= 1_000_000n;
+  }, 1n);
+  const opened = () => Promise.all(Array.from({ length: 1_000 }, next));
+  expect(new Set(await opened())).toEqual(new Set([1_000_001n]));
+  expect(lookups).toBeLessThanOrEqual(42);
+  lookups = 0;
+  for (let i = 0; i < 10; i++) await opened();
+  expect(lookups).toBe(10);
 });
 
 describe('a search for a free id stays in int64', () => {

@@ -16,18 +16,6 @@ describe('plants with exact ids are created', () => {
       body: { error: 40102 },
     });
   });
-
-  it('by next-route, called as Next calls it', async () => {
-    const { POST } = await import('../../examples/hosts/next-route.js');
-    const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
-    const request = new Request('http://localhost/api/plants', {
-      method: 'POST',
-      headers,
-      body: '{"id":1,"name":"Ilex"}',
-    });
-    const response = await POST(request, { params: Promise.resolve({}) });
-    expect([response.status, await response.json()]).toEqual([200, { name: 'Ilex' }]);
-  });
 });
 
 it('adonis passes requests on as AdonisJS calls it, and creates plants', async () => {

@@ -1,12 +1,6 @@
-// The merged document in the tools that apps serve theirs with. They are installed in a temporary folder, because nothing
-// else needs them.
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+// The document in other validators, and merged in the tools that apps serve theirs with.
+import { existsSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
-import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { validate as readme } from '@readme/openapi-parser';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import express from 'express';
 import type { OpenAPIV3_1 } from 'openapi-types';
@@ -14,12 +8,12 @@ import { acceptTokens, createPlantStore, type NewPlant } from 'plant-store';
 import { toExpress } from 'plant-store/express';
 import { memoryStorage } from 'plant-store/memory';
 import { openapi } from 'plant-store/openapi';
-import { chromium } from 'playwright-core';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
+import { installed } from '../support/installed.js';
 import { describeUnless } from '../support/obstacle.js';
 import { listen } from '../support/sockets.js';
 
-const packages = [
+const load = installed(
   'swagger-ui-express@5',
   '@hono/zod-openapi@1',
   'hono@4',
@@ -31,19 +25,47 @@ const packages = [
   'express@5',
   'reflect-metadata@0.2',
   'rxjs@7',
-];
-const folder = mkdtempSync(join(tmpdir(), 'plant-store-openapi-'));
-// biome-ignore lint/suspicious/noExplicitAny: the packages are not there when types are checked
-const load = (name: string): any => createRequire(join(folder, 'package.json'))(name);
+  '@readme/openapi-parser@9',
+  '@redocly/openapi-core@1',
+  'playwright-core@1',
+);
+const { validate: readme } = await load('@readme/openapi-parser');
+const { createConfig, lintFromString } = await load('@redocly/openapi-core');
+const { chromium } = await load('playwright-core');
 
-beforeAll(() => {
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true }));
-  const quiet = ['--no-audit', '--no-fund', '--loglevel=error', '--prefer-offline', '--no-save'];
-  execFileSync('npm', ['install', '--prefix', folder, ...quiet, ...packages], {
-    stdio: ['ignore', 'ignore', 'inherit'],
+/** What Redocly finds in a document. */
+async function findingsIn(document: object, settings: object): Promise<string[]> {
+  const config = await createConfig(settings);
+  const found = await lintFromString({
+    source: JSON.stringify(document),
+    absoluteRef: '/openapi.json',
+    config,
   });
-}, 300_000);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return found.map(({ ruleId, message }: Record<string, string>) => `${ruleId}: ${message}`);
+}
+
+const strict = {
+  extends: ['recommended-strict'],
+  rules: { 'tag-description': 'error', 'operation-tag-defined': 'error' },
+};
+
+it.each([
+  ['without servers', openapi()],
+  ['with a server', openapi({ servers: [{ url: '/api' }] })],
+])(
+  'the document %s is valid to @readme/openapi-parser, and Redocly finds nothing in it',
+  async (_, document) => {
+    expect(await readme(structuredClone(document))).toMatchObject({ valid: true, warnings: [] });
+    expect(await findingsIn(document, strict)).toEqual([]);
+  },
+);
+
+it.each<[string, object]>([
+  ['no-empty-servers', { ...openapi(), servers: [] }],
+  ['operation-tag-defined', { ...openapi(), tags: [] }],
+])('Redocly would find %s', async (rule, document) => {
+  expect((await findingsIn(document, strict)).join()).toContain(rule);
+});
 
 const jwt = { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } as const;
 const info = { title: 'A garden', version: '2.0.0' };
@@ -63,6 +85,8 @@ async function expectMerged(document: OpenAPIV3_1.Document, own: OpenAPIV3_1.Doc
   const served = () => JSON.parse(JSON.stringify(document));
   expect(await new Validator().validate(served())).toEqual({ valid: true });
   expect(await readme(served())).toMatchObject({ valid: true });
+  const rules = { 'no-unresolved-refs': 'error' };
+  expect(await findingsIn(served(), { rules })).toEqual([]);
   expect(document).toMatchObject(own);
   expect(document.paths?.['/api/plants']?.post).toMatchObject({
     operationId: 'createPlant',
@@ -72,7 +96,7 @@ async function expectMerged(document: OpenAPIV3_1.Document, own: OpenAPIV3_1.Doc
 }
 
 it('the document merges into what getOpenAPI31Document of @hono/zod-openapi returns', async () => {
-  const { OpenAPIHono, createRoute, z } = load('@hono/zod-openapi');
+  const { OpenAPIHono, createRoute, z } = await load('@hono/zod-openapi');
   const schema = z.object({ name: z.string() }).openapi('Error');
   const app = new OpenAPIHono();
   app.openAPIRegistry.registerComponent('securitySchemes', 'jwt', jwt);
@@ -92,9 +116,9 @@ it('the document merges into what getOpenAPI31Document of @hono/zod-openapi retu
 
 it('the document merges into what createDocument of @nestjs/swagger returns', async () => {
   load('reflect-metadata');
-  const { Controller, Get, Module } = load('@nestjs/common');
-  const { NestFactory } = load('@nestjs/core');
-  const { ApiOkResponse, ApiProperty, DocumentBuilder, SwaggerModule } = load('@nestjs/swagger');
+  const { Controller, Get, Module } = await load('@nestjs/common');
+  const { NestFactory } = await load('@nestjs/core');
+  const { ApiOkResponse, ApiProperty, DocumentBuilder, SwaggerModule } = await load('@nestjs/swagger');
   // Its name is one of plant-store's.
   class Plant {}
   ApiProperty({ type: String })(Plant.prototype, 'kind');
@@ -127,7 +151,7 @@ describeUnless(
   'swagger-ui-express, in a browser',
   () => {
     it('shows the lock, takes a token, and "Execute" creates a plant', async () => {
-      const swaggerUi = load('swagger-ui-express');
+      const swaggerUi = await load('swagger-ui-express');
       const own = { openapi: '3.1.0', info, paths: {}, components: { securitySchemes: { jwt } } };
       const document = merge(own);
       await expectMerged(document, own);
@@ -161,7 +185,9 @@ describeUnless(
       await page.locator('.auth-btn-wrapper .btn', { hasText: 'Logout' }).click();
       await page.locator('.auth-btn-wrapper .btn-done').click();
       const [response] = await Promise.all([
-        page.waitForResponse((response) => response.request().method() === 'POST'),
+        page.waitForResponse(
+          (response: { request(): { method(): string } }) => response.request().method() === 'POST',
+        ),
         operation.locator('.execute').click(),
       ]);
       expect([response.status(), plants.size]).toEqual([401, 1]);

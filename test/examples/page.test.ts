@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { errorNumbers } from 'plant-store';
 import type { OpenApiDocument } from 'plant-store/openapi';
 import { describe, expect, it } from 'vitest';
-import { problems } from '../../src/problems.js';
 import { servePage } from './serve-page.js';
 
 describe('the page', () => {
@@ -12,7 +12,9 @@ describe('the page', () => {
     const url = await servePage();
     const html = await (await fetch(url)).text();
     const others = [...html.matchAll(/(?:src|href)="(?!#)([^"]+)"/g)].map(([, link]) => link);
-    expect(new Set(others)).toEqual(new Set(['/favicon.ico', '/openapi.json']));
+    expect(new Set(others)).toEqual(
+      new Set(['/favicon.ico', '/openapi.json', 'https://www.npmjs.com/package/plant-store']),
+    );
     const icon = await (await fetch(`${url}/favicon.ico`)).text();
     expect(Buffer.byteLength(html) + Buffer.byteLength(icon)).toBeLessThan(25_000);
   });
@@ -20,7 +22,7 @@ describe('the page', () => {
   it('shows every error number under a link of its own, and every member of every schema', async () => {
     const url = await servePage();
     const html = await (await fetch(url)).text();
-    for (const [name, [error]] of Object.entries(problems)) {
+    for (const [name, error] of Object.entries(errorNumbers)) {
       expect(html).toContain(`<tr id="${error}">`);
       expect(html).toContain(`<a href="#${error}">${error}</a> <code>${name}</code>`);
     }

@@ -1,6 +1,7 @@
 // The recipes around the handler: each in this process, over a real socket.
+import { tracingChannel } from 'node:diagnostics_channel';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { context, SpanStatusCode, trace } from '@opentelemetry/api';
@@ -12,7 +13,14 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { H3 } from 'h3';
 import Database from 'libsql';
-import { acceptTokens, createPlantStore, type NewPlant } from 'plant-store';
+import {
+  acceptTokens,
+  createPlantStore,
+  type NewPlant,
+  type PlantRequest,
+  type PlantResponse,
+} from 'plant-store';
+import { createPlantClient } from 'plant-store/client';
 import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -156,7 +164,7 @@ describe('request-log', () => {
     const requestId = failed.headers.get('x-request-id');
     expect(await failed.text()).not.toContain('disk full');
     expect(lines()).toEqual([
-      { time: expect.any(String), level: 'error', requestId, cause: 'Error: disk full' },
+      { time: expect.any(String), level: 'error', requestId, error: 50001, cause: 'Error: disk full' },
       { ...always, requestId, method: 'POST', status: 500, error: 50001 },
     ]);
   });
@@ -170,7 +178,7 @@ describe('request-log', () => {
 });
 
 describe('metrics', () => {
-  it('counts the responses of plant-store by error code, and not those of the app', async () => {
+  it('counts the responses of plant-store by error code, not those of the app, and its batches by how they ended', async () => {
     const url = await exampleUrl(import('../../examples/around/metrics.js'));
     await create(`${url}/api`, rosa(1));
     await create(`${url}/api`, rosa(1));
@@ -179,12 +187,31 @@ describe('metrics', () => {
     expect((await fetch(`${url}/api/plants`)).status).toBe(404);
     expect((await fetch(`${url}/api/plants`, { method: 'HEAD' })).status).toBe(404);
     const text = await (await fetch(`${url}/metrics`)).text();
-    const counts = [...text.matchAll(/^plant_store_answer_seconds_count\{error="(\d+)"\} (\d+)$/gm)];
+    const counts = [...text.matchAll(/^plant_store_response_seconds_count\{error="(\d+)"\} (\d+)$/gm)];
     expect(Object.fromEntries(counts.map(([, error, count]) => [error, count]))).toEqual({
       0: '2',
       40003: '1',
       40102: '1',
     });
+    expect(text.match(/^plant_store_(batch\w*_(count|total)|queued|circuit_open)\b.*$/gm)).toEqual([
+      'plant_store_batch_plants_count 3',
+      'plant_store_batch_seconds_count 3',
+      'plant_store_batches_total{end="settled"} 3',
+      'plant_store_queued 0',
+      'plant_store_circuit_open 0',
+    ]);
+  });
+
+  it('publishes each request on the channel that an agent subscribes to', async () => {
+    const url = await exampleUrl(import('../../examples/around/metrics.js'));
+    const channel = tracingChannel<unknown, { result?: PlantResponse; request: PlantRequest }>('plant-store');
+    const ended = vi.fn();
+    const subscriber = { asyncEnd: ended } as never;
+    channel.subscribe(subscriber);
+    onTestFinished(() => void channel.unsubscribe(subscriber));
+    await create(`${url}/api`, rosa(3), 'wrong');
+    expect(ended).toHaveBeenCalledTimes(1);
+    expect(ended.mock.calls[0]![0]).toMatchObject({ request: { method: 'POST' }, result: { error: 40102 } });
   });
 });
 
@@ -223,6 +250,64 @@ describe('tracing', () => {
     const [, request] = spans.getFinishedSpans();
     expect(request?.status).toEqual({ code: SpanStatusCode.ERROR });
     expect(request?.events).toMatchObject([{ attributes: { 'exception.message': 'disk full' } }]);
+  });
+});
+
+describe('form', () => {
+  const post = async (fields: Record<string, string>, headers: Record<string, string> = {}) => {
+    const url = await exampleUrl(import('../../examples/around/form.js') as Promise<{ server: Server }>);
+    const body = new URLSearchParams(fields);
+    const response = await fetch(`${url}/plants/new`, {
+      method: 'POST',
+      headers: { origin: url, cookie: 'session=session-of-rosa', ...headers },
+      body,
+    });
+    const [, sentence = ''] = /<p role="status">(.*)<\/p>/.exec(await response.text()) ?? [];
+    return [response.status, sentence];
+  };
+
+  it('creates the plant of a form for the session of a cookie, its id exact', async () => {
+    const rosa = { id: '9007199254740993', name: 'Rosa canina', tag: '' };
+    expect(await post(rosa)).toEqual([200, 'Plant 9007199254740993 created.']);
+    expect(await post({ ...rosa, id: '9007199254740992' })).toEqual([200, 'Plant 9007199254740992 created.']);
+    expect(await post(rosa)).toEqual([200, 'A plant with id 9007199254740993 exists. Choose another id.']);
+  });
+
+  it('shows a sentence for an invalid field, a missing and an expired session', async () => {
+    expect(await post({ id: 'twelve', name: 'Rosa' })).toEqual([
+      200,
+      'Enter an integer from -9223372036854775808 to 9223372036854775807.',
+    ]);
+    expect(await post({ id: '1', name: 'Rosa' }, { cookie: 'a=b' })).toEqual([200, 'Sign in first.']);
+    const expired = await post({ id: '1', name: 'Rosa' }, { cookie: 'session=old' });
+    expect(expired).toEqual([200, 'The bearer token is invalid or expired. Get a new one.']);
+  });
+
+  it('rejects a form that another site sends with the cookie', async () => {
+    expect(await post({ id: '1', name: 'Rosa' }, { origin: 'https://evil.example' })).toEqual([403, '']);
+  });
+});
+
+describe('problem-details', () => {
+  it('sends an error as application/problem+json, which the client reads as before', async () => {
+    const url = await exampleUrl(import('../../examples/around/problem-details.js'));
+    await createPlant(url, rosa(1));
+    const response = await fetch(`${url}/plants`, { method: 'POST', headers: good, body: rosa(1) });
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      400,
+      'application/problem+json',
+    ]);
+    const message = 'A plant with id 1 exists. Choose another id.';
+    expect(await response.json()).toEqual({
+      type: 'https://example.com/errors#40003',
+      status: 400,
+      detail: message,
+      error: 40003,
+      message,
+    });
+    const client = createPlantClient(url, { token: 'secret' });
+    await expect(client.create({ id: 1n, name: 'Ilex' })).rejects.toMatchObject({ problem: 'id_taken' });
+    expect((await fetch(`${url}/plants`, { method: 'HEAD' })).status).toBe(405);
   });
 });
 

@@ -1,6 +1,5 @@
-// The reference: operation, schemas, responses. It comes from the document, except for what a client can send again.
+// The reference: operation, schemas, responses. All of it comes from the document.
 import { STATUS_CODES } from 'node:http';
-import type { Problem } from 'plant-store';
 import type { OpenApiDocument } from 'plant-store/openapi';
 import { type Html, html, prose } from './html.js';
 
@@ -22,13 +21,19 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
 }
 
+interface Example {
+  readonly value: { readonly error: number; readonly message: string };
+  /** Whether a client can send the request again. */
+  readonly description: string;
+}
+
 interface Answer {
   readonly headers?: Readonly<Record<string, { readonly description?: string }>>;
   readonly content: {
     readonly 'application/json': {
       readonly schema: Schema;
       readonly example?: unknown;
-      readonly examples?: Readonly<Record<string, { readonly value: { error: number; message: string } }>>;
+      readonly examples?: Readonly<Record<string, Example>>;
     };
   };
 }
@@ -85,33 +90,6 @@ function describeMember({ name, type, required, description }: Member): Html {
 `;
 }
 
-const corrected = 'after a correction';
-const otherToken = 'with another token';
-const ifReplayed = 'only if the server accepts replays';
-
-/** Whether a client can send the request again. */
-const sendAgain: Readonly<Record<Problem, string>> = {
-  body_not_json: corrected,
-  plant_invalid: corrected,
-  id_taken: 'with another id',
-  plant_refused: corrected,
-  media_type_unsupported: corrected,
-  body_too_large: corrected,
-  body_incomplete: 'yes',
-  token_missing: 'with a token',
-  token_invalid: otherToken,
-  scope_insufficient: otherToken,
-  not_found: 'no',
-  method_not_allowed: 'no',
-  internal_error: ifReplayed,
-  storage_failed: ifReplayed,
-  verification_failed: 'yes',
-  body_unreadable: 'no',
-  storage_rejected: 'no',
-  busy: 'yes, after Retry-After',
-  timed_out: 'only with Retry-After',
-};
-
 /** The rows of a status: its reason phrase, then each error code and each header. */
 function answerRows(status: string, { headers = {}, content }: Answer): Html {
   const { schema, example, examples = {} } = content['application/json'];
@@ -119,13 +97,14 @@ function answerRows(status: string, { headers = {}, content }: Answer): Html {
     ([
       name,
       {
+        description,
         value: { error, message },
       },
     ]) =>
       row(
         html`<tr id="${error}">`,
         html`<a href="#${error}">${error}</a> <code>${name}</code>`,
-        html`${prose(message)} <small>Send again? ${sendAgain[name as Problem]}</small>`,
+        html`${prose(message)} <small>${description}</small>`,
       ),
   );
   for (const [name, { description }] of Object.entries(headers)) {

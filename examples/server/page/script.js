@@ -180,10 +180,14 @@ function showAnswer({ response, text, ms }, id, sent) {
     element('small', {}, `${ms} ms`),
   );
   const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n');
-  answer.replaceChildren(summary, element('pre', { class: 'soft' }, `POST /plants\n${sent}`));
-  // The summary has all of an error's body.
-  if (message === undefined) answer.append(element('pre', {}, text));
-  answer.append(element('pre', { class: 'soft' }, headers));
+  answer.replaceChildren(
+    summary,
+    element('h3', {}, 'Request'),
+    element('pre', {}, `POST /plants\n${sent}`),
+    element('h3', {}, 'Response'),
+    element('pre', {}, `${status} ${statusText}\n${text}`),
+    element('pre', { class: 'soft' }, headers),
+  );
   if (!ok) for (const input of faultyInputs(error, message)) markFault(input, true);
 }
 

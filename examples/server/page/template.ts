@@ -16,6 +16,8 @@ export interface PageContent {
   readonly freeId: string;
 }
 
+const documentation = 'https://www.npmjs.com/package/plant-store';
+
 export function drawPage(content: PageContent): string {
   const { document, style, script, place } = content;
   const { title, version, license } = document.info;
@@ -32,21 +34,21 @@ export function drawPage(content: PageContent): string {
 <header>
 <img src="/favicon.ico" alt="" width="24" height="24">
 <h1>${title}</h1>
+<nav><a href="#operation">Reference</a> <a href="${documentation}">Documentation</a></nav>
 <p class="soft">Try <code>POST /plants</code>.${place ? html` Storage: ${place}` : ''}</p>
-<nav><a href="#operation">Reference</a> <a href="#errors">Errors</a> <a href="/openapi.json">openapi.json</a></nav>
 </header>
 <main>
 <div class="try">${left(content)}${right(content)}</div>
 ${reference(document)}
 </main>
-<footer class="soft">${title} ${version} · ${license.name}</footer>
+<footer class="soft">${title} ${version} · ${license.name} · <a href="/openapi.json">openapi.json</a></footer>
 <script type="module">${new Html(script)}</script>
 </body>
 </html>
 `.text;
 }
 
-/** The form and the response. */
+/** The form and the result. */
 function left(content: PageContent): Html {
   return html`<div>
 <section class="card scripted">
@@ -57,7 +59,7 @@ ${fields(content)}
 </form>
 </section>
 <section class="card scripted">
-<h2>Response</h2>
+<h2>Result</h2>
 <div id="answer" role="status" aria-live="polite" aria-atomic="true"><p class="soft">Send a request to see the response.</p></div>
 </section>
 <p class="card unscripted">The form needs JavaScript. Without it, use the curl command and the reference below.</p>

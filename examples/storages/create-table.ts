@@ -1,0 +1,11 @@
+import pg from 'pg';
+import { acceptTokens, createPlantStore } from 'plant-store';
+import { postgresStorage } from 'plant-store/postgres';
+
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, connectionTimeoutMillis: 5_000 });
+pool.on('error', console.error); // without a listener, a dropped idle connection crashes the process
+
+const storage = postgresStorage(pool);
+await storage.createTable(); // if it does not exist; or a migration of yours
+
+export const handle = createPlantStore(storage, acceptTokens('secret'));

@@ -1,0 +1,190 @@
+// `plant-store audit`, against endpoints that are right, and that are wrong in the usual ways.
+import { createServer } from 'node:http';
+import express, { type Express } from 'express';
+import { acceptTokens, createPlantStore, InsufficientScope, type NewPlant } from 'plant-store';
+import { toExpress } from 'plant-store/express';
+import { memoryStorage } from 'plant-store/memory';
+import { toNode } from 'plant-store/node';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { audit } from '../../examples/server/audit.js';
+import { neededIds } from '../../examples/server/audit-ids.js';
+import { bundleOf } from '../support/bundle.js';
+import { startProgram, untilTestEnds } from '../support/program.js';
+import { listen } from '../support/sockets.js';
+
+/** Runs an audit, and returns what it printed, and the cases that failed. */
+async function auditOf(url: string, forbiddenToken?: string) {
+  const lines: string[] = [];
+  const isRight = await audit({ url, token: 'secret', forbiddenToken, ids: '123456789' }, (text) =>
+    lines.push(text),
+  );
+  const failed = lines.flatMap((line) => /^FAIL {2}([\w-]+):/.exec(line)?.[1] ?? []);
+  expect(isRight).toBe(failed.length === 0);
+  return { text: lines.join('\n'), failed };
+}
+
+async function serve(app: Express | ReturnType<typeof toNode>) {
+  const { url, close } = await listen(createServer(app));
+  onTestFinished(close);
+  return url;
+}
+
+/** An Express app that is not only a plant-store. */
+async function serveApp(prepare: (app: Express) => void) {
+  const app = express();
+  prepare(app);
+  const options = { onError: () => {} };
+  app.use('/api', toExpress(createPlantStore(memoryStorage(), acceptTokens('secret'), options)));
+  return `${await serve(app)}/api`;
+}
+
+describe('an audit of an endpoint that is right', () => {
+  it('passes, also for the second time, and creates no plant but the ones that it names', async () => {
+    const plants = new Map<bigint, NewPlant>();
+    const verifyToken = (token: string) => {
+      if (token === 'reader') throw new InsufficientScope('plants:write');
+      return token === 'secret';
+    };
+    const url = await serve(toNode(createPlantStore(memoryStorage(plants), verifyToken)));
+    const first = await auditOf(url, 'reader');
+    expect(first).toMatchObject({ failed: [], text: expect.stringMatching(/^(\d+) of \1 cases passed\.$/m) });
+    for (const part of [
+      'ok    id-int64-max:',
+      'ok    method-get:',
+      'ok    scope-forbidden:',
+      'ok    upload-broken:',
+    ])
+      expect(first.text).toContain(part);
+    const others = [...plants.keys()].filter((id) => !neededIds.includes(id));
+    expect(others.length).toBeGreaterThan(30);
+    for (const id of others) expect(String(id)).toMatch(/^-?123456789\d{4,7}$/);
+    // As if it had other ids: those that every audit needs exist now.
+    for (const id of others) plants.delete(id);
+    expect(await auditOf(url, 'reader')).toMatchObject({ failed: [] });
+  });
+
+  it('leaves 404 and 405 to the app that is around it', async () => {
+    const { text, failed } = await auditOf(await serveApp(() => {}));
+    expect(failed).toEqual([]);
+    expect(text).not.toMatch(/(path|method)-/);
+    expect(text).toContain('cases of 404 and 405 were left out');
+  });
+});
+
+describe('an audit fails, and names the page to read,', () => {
+  it('behind express.json(), for ids that are rounded, and for a body that the parser rejects', async () => {
+    const { text, failed } = await auditOf(await serveApp((app) => app.use(express.json({ limit: '9mb' }))));
+    expect(failed).toEqual(expect.arrayContaining(['neighbours-beyond-2-53', 'json-truncated', 'twice-id']));
+    expect(failed).not.toContain('create-with-tag');
+    expect(text).toMatch(
+      /^FAIL {2}id-int64-max: .*\n {8}received {2}500 application\/json \{"error":50003,.*\n {8}contract {2}status is 500, and must be 200.*\n {8}read {6}adapters\/README.md, Behind a body parser$/m,
+    );
+  });
+
+  it('behind a proxy that rejects large bodies by itself', async () => {
+    const small = (app: Express) =>
+      app.use((request, response, next) => {
+        if (Number(request.headers['content-length']) <= 1_048_576) return next();
+        response.status(413).send('<h1>413 Request Entity Too Large</h1>');
+      });
+    const { text, failed } = await auditOf(await serveApp(small));
+    expect(failed.sort()).toEqual(['order-length', 'order-type', 'size-double', 'size-one-over']);
+    expect(text.match(/read {6}adapters\/README.md, Behind a proxy, and/gm)).toHaveLength(4);
+  });
+
+  it('if ids are rounded, or one id is stored twice', async () => {
+    const plants: NewPlant[] = [];
+    const forgetful = {
+      create: async (plant: NewPlant) => {
+        plants.push(plant);
+        return 'created' as const;
+      },
+    };
+    const { failed } = await auditOf(
+      await serve(toNode(createPlantStore(forgetful, acceptTokens('secret')))),
+    );
+    expect(failed).toEqual([
+      'id-taken',
+      'id-taken-other-plant',
+      'id-taken-other-spelling',
+      'id-taken-beyond-2-53',
+    ]);
+  });
+});
+
+describe('an audit creates nothing and ends with one line', () => {
+  const handle = createPlantStore(
+    { create: () => Promise.reject(new Error('no create may come')) },
+    acceptTokens('secret'),
+    { basePath: '/api', onError: (error) => expect.fail(String(error)) },
+  );
+
+  it.each([
+    [
+      'for a server that is no plant-store',
+      '/',
+      /is not plant-store: .* but the response was 404 text\/html/,
+    ],
+    ['without the base path', '', /Not found\. Use POST \/api\/plants\..*read .*Where to mount$/],
+    [
+      'with a base path that has /plants',
+      '/api/plants',
+      /is not plant-store: .*The URL to audit is the part before/,
+    ],
+  ])('%s', async (_, path, message) => {
+    const app = express();
+    if (path !== '/') app.use(toNode(handle));
+    const url = await serve(path === '/' ? app : toNode(handle));
+    await expect(auditOf(url + path.replace(/\/$/, ''))).rejects.toThrow(message);
+  });
+
+  it('with a token that is not accepted, and for an address where nobody listens', async () => {
+    const options = { token: 'wrong', forbiddenToken: undefined, ids: '123456789' };
+    const url = await serve(toNode(handle));
+    await expect(audit({ ...options, url: `${url}/api` }, () => {})).rejects.toThrow(
+      /^the token does not create plants: the response was 401 .*40102/,
+    );
+    const { url: nobody, close } = await listen(createServer());
+    await close();
+    await expect(audit({ ...options, url: nobody }, () => {})).rejects.toThrow(
+      /^no response from http:\/\/127\.0\.0\.1:\d+\/plants: .*ECONNREFUSED/,
+    );
+  });
+});
+
+describe('plant-store audit', () => {
+  const run = (args: readonly string[], env: Record<string, string> = {}) =>
+    untilTestEnds(
+      startProgram([process.execPath, bundleOf('examples/server/server.ts'), 'audit', ...args], env),
+    );
+
+  it('prints the ids that it will create, and asks for --yes before it sends anything', async () => {
+    const program = run(['http://127.0.0.1:1/api/', '--token', 'secret', '--ids', '123456789']);
+    expect(await program.exit).toBe(1);
+    expect(program.output()).toMatch(
+      /^The audit sends about 200 requests to http:\/\/127\.0\.0\.1:1\/api\/plants and creates plants .*\n {2}ids that begin with 123456789, from 1234567890001 to 1234567899999999 .*\n {2}0, 9007199254740991, .*\n\nplant-store: to create these plants, add --yes --ids 123456789\n$/,
+    );
+  });
+
+  it.each([
+    [['--token', 'x', '--yes'], 'audit requires the URL before /plants'],
+    [['plants.example', '--token', 'x'], 'audit requires the URL before /plants'],
+    [['http://127.0.0.1:1', '--yes'], 'audit requires --token'],
+    [['http://127.0.0.1:1', '--token', 'x', '--ids', '1'], '--ids must be nine digits, got "1"'],
+    [['http://127.0.0.1:1', '--port', '1'], '--port is an option of the demo server only'],
+  ])('rejects the arguments %j', async (args, message) => {
+    const program = run(args, { TOKEN: '' });
+    expect(await program.exit).toBe(1);
+    expect(program.output()).toContain(`plant-store: ${message}`);
+  });
+
+  it('exits with 0 if all cases pass, and with 1 if one differs', async () => {
+    const right = await serve(toNode(createPlantStore(memoryStorage(), acceptTokens('secret'))));
+    const passed = run([right, '--yes'], { TOKEN: 'secret' });
+    expect(await passed.exit).toBe(0);
+    expect(passed.output()).not.toContain('secret');
+    const differing = run([await serveApp((app) => app.use(express.json())), '--token', 'secret', '--yes']);
+    expect(await differing.exit).toBe(1);
+    expect(differing.output()).toMatch(/^\d+ of \d+ cases passed\.$/m);
+  });
+});
