@@ -6,11 +6,14 @@ import { runFolder } from './run-folder.js';
 
 const bundles = new Map<string, string>();
 
-/** Bundles a program of the repository. Plain `node` starts the bundle in a fifth of the time that tsx takes for its sources. */
-export function bundleOf(file: string): string {
+/**
+ * Bundles a program of the repository, into a folder that has its packages. Plain `node` starts the bundle in a fifth of the
+ * time that tsx takes for its sources.
+ */
+export function bundleOf(file: string, packages = runFolder()): string {
   const known = bundles.get(file);
   if (known) return known;
-  const folder = mkdtempSync(join(runFolder(), 'program-'));
+  const folder = mkdtempSync(join(packages, 'program-'));
   const outfile = join(folder, basename(file).replace(/\.ts$/, '.mjs'));
   buildSync({
     entryPoints: [join(root, file)],

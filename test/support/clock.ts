@@ -1,11 +1,12 @@
 import type { Clock } from '../../src/timers.js';
+import { ofRequest } from './requests.js';
 
 /** Lets promises that are settled call their listeners, and theirs. Much faster than a turn of the event loop. */
 function drained(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve));
 }
 
-/** A clock that stands still until `advance` is called. */
+/** A clock that stands still until `advance` is called. As on a platform, a task runs in the context that set it. */
 export class SimulatedClock implements Clock {
   #now = 0;
   #turn: (() => void)[] = [];
@@ -13,12 +14,12 @@ export class SimulatedClock implements Clock {
 
   readonly now = () => this.#now;
   readonly setTimer = (task: () => void, ms: number) => {
-    const timer = { at: this.#now + ms, task };
+    const timer = { at: this.#now + ms, task: ofRequest(task) };
     this.#timers.add(timer);
     return timer;
   };
   readonly clearTimer = (timer: unknown) => void this.#timers.delete(timer as never);
-  readonly atEndOfTurn = (task: () => void) => void this.#turn.push(task);
+  readonly atEndOfTurn = (task: () => void) => void this.#turn.push(ofRequest(task));
 
   get timerCount(): number {
     return this.#timers.size;

@@ -40,12 +40,12 @@ export function contractSetup(): {
   readonly verifyToken: VerifyToken<Caller>;
   readonly options: PlantStoreOptions;
   /** What `onError` got. */
-  readonly errors: { readonly error: unknown; readonly request: PlantRequest }[];
+  readonly errors: { readonly error: unknown; readonly request: PlantRequest; readonly code: number }[];
   /** The plants that a case stored. */
   readonly stored: (contractCase: Pick<ContractCase, 'id'>) => NewPlant[];
 } {
   const tenants = new Map<string, Map<bigint, NewPlant>>();
-  const errors: { error: unknown; request: PlantRequest }[] = [];
+  const errors: { error: unknown; request: PlantRequest; code: number }[] = [];
   return {
     storage: {
       async create(plant, { caller }) {
@@ -75,8 +75,8 @@ export function contractSetup(): {
       return token.startsWith('good') && { tenant: token };
     },
     options: {
-      onError: (error, request) => {
-        errors.push({ error, request });
+      onError: (error, request, code) => {
+        errors.push({ error, request, code });
       },
     },
     errors,

@@ -9,7 +9,16 @@ declare module 'koa-bodyparser' {
   export default function bodyParser(options?: { enableTypes?: string[] }): Middleware;
 }
 
-declare module 'dynalite' {
-  import type { Server } from 'node:http';
-  export default function dynalite(options?: { createTableMs?: number }): Server;
+/** Packages that a heavy suite installs. */
+declare module '@aws-sdk/client-dynamodb';
+
+declare module 'jsonwebtoken' {
+  class JsonWebTokenError extends Error {}
+  function sign(claims: object, secret: string, options?: { expiresIn?: number }): string;
+  function verify(
+    token: string,
+    secret: string,
+    options: { algorithms: string[]; audience: string },
+  ): { readonly sub?: string };
+  export default { JsonWebTokenError, sign, verify };
 }

@@ -10,9 +10,9 @@ export const root = fileURLToPath(new URL('../../..', import.meta.url));
  * Bundles a library's sources and the contenders as tsup builds them: plain JavaScript, other packages left out.
  *
  * @param sources the checkout whose library it is. Default: this one.
- * @returns the program of one side of a pair, and the core as it is in the package
+ * @returns the program of one side of a pair
  */
-export async function buildChild(sources: string = root): Promise<{ child: string; core: string }> {
+export async function buildChild(sources: string = root): Promise<string> {
   // Below node_modules, to find the packages, and in a folder of its own: two may run at a time.
   const name = `${process.pid}-${sources === root ? 'now' : 'before'}`;
   const outdir = `${root}/node_modules/.cache/plant-store-bench/${name}`;
@@ -25,12 +25,8 @@ export async function buildChild(sources: string = root): Promise<{ child: strin
     target: 'es2022',
     plugins: [librarySources(sources)],
   };
-  const files = Object.entries(entries).map(([name, file]): [string, string] => [name, join(sources, file)]);
-  // An older checkout may lack some.
-  const entryPoints = Object.fromEntries(files.filter(([, file]) => existsSync(file)));
   await build({ ...options, entryPoints: { child: `${root}/test/programs/bench/child.ts` }, outdir });
-  await build({ ...options, entryPoints, outdir: `${outdir}/dist` });
-  return { child: `${outdir}/child.js`, core: `${outdir}/dist/index.js` };
+  return `${outdir}/child.js`;
 }
 
 /** The contenders are this checkout's; the library that they use is the one in `sources`. */
@@ -47,11 +43,6 @@ function librarySources(sources: string): Plugin {
         const name = args.path.slice('plant-store/'.length) || 'index';
         return path(entries[name as keyof typeof entries]);
       });
-      onResolve({ filter: /^\.\.\/\.\.\/\.\.\/src\// }, (args) =>
-        args.importer.includes('/test/programs/bench/')
-          ? path(args.path.slice(9).replace(/\.js$/, '.ts'))
-          : undefined,
-      );
     },
   };
 }

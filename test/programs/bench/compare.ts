@@ -1,4 +1,3 @@
-import { type By, type Figure, figure, type Sample } from './figures.js';
 import { type Contestant, Side } from './side.js';
 
 /** How long a comparison takes. */
@@ -11,23 +10,31 @@ export interface Effort {
   readonly warmUpMs: number;
 }
 
+/** A median, with the least and the most. */
+export interface Figure {
+  readonly median: number;
+  readonly least: number;
+  readonly most: number;
+}
+
 export interface Comparison {
-  /** The medians of each side. */
-  readonly baseline: Sample;
-  readonly ours: Sample;
-  /**
-   * How many times as good our side is, sample by sample: 2 is half the CPU time, twice the rate, half the latency. But
-   * `added` is in microseconds.
-   */
-  readonly times: Readonly<Record<By, Figure>>;
+  /** The median of each side. */
+  readonly sides: readonly [baseline: number, ours: number];
+  /** How many times as good ours is, pair by pair: 2 is half the CPU time, or twice the rate. */
+  readonly ratio: Figure;
 }
 
 /**
  * Lets two contenders take turns in short samples, in fresh processes: on a machine that others use as well, only samples
  * of the same moment can be compared.
  */
-export async function compare(baseline: Contestant, ours: Contestant, effort: Effort): Promise<Comparison> {
-  const samples: readonly [baseline: Sample[], ours: Sample[]] = [[], []];
+export async function compare(
+  baseline: Contestant,
+  ours: Contestant,
+  effort: Effort,
+  by: 'cost' | 'rate',
+): Promise<Comparison> {
+  const samples: readonly [baseline: number[], ours: number[]] = [[], []];
   for (let i = 0; i < effort.processes; i++) {
     const sides: Side[] = [];
     try {
@@ -35,73 +42,21 @@ export async function compare(baseline: Contestant, ours: Contestant, effort: Ef
       for (const side of sides) await side.sample(effort.warmUpMs);
       for (let turn = 0; turn < effort.samples; turn++) {
         // The order alternates, because something may favour the first.
-        for (const which of turn % 2 ? ([1, 0] as const) : ([0, 1] as const)) {
-          samples[which].push(await sides[which]!.sample(effort.sampleMs));
-        }
+        for (const which of turn % 2 ? ([1, 0] as const) : ([0, 1] as const))
+          samples[which].push((await sides[which]!.sample(effort.sampleMs))[by]);
       }
     } finally {
       for (const side of sides) await side.stop();
     }
   }
-  return comparisonOf(...samples);
+  const [theirs, own] = samples;
+  const ratios = theirs.map((value, i) => (by === 'cost' ? value / own[i]! : own[i]! / value));
+  return { sides: [figure(theirs).median, figure(own).median], ratio: figure(ratios) };
 }
 
-/**
- * Lets two contenders take turns in one process, in windows of 60 ms, and compares what each does undisturbed: the cost of
- * its quietest tenth, and the median time of an operation. Such figures repeat within 3 %.
- */
-export async function compareInTurns(
-  baseline: Contestant,
-  ours: Contestant,
-  { processes, samples, sampleMs, warmUpMs }: Effort,
-): Promise<Comparison> {
-  const found: readonly [baseline: Sample[], ours: Sample[]] = [[], []];
-  for (let i = 0; i < processes; i++) {
-    const sides = await Side.openBoth(baseline, ours);
-    try {
-      for (const side of sides) await side.sample(warmUpMs);
-      const windows: Awaited<ReturnType<Side['sample']>>[][] = [[], []];
-      for (let turn = 0; turn < Math.ceil((samples * sampleMs) / windowMs); turn++) {
-        for (const which of turn % 2 ? [1, 0] : [0, 1])
-          windows[which]!.push(await sides[which]!.sample(windowMs));
-      }
-      windows.forEach((own, which) => {
-        found[which]!.push({
-          cost: lowestDecile(own.map(({ cost }) => cost)),
-          rate: 1 / lowestDecile(own.map(({ rate }) => 1 / rate)),
-          p50: figure(own.flatMap(({ latencies }) => latencies)).median,
-        });
-      });
-    } finally {
-      for (const side of sides) await side.stop();
-    }
-  }
-  return comparisonOf(...found);
-}
-
-const windowMs = 60;
-
-function lowestDecile(values: readonly number[]): number {
-  return values.slice().sort((a, b) => a - b)[Math.floor(values.length / 10)]!;
-}
-
-/** Sample by sample. */
-function comparisonOf(baseline: readonly Sample[], ours: readonly Sample[]): Comparison {
-  const times = (of: (baseline: Sample, ours: Sample) => number) =>
-    figure(baseline.map((sample, i) => of(sample, ours[i]!)));
-  return {
-    baseline: medians(baseline),
-    ours: medians(ours),
-    times: {
-      cost: times((theirs, our) => theirs.cost / our.cost),
-      rate: times((theirs, our) => our.rate / theirs.rate),
-      p50: times((theirs, our) => theirs.p50 / our.p50),
-      added: times((theirs, our) => our.p50 - theirs.p50),
-    },
-  };
-}
-
-function medians(samples: readonly Sample[]): Sample {
-  const of = (key: keyof Sample) => figure(samples.map((sample) => sample[key])).median;
-  return { cost: of('cost'), rate: of('rate'), p50: of('p50') };
+function figure(values: readonly number[]): Figure {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = (sorted.length - 1) / 2;
+  const median = (sorted[Math.floor(middle)]! + sorted[Math.ceil(middle)]!) / 2;
+  return { median, least: sorted[0]!, most: sorted.at(-1)! };
 }

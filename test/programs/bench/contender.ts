@@ -2,25 +2,25 @@ import type { Server } from 'node:http';
 
 /** Work to repeat in the process itself. */
 export interface Work {
-  /** How many operations (plants, bytes) one `run` is. */
+  /** How many plants one `run` creates. */
   readonly operations: number;
-  readonly run: () => void | Promise<void>;
+  readonly run: () => Promise<void>;
   /** Called before each `run`, to make its input outside the measured time. */
-  readonly prepare?: () => void;
-  /** Microseconds of each operation, where `run` notes them. */
-  readonly latencies?: number[];
+  readonly prepare: () => void;
 }
 
-/** A cost that is not repeated time: bytes, or a time that a process has only once. */
-export interface Measured {
-  readonly measured: number;
+/** One side of a pair: a server under load, or work to repeat. Opened in its own process. */
+export type Contender = Server | Work;
+export type Contenders = Record<string, () => Contender | Promise<Contender>>;
+
+/** What was done in a sample. */
+export interface Done {
+  readonly operations: number;
+  readonly seconds: number;
 }
 
-/** A server that listens by itself. */
-export interface Listening {
-  readonly port: number;
+/** Microseconds of CPU time for an operation, and operations a second. */
+export interface Sample {
+  readonly cost: number;
+  readonly rate: number;
 }
-
-/** One side of a pair: a server under load, work to repeat, or a figure. Opened in its own process. */
-export type Contender = Server | Listening | Work | Measured;
-export type Contenders = Record<string, (...details: string[]) => Contender | Promise<Contender>>;

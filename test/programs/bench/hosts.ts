@@ -1,18 +1,15 @@
 /** Servers of the same operation, each on its own port of 127.0.0.1. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
-import { vValidator } from '@hono/valibot-validator';
 import express from 'express';
 import fastify from 'fastify';
 import { Hono } from 'hono';
 import { bearerAuth } from 'hono/bearer-auth';
-import Koa from 'koa';
-import bodyParser from 'koa-bodyparser';
-import { acceptTokens, createPlantStore, groupCommit } from 'plant-store';
+import { validator } from 'hono/validator';
+import { acceptTokens, createPlantStore } from 'plant-store';
 import { toExpress } from 'plant-store/express';
 import { toFastify } from 'plant-store/fastify';
 import { toFetch } from 'plant-store/fetch';
-import { toKoa } from 'plant-store/koa';
 import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
 import * as v from 'valibot';
@@ -23,19 +20,8 @@ import { path, token } from './load.js';
 const ours = () => createPlantStore(memoryStorage(), acceptTokens(token));
 
 export const hosts: Contenders = {
-  baseline: () => createServer(baseline()),
+  'by-hand': () => createServer(byHand),
   toNode: () => createServer(toNode(ours())),
-
-  /** A database that replies after a millisecond: to each request alone, and to batches, for which nearly all requests wait. */
-  'baseline-1ms': () => createServer(baseline(1)),
-  'toNode-1ms'() {
-    const { create } = memoryStorage();
-    const storage = groupCommit(async (plants, contexts) => {
-      await new Promise((answered) => setTimeout(answered, 1));
-      return Promise.all(plants.map((plant, i) => create(plant, contexts[i]!)));
-    });
-    return createServer(toNode(createPlantStore(storage, acceptTokens(token))));
-  },
 
   express() {
     const app = express();
@@ -56,60 +42,19 @@ export const hosts: Contenders = {
     app.use(refuseJson);
     return createServer(app);
   },
-  'express-bare': () => createServer(express().post(path, baseline())),
   toExpress: () => createServer(express().use(toExpress(ours()))),
-
-  koa() {
-    const app = new Koa();
-    const plants = new Map<number, BaselinePlant>();
-    app.use(async (context, next) => {
-      if (context.headers.authorization === `Bearer ${token}`) return next();
-      context.status = 401;
-      context.body = { error: 40101, message: 'invalid token' };
-    });
-    app.use(bodyParser());
-    app.use((context) => {
-      if (context.method !== 'POST' || context.path !== path) return;
-      const { success, output } = v.safeParse(newPlant, (context.request as { body?: unknown }).body);
-      if (success && store(plants, output)) {
-        context.body = { name: output.name, tag: output.tag };
-      } else {
-        context.status = 400;
-        context.body = { error: 40002, message: 'bad plant' };
-      }
-    });
-    app.silent = true;
-    return createServer(app.callback());
-  },
-  'koa-bare'() {
-    const app = new Koa();
-    const listener = byHand();
-    app.use(
-      (context) =>
-        new Promise<void>((done) => {
-          listener(context.req, ({ status, headers, body }) => {
-            context.status = status;
-            context.set(headers);
-            context.body = body;
-            done();
-          });
-        }),
-    );
-    return createServer(app.callback());
-  },
-  toKoa: () => createServer(new Koa().use(toKoa(ours())).callback()),
 
   hono() {
     const app = new Hono();
     const plants = new Map<number, BaselinePlant>();
-    app.post(path, bearerAuth({ token }), vValidator('json', newPlant), (context) => {
+    app.post(path, bearerAuth({ token }), validPlant, (context) => {
       const plant = context.req.valid('json');
       if (!store(plants, plant)) return context.json({ error: 40003, message: 'the id is taken' }, 400);
       return context.json({ name: plant.name, tag: plant.tag });
     });
     return createAdaptorServer({ fetch: app.fetch }) as Server;
   },
-  toFetch() {
+  toHono() {
     const app = new Hono();
     const fetch = toFetch(ours());
     app.post(path, (context) => fetch(context.req.raw));
@@ -165,34 +110,33 @@ const newPlant = v.object({
   tag: v.optional(v.string()),
 });
 
+/** As Hono's documentation validates with a library of one's choice. */
+const validPlant = validator('json', (value, context) => {
+  const { success, output } = v.safeParse(newPlant, value);
+  return success ? output : context.json({ error: 40002, message: 'bad plant' }, 400);
+});
+
 /** Otherwise Express responds to a body that is no JSON with a page and a stack trace. */
 const refuseJson: express.ErrorRequestHandler = (error, _request, response, _next) => {
   response.status(error.status).json({ error: 40001, message: 'not JSON' });
 };
 
-/** The operation on `node:http` by hand. */
-function baseline(databaseMs?: number) {
-  const listener = byHand(databaseMs);
-  return (request: IncomingMessage, response: ServerResponse): void =>
-    listener(request, ({ status, body }) => {
-      const length = Buffer.byteLength(body);
-      response.writeHead(status, { 'content-type': 'application/json', 'content-length': length });
-      response.end(body);
-    });
-}
+const plantsByHand = new Map<number, BaselinePlant>();
 
-function byHand(databaseMs = 0) {
-  const plants = new Map<number, BaselinePlant>();
-  return (request: IncomingMessage, answer: (answer: Answer) => void): void => {
-    const refusal = refuseHead(request.method, request.url, request.headers);
-    if (refusal) {
-      request.resume();
-      answer(refusal);
-      return;
-    }
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    const end = () => answer(create(plants, Buffer.concat(chunks).toString()));
-    request.on('end', databaseMs ? () => setTimeout(end, databaseMs) : end);
+/** The operation on `node:http` by hand. */
+function byHand(request: IncomingMessage, response: ServerResponse): void {
+  const answer = ({ status, body }: Answer) => {
+    const length = Buffer.byteLength(body);
+    response.writeHead(status, { 'content-type': 'application/json', 'content-length': length });
+    response.end(body);
   };
+  const refusal = refuseHead(request.method, request.url, request.headers);
+  if (refusal) {
+    request.resume();
+    answer(refusal);
+    return;
+  }
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => answer(create(plantsByHand, Buffer.concat(chunks).toString())));
 }

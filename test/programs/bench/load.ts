@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import type { Done, Generator } from './generator.js';
+import type { Done } from './contender.js';
 
 export const path = '/plants';
 export const token = 'a-token-of-the-usual-length-0123456789';
@@ -46,7 +46,7 @@ const requestOf = (name: Name): string => {
  * Clients that keep their connections and send the next request after each response. They parse nothing, so that
  * the load costs less than the server: a response starts with a 200 and is as long as every other response of its name.
  */
-export class Clients implements Generator {
+export class Clients {
   private constructor(
     readonly sockets: readonly Socket[],
     readonly answerLengths: ReadonlyMap<Name, number>,
@@ -62,24 +62,22 @@ export class Clients implements Generator {
 
   /** Keeps every connection busy for a while. */
   async run(ms: number): Promise<Done> {
-    const latencies: number[] = [];
+    const counted = { operations: 0 };
     const awake = stayAwake();
     const start = performance.now();
-    await Promise.all(this.sockets.map((socket) => this.#keepBusy(socket, start + ms, latencies)));
+    await Promise.all(this.sockets.map((socket) => this.#keepBusy(socket, start + ms, counted)));
     awake.stop();
-    return { operations: latencies.length, seconds: (performance.now() - start) / 1000, latencies };
+    return { ...counted, seconds: (performance.now() - start) / 1000 };
   }
 
-  #keepBusy(socket: Socket, until: number, latencies: number[]): Promise<void> {
+  #keepBusy(socket: Socket, until: number, counted: { operations: number }): Promise<void> {
     return new Promise((resolve, reject) => {
       if (socket.destroyed) throw new Error('the server closed a connection');
       let received = 0;
       let expected = 0;
-      let sent = 0;
       const send = () => {
-        const name = names[latencies.length % names.length]!;
+        const name = names[counted.operations % names.length]!;
         expected = this.answerLengths.get(name)!;
-        sent = performance.now();
         socket.write(requestOf(name), 'latin1');
       };
       socket.on('error', reject);
@@ -91,9 +89,8 @@ export class Clients implements Generator {
           socket.destroy(new Error(`not the answer that was expected: ${chunk}`));
         } else if (received === expected) {
           received = 0;
-          const now = performance.now();
-          latencies.push((now - sent) * 1000);
-          if (now < until) return send();
+          counted.operations++;
+          if (performance.now() < until) return send();
           socket.removeAllListeners('data').removeAllListeners('close').removeAllListeners('error');
           resolve();
         }

@@ -115,11 +115,11 @@ export class MariaDb {
     });
   }
 
-  /** Resolves while a statement with this text waits for a lock. */
-  seesWaiting(statement: string): Promise<void> {
+  /** Resolves while a statement with this text waits, by default for a lock. */
+  seesWaiting(statement: string, state = 'Waiting%lock'): Promise<void> {
     return until(`a waiting ${statement}`, async () => {
       const waiting = await this.query(
-        `SELECT 1 FROM information_schema.PROCESSLIST WHERE STATE LIKE 'Waiting%lock' AND INFO LIKE '%${statement}%'`,
+        `SELECT 1 FROM information_schema.PROCESSLIST WHERE STATE LIKE '${state}' AND INFO LIKE '%${statement}%'`,
       );
       if (waiting.length === 0) throw new Error('none waits');
     });

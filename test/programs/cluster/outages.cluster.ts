@@ -3,14 +3,13 @@ import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { mysqlStorage } from 'plant-store/mysql';
 import { postgresStorage } from 'plant-store/postgres';
-import { afterAll, describe, inject, it } from 'vitest';
+import { describe, inject, it } from 'vitest';
 import { seed } from '../../support/random.js';
 import { faultsIn, type Holdings } from './checker.js';
 import { oneMariaDb } from './galera.js';
 import { type Answer, Load } from './load.js';
 import { clean, type Daemon, until } from './machine.js';
 import { onePostgres } from './postgres.js';
-import { figuresOf, type Row, tableOf } from './timeline.js';
 
 /** A server, and how to look behind the storage. */
 interface Server {
@@ -68,22 +67,6 @@ const outages: Record<string, (server: Server) => Promise<Return>> = {
 };
 
 describe.skipIf(inject('obstacle'))(`64 creators while the database is away (seed ${seed})`, () => {
-  const rows: (Row & { readonly back: number; readonly heap: number })[] = [];
-
-  afterAll(() => {
-    console.log(tableOf(rows));
-    for (const { what, back, heap, numbers } of rows) {
-      const all = Object.values(numbers).reduce((sum, count) => sum + count, 0);
-      const shares = Object.entries(numbers).map(
-        ([number, count]) => `${((count / all) * 100).toFixed(1)} % × ${number}`,
-      );
-      const megabytes = (heap / 2 ** 20).toFixed(0);
-      console.log(
-        `${what}: ${shares.join(', ')}; first 200 after ${back} ms; at most ${megabytes} MiB of heap`,
-      );
-    }
-  });
-
   // All at once: the servers are away for most of the time, and so it takes one minute instead of four.
   for (const [name, open] of Object.entries(servers)) {
     for (const [what, strike] of Object.entries(outages)) {
@@ -110,16 +93,6 @@ describe.skipIf(inject('obstacle'))(`64 creators while the database is away (see
             ...answers.filter((answer) => answer.at >= back && answer.number === 200).map(({ at }) => at),
           );
           const longest = Math.max(...answers.map(({ took }) => took));
-          rows.push({
-            what: `${name} ${what}`,
-            // Of the outage alone: how many plants were stored before it and after it says nothing.
-            ...figuresOf(answers.filter(({ at }) => at > struck && at < ended)),
-            gap: figuresOf(answers).gap,
-            max: longest,
-            violations: faults.length,
-            back: Math.round(first - back),
-            heap: load.heap,
-          });
           console.log(load.summary);
           expect(faults).toEqual([]);
           // Each create settles within its own time; half a second is for two busy cores.

@@ -21,7 +21,7 @@ const start = {
     const { registerInstrumentations } = require('@opentelemetry/instrumentation');
     const { ExpressInstrumentation } = require('@opentelemetry/instrumentation-express');
     const { HttpInstrumentation } = require('@opentelemetry/instrumentation-http');
-    const { KoaInstrumentation } = require('@opentelemetry/instrumentation-koa');
+    const { KoaInstrumentation } = installed('@opentelemetry/instrumentation-koa');
     const { BasicTracerProvider } = require('@opentelemetry/sdk-trace-base');
     const instrumentations = [
       new HttpInstrumentation(),

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { type Client, clientOf } from '../../support/client.js';
 import { bodyLimit, contractCases, faultsOf } from '../../support/contract.js';
 import { expectExactPlants } from '../../support/plants.js';
-import { type Program, urlOf } from '../../support/program.js';
+import { type Program, startProgram, urlOf } from '../../support/program.js';
 import { named, withIds } from '../../support/titled.js';
-import { bundle, bundleTo, startNext, startOn, stop } from './runtimes.js';
+import { bundle, bundleTo, startNext, startOn, stop, tool } from './runtimes.js';
 
 interface Runtime {
   readonly name: string;
@@ -64,6 +64,12 @@ async function startWorker(file: string): Promise<Program> {
   // Miniflare 4 does not run on Node 20.
   return startOn('node22', 'test/programs/runtimes/miniflare.ts', await bundle(file));
 }
+
+test("an app's own Deno.test finds no timer, channel or port of a request that has ended", async () => {
+  const file = await bundle('test/programs/runtimes/leaks-deno.ts');
+  const { exit, output } = startProgram([tool('.bin/deno'), 'test', '--allow-all', file]);
+  expect([await exit, output()]).toEqual([0, expect.stringContaining('6 passed')]);
+});
 
 describe.each(named(runtimes))('on %s', (_, { start, example, within, readsBodies = false }) => {
   const { mount, inside: insidePath } = within ?? { mount: '', inside: '/inside' };

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -28,6 +29,7 @@ const packages = [
     (version) => `typescript-${version}@npm:typescript@${version}`,
   ),
   // Agents and patches that wrap the handlers of an app.
+  '@opentelemetry/instrumentation-koa@0.71',
   'newrelic@13',
   '@sentry/node@11',
   'dd-trace@5',
@@ -36,7 +38,7 @@ const packages = [
 ];
 
 /** Builds the package, and installs the runtimes from npm in a temporary folder. */
-export default function setup(project: TestProject): () => void {
+export default function setup(project: TestProject): () => Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'plant-store-runtimes-'));
   const run = (...args: string[]) => execFileSync('npm', args, { stdio: ['ignore', 'ignore', 'inherit'] });
   run('run', 'build');
@@ -50,5 +52,6 @@ export default function setup(project: TestProject): () => void {
   // These packages fetch or place their binary in an install script.
   run('install', '--prefix', folder, ...quiet, '--ignore-scripts=false', ...packages);
   project.provide('runtimes', folder);
-  return () => rmSync(folder, { recursive: true, force: true });
+  // Not synchronously: meanwhile vitest could not hear that its workers have ended.
+  return () => rm(folder, { recursive: true, force: true });
 }

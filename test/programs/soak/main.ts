@@ -1,118 +1,207 @@
-// `npm run test:soak`: millions of requests, after which no timer, socket or listener may remain. Bounded to ten minutes; prints its figures.
+/**
+ * `npm run test:soak`: millions of requests and floods of bad ones, after which no memory, timer, socket or listener may
+ * remain; during each flood a well-behaved client is served. About ten minutes; `-- --quick` takes half a minute.
+ */
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { getEventListeners, once } from 'node:events';
-import { createServer } from 'node:http';
-import { acceptTokens, createPlantStore, type PlantRequest, type PlantStorage } from 'plant-store';
+import { Agent, createServer, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { acceptTokens, createPlantStore, groupCommit, type PlantRequest } from 'plant-store';
 import { toNode } from 'plant-store/node';
-import { Progress } from '../../support/progress.js';
 import { listen } from '../../support/sockets.js';
-import type { ClientJob } from './clients.js';
 
-const collect = globalThis.gc;
-if (!collect) throw new Error('run it as npm run test:soak does, with --expose-gc');
+const isQuick = process.argv.includes('--quick');
+const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
 
-/** Stores nothing, so that any growth is the library's. */
-const storage: PlantStorage = { create: async ({ name }) => (name === 'taken' ? 'taken' : 'created') };
+/** Resolves with the status and the text of a response, or with 0 if the connection broke. */
+function post(port: number, agent: Agent, body: string, more = {}): Promise<readonly [number, string]> {
+  const options = { host: '127.0.0.1', port, path: '/plants', method: 'POST', agent };
+  return new Promise((resolve) => {
+    const broken = () => resolve([0, '']);
+    const sent = request({ ...options, headers: { ...headers, ...more } }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk) => {
+        text += chunk;
+      });
+      response.on('end', () => resolve([response.statusCode!, text])).on('error', broken);
+    });
+    sent.on('error', broken).end(body);
+  });
+}
+
+const line = 'POST /plants HTTP/1.1\r\nHost: x\r\n';
+const head = `${line}Content-Type: application/json\r\nAuthorization: Bearer `;
+const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
+/** What a client of a flood writes on its connection, again when a response or room for more arrives. */
+const floods = {
+  'slow heads': (socket: Socket) => {
+    socket.write(line);
+    const dripping = setInterval(() => socket.writable && socket.write('X'), 100);
+    socket.on('close', () => clearInterval(dripping));
+  },
+  'stalled uploads': (socket: Socket) => void socket.write(`${head}secret\r\nContent-Length: 99\r\n\r\n{`),
+  'uploads without end': (socket: Socket) => {
+    socket.write(`${head}secret\r\nTransfer-Encoding: chunked\r\n\r\n`);
+    const pour = () => {
+      while (socket.writable && socket.write(chunk));
+    };
+    socket.on('drain', pour);
+    pour();
+  },
+  'clients that disconnect': (socket: Socket) => {
+    socket.write(`${head}secret\r\nContent-Length: 30\r\n\r\n{"id":1,`, () => socket.resetAndDestroy());
+  },
+  'invalid tokens': (socket: Socket) => {
+    const write = () => socket.write(`${head}wrong\r\nContent-Length: 2\r\n\r\n{}`);
+    socket.on('data', write);
+    write();
+  },
+};
+
+interface Job {
+  readonly port: number;
+  readonly kind: keyof typeof floods | 'creates';
+}
+
+/** The clients, in their own process, so that their memory is not counted as the server's. They stop on a message. */
+function runClients({ port, kind }: Job): void {
+  const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+  let isStopped = false;
+  let count = 0;
+  const ended = async () => {
+    if (kind === 'creates') {
+      const create = async () => {
+        while (!isStopped) {
+          const [status, text] = await post(port, agent, `{"id":${count++},"name":"Rosa"}`);
+          assert.equal(status, 200, text);
+        }
+      };
+      await Promise.all(Array.from({ length: 64 }, create));
+    } else {
+      const open = () => {
+        const socket = connect(port, '127.0.0.1', () => floods[kind](socket));
+        socket.on('connect', () => count++).on('error', () => {});
+        socket.on('close', () => !isStopped && open()).resume();
+      };
+      for (let i = 0; i < 200; i++) open();
+      await once(process, 'message');
+    }
+  };
+  process.once('message', () => {
+    isStopped = true;
+  });
+  process.send!('started');
+  ended().then(() => process.send!(count, () => process.exit()));
+}
+
+/** Stores nothing, so that any growth is the library's; `stalled` holds its batches back. */
+let stalled: Promise<void> | undefined;
+const storage = groupCommit(
+  async (plants) => {
+    await stalled;
+    return plants.map(({ name }) => (name === 'taken' ? 'taken' : 'created'));
+  },
+  { maxQueued: 600 },
+);
 const handle = createPlantStore(storage, acceptTokens('secret'), {
-  bodyLimit: 64 * 1024,
-  onError: (error) => assert.fail(String(error)),
+  bodyLimit: 65_536,
+  onError() {},
 });
-
-interface Part {
-  readonly name: string;
-  readonly count: number;
-  /** Sends `count` requests, and settles when all of them are over. */
-  readonly send: (count: number) => Promise<void>;
-}
-
-/** Runs a part in ten slices. The first two warm up; from then on the heap must stay as it is. */
-async function soak({ name, count, send }: Part): Promise<void> {
-  const started = performance.now();
-  const progress = new Progress(10);
-  const heaps: number[] = [];
-  for (let slice = 1; slice <= 10; slice++) {
-    progress.show(name);
-    await send(count / 10);
-    heaps.push(await heapInUse());
-    progress.advance();
-  }
-  const growth = heaps.at(-1)! - Math.max(...heaps.slice(1, 4));
-  const seconds = (performance.now() - started) / 1000;
-  const megabytes = heaps.map((heap) => (heap / 2 ** 20).toFixed(1)).join(' ');
-  console.log(`${name}: ${count} in ${seconds.toFixed(0)} s; heap after each tenth, in MiB: ${megabytes}`);
-  assert.ok(growth < 2 ** 20, `${name}: the heap grew by ${growth} bytes`);
-}
+let sockets = 0;
 
 async function heapInUse(): Promise<number> {
   // Two turns, so that the last request has run all its callbacks.
   for (let i = 0; i < 2; i++) await new Promise((resolve) => setImmediate(resolve));
-  collect!();
+  globalThis.gc!();
   return process.memoryUsage().heapUsed;
 }
 
-/** One signal for all requests: a listener that stays behind on it would pile up. */
+/** Runs work ten times. The first turns warm up; from then on the heap stays as it is. */
+async function soak(what: string, work: () => Promise<unknown>): Promise<void> {
+  const heaps: number[] = [];
+  for (let i = 0; i < 10; i++) {
+    await work();
+    while (sockets > 0) await sleep(10);
+    heaps.push(await heapInUse());
+  }
+  console.log(`${what}: heap in MiB ${heaps.map((heap) => (heap / 2 ** 20).toFixed(1)).join(' ')}`);
+  const growth = heaps.at(-1)! - Math.max(...heaps.slice(1, 4));
+  assert.ok(growth < 4 * 2 ** 20, `${what}: the heap grew by ${growth} bytes`);
+}
+
+/** One signal for all requests: a listener that is left on it would be seen. */
 const client = new AbortController();
 
-function requestOf(i: number): PlantRequest {
-  const bodies = [`{"id":${i},"name":"Rosa canina"}`, `{"id":"${i}"}`, '{', '{"id":1,"name":"taken"}'];
-  return {
+async function callHandle(): Promise<void> {
+  const bodies = ['{"id":1,"name":"Rosa canina"}', '{"id":"1"}', '{', '{"id":1,"name":"taken"}'];
+  const requestOf = (i: number): PlantRequest => ({
     method: 'POST',
     url: '/plants',
-    headers: {
-      authorization: i % 16 === 5 ? 'Bearer wrong' : 'Bearer secret',
-      'content-type': 'application/json',
-    },
-    // Three of four are created.
-    body: i % 4 ? bodies[0] : bodies[(i / 4) % 4],
+    headers: i % 16 === 5 ? { ...headers, authorization: 'Bearer wrong' } : headers,
+    body: bodies[i % 4],
     signal: client.signal,
-  };
-}
-
-async function callHandle(count: number): Promise<void> {
-  for (let i = 0; i < count; i += 500) {
-    await Promise.all(Array.from({ length: 500 }, (_, j) => handle(requestOf(i + j))));
-  }
-}
-
-/** Lets clients in another process send, and waits until each of their connections is closed. */
-async function fromClients(job: ClientJob): Promise<void> {
-  const child = fork(new URL('clients.ts', import.meta.url), [JSON.stringify(job)]);
-  const [code] = await once(child, 'exit');
-  assert.equal(code, 0, `the clients that send ${job.kind} failed`);
-  while (connections > 0) await once(server, 'disconnected');
-}
-
-let connections = 0;
-const server = createServer(toNode(handle));
-server.on('connection', (socket) => {
-  connections++;
-  socket.on('close', () => {
-    connections--;
-    server.emit('disconnected');
   });
-});
-const { port, close } = await listen(server);
-const sending = (kind: ClientJob['kind']) => (count: number) => fromClients({ kind, count, port });
+  for (let i = 0; i < (isQuick ? 10_000 : 500_000); i += 500)
+    await Promise.all(Array.from({ length: 500 }, (_, j) => handle(requestOf(i + j))));
+}
 
-const scale = Number(process.env.SOAK_SCALE || 1);
-const parts: Part[] = [
-  { name: 'creates through handle', count: 5_000_000, send: callHandle },
-  { name: 'creates over sockets', count: 300_000, send: sending('creates') },
-  { name: 'clients that disconnect', count: 50_000, send: sending('vanishing') },
-  { name: 'rejected uploads', count: 20_000, send: sending('uploads') },
-];
-for (const part of parts) await soak({ ...part, count: part.count * scale });
+/** Lets clients send for a while, beside one well-behaved client. */
+async function beside(port: number, kind: Job['kind']): Promise<void> {
+  const clients = fork(new URL(import.meta.url), [JSON.stringify({ port, kind })]);
+  await once(clients, 'message');
+  const agent = new Agent({ keepAlive: true });
+  const end = performance.now() + (isQuick ? 300 : 5_000);
+  let longest = 0;
+  for (let id = 0; performance.now() < end; id++) {
+    const start = performance.now();
+    assert.equal((await post(port, agent, `{"id":-${id},"name":"Rosa"}`))[0], 200);
+    longest = Math.max(longest, performance.now() - start);
+  }
+  agent.destroy();
+  clients.send('stop');
+  const [count] = await once(clients, 'message');
+  await once(clients, 'exit');
+  assert.ok(count >= 64, `${kind}: ${count} connections or creates`);
+  assert.ok(longest < 2_000, `beside ${kind}, a client waited for ${longest} ms`);
+}
 
-await close();
-await heapInUse();
-assert.equal(
-  getEventListeners(client.signal, 'abort').length,
-  0,
-  'listeners are left on the client’s signal',
-);
-const left = process
-  .getActiveResourcesInfo()
-  .filter((name) => !/^(TTYWrap|PipeWrap|FSReqCallback)$/.test(name));
-assert.deepEqual(left, [], 'timers, sockets or handles are left');
-console.log(`nothing is left: no timer, no socket, no listener\n\n${parts.length} passed, 0 failed`);
+/** 700 creates while the storage is stalled: 100 are rejected at once, the others are stored when it returns. */
+async function stall(port: number): Promise<void> {
+  const agent = new Agent({ keepAlive: true });
+  let release = () => {};
+  stalled = new Promise((resolve) => {
+    release = resolve;
+  });
+  const creates = Array.from({ length: 700 }, (_, id) => post(port, agent, `{"id":${id},"name":"Rosa"}`));
+  let settled = 0;
+  for (const create of creates) create.then(() => settled++);
+  while (settled < 100) await sleep(5);
+  release();
+  stalled = undefined;
+  const statuses = (await Promise.all(creates)).map(([status]) => status);
+  agent.destroy();
+  assert.equal(statuses.filter((status) => status === 200).length, 600);
+  assert.equal(statuses.filter((status) => status === 503).length, 100);
+}
+
+if (process.argv[2]?.startsWith('{')) runClients(JSON.parse(process.argv[2]));
+else {
+  await soak('calls of handle', callHandle);
+  const server = createServer({ connectionsCheckingInterval: 500, headersTimeout: 1_000 }, toNode(handle));
+  server.on('connection', (socket) => {
+    sockets++;
+    socket.on('close', () => sockets--);
+  });
+  const { port, close } = await listen(server);
+  await soak('a stalled storage', () => stall(port));
+  for (const kind of ['creates', ...Object.keys(floods)] as Job['kind'][])
+    await soak(kind, () => beside(port, kind));
+  await close();
+  await heapInUse();
+  assert.deepEqual(getEventListeners(client.signal, 'abort'), [], 'a listener is left on the signal');
+  const left = process.getActiveResourcesInfo().filter((name) => !/^(TTYWrap|PipeWrap|FSReq)/.test(name));
+  assert.deepEqual(left, [], 'timers, sockets or handles are left');
+  console.log(`\n${Object.keys(floods).length + 3} passed, 0 failed`);
+}

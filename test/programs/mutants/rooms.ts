@@ -1,0 +1,41 @@
+export interface Room {
+  /** The beginning of the paths of its files. */
+  readonly path: string;
+  /** Globs of the tests that could detect a change, without those that need a server or only read files. */
+  readonly tests: readonly string[];
+}
+
+/** A file belongs to the first room that fits. */
+export const rooms: readonly Room[] = [
+  { path: 'src/group-commit/', tests: ['test/storages/group-commit*.test.ts'] },
+  { path: 'src/client/', tests: ['test/core/client.test.ts'] },
+  { path: 'src/document/', tests: ['test/core/openapi*.test.ts'] },
+  { path: 'src/plant/', tests: ['test/core/{contract,handle,ids,json*,schema}.test.ts'] },
+  {
+    path: 'src/',
+    tests: [
+      'test/core/{callers,contract,deadline*,guard,handle,options,parties,upload}.test.ts',
+      'test/hosts/fetch.test.ts',
+      'test/hosts/mounting/mistakes.test.ts',
+      'test/hosts/node/*.test.ts',
+    ],
+  },
+  {
+    path: 'adapters/hosts/',
+    tests: [
+      'test/hosts/*.test.ts',
+      'test/hosts/{mounting,node}/*.test.ts',
+      'test/hosts/uploads/body-matrix.test.ts',
+    ],
+  },
+  { path: 'adapters/storages/memory', tests: ['test/storages/memory.test.ts', 'test/core/callers.test.ts'] },
+  { path: 'adapters/storages/mysql', tests: ['test/storages/{mysql,refuse}*.test.ts'] },
+  { path: 'adapters/storages/_mysql', tests: ['test/storages/{mysql,refuse}*.test.ts'] },
+  { path: 'adapters/storages/sqlite', tests: ['test/storages/{sqlite,refuse}*.test.ts'] },
+  { path: 'adapters/storages/_sqlite', tests: ['test/storages/{sqlite,refuse}*.test.ts'] },
+  { path: 'adapters/storages/', tests: ['test/storages/{postgres,mysql,sqlite,refuse}*.test.ts'] },
+  {
+    path: 'test/published/',
+    tests: ['test/core/{contract,host-cases}.test.ts', 'test/storages/broken.test.ts'],
+  },
+];
