@@ -1,7 +1,7 @@
-import { copyFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { build } from 'esbuild';
 import { defineConfig } from 'tsup';
-import { openapi } from './src/openapi.js';
+import { openapi } from './src/document/openapi.js';
 
 /** Every subpath of the package and its source; a test holds `exports` in package.json against it. */
 export const entries = {
@@ -16,9 +16,9 @@ export const entries = {
   postgres: 'adapters/storages/postgres.ts',
   mysql: 'adapters/storages/mysql.ts',
   testing: 'test/published/index.ts',
-  openapi: 'src/openapi.ts',
-  schema: 'src/schema.ts',
-  client: 'src/client.ts',
+  openapi: 'src/document/openapi.ts',
+  schema: 'src/plant/schema.ts',
+  client: 'src/client/client.ts',
 };
 
 export default defineConfig({
@@ -30,25 +30,67 @@ export default defineConfig({
   splitting: true,
   clean: true,
   silent: true,
+  // Deno, and bundlers for other platforms, know Node's modules by their whole names.
+  removeNodeProtocol: false,
+  // The host cases are in the package once, as JSON.
+  esbuildPlugins: [
+    {
+      name: 'external host cases',
+      setup: ({ onResolve }) =>
+        onResolve({ filter: /host-cases\.json$/ }, () => ({ path: './host-cases.json', external: true })),
+    },
+  ],
   async onSuccess() {
     await writeFile('dist/openapi.json', `${JSON.stringify(openapi(), null, 2)}\n`);
-    await copyFile('test/published/host-cases.json', 'dist/host-cases.json');
+    const cases = JSON.parse(await readFile('test/published/host-cases.json', 'utf8'));
+    await writeFile('dist/host-cases.json', JSON.stringify(cases));
+    await nameChunks();
+    // Node 20 warns when a module imports JSON; `require` reads it on each runtime.
+    await writeFile(
+      'dist/testing.js',
+      `import testing from './testing.cjs';
+export const hostCases = testing.hostCases;
+export const storageCases = testing.storageCases;
+`,
+    );
     await buildProgram();
   },
 });
 
+/** Names each shared chunk after its last module, which imports the others, so that a stack trace explains itself. */
+async function nameChunks(): Promise<void> {
+  const files = (await readdir('dist')).filter((file) => /\.c?js$/.test(file));
+  const texts = await Promise.all(files.map((file) => readFile(`dist/${file}`, 'utf8')));
+  const names = new Map<string, string>();
+  files.forEach((file, i) => {
+    if (!/^chunk-\w{8}\./.test(file)) return;
+    const [, module] = [...texts[i]!.matchAll(/\/\/ (?:src|adapters|test)\/(?:.*\/)?_?([\w-]+)\.ts$/gm)].at(
+      -1,
+    )!;
+    names.set(file, `chunk-${module}${file.slice(file.indexOf('.'))}`);
+  });
+  if (new Set(names.values()).size < names.size)
+    throw new Error(`two chunks of one name: ${[...names.values()]}`);
+  for (const [i, file] of files.entries()) {
+    const text = texts[i]!.replace(/chunk-\w{8}\.c?js/g, (name) => names.get(name)!);
+    await rm(`dist/${file}`);
+    await writeFile(`dist/${names.get(file) ?? file}`, text);
+  }
+}
+
 /** Builds the program of `npx plant-store`: the demo server, which imports the package by its own name. */
 async function buildProgram(): Promise<void> {
+  const page = 'examples/server/page';
   await build({
-    entryPoints: ['examples/server/server.ts'],
-    outfile: 'dist/cli.js',
+    entryPoints: { cli: 'examples/server/server.ts' },
+    outdir: 'dist',
     bundle: true,
     format: 'esm',
     platform: 'node',
     target: 'node20',
+    minify: true,
     external: ['plant-store', 'plant-store/*'],
     banner: { js: '#!/usr/bin/env node' },
   });
-  for (const name of ['style.css', 'script.js'])
-    await copyFile(`examples/server/page/${name}`, `dist/${name}`);
+  await build({ entryPoints: [`${page}/style.css`, `${page}/script.js`], outdir: 'dist', minify: true });
 }

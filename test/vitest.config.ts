@@ -12,9 +12,9 @@ export default defineConfig({
     globalSetup: 'test/support/run-folder.ts',
     // Vitest leaves a core free: of two cores that would be half.
     maxWorkers: Math.max(2, availableParallelism() - 1),
-    testTimeout: 30_000,
-    // A hook may have to start a database on a busy machine.
-    hookTimeout: 60_000,
+    // No test takes more than some seconds: these limits end one that hangs, and never one on a busy machine.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     // A line for each file, and none for each test that takes some time.
     slowTestThreshold: 10_000,
   },

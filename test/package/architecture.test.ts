@@ -36,14 +36,32 @@ function globalsOf(text: string, names: readonly string[]): string[] {
   return [...found];
 }
 
-/** The functions of a file that are longer than a screen, and the constructors that nobody can call without looking. */
+/** The lines that hold code: comments and blank lines do not count, so that nobody saves an explanation. */
+function codeLinesOf(source: ts.SourceFile): ReadonlySet<number> {
+  const lines = new Set<number>();
+  const lineOf = (position: number) => source.getLineAndCharacterOfPosition(position).line;
+  const visit = (node: ts.Node) => {
+    const children = node.getChildren(source).filter(({ kind }) => kind !== ts.SyntaxKind.JSDoc);
+    for (const child of children) visit(child);
+    // A token may have several lines, as a template has.
+    if (children.length > 0 || node.kind === ts.SyntaxKind.EndOfFileToken || node.getWidth(source) === 0)
+      return;
+    for (let line = lineOf(node.getStart(source)); line <= lineOf(node.end); line++) lines.add(line);
+  };
+  visit(source);
+  return lines;
+}
+
+/** A file and its functions if they are longer than a screen, and the constructors that nobody can call without looking. */
 function oversizedIn(text: string): string[] {
   const source = ts.createSourceFile('file.ts', text, ts.ScriptTarget.ES2022, true);
   const lineOf = (position: number) => source.getLineAndCharacterOfPosition(position).line;
-  const found: string[] = [];
+  const codeLines = [...codeLinesOf(source)];
+  const found: string[] = codeLines.length > 180 ? [`the file has ${codeLines.length} lines`] : [];
   const visit = (node: ts.Node) => {
     if (ts.isFunctionLike(node) && 'body' in node && node.body) {
-      const lines = lineOf(node.end) - lineOf(node.getStart()) + 1;
+      const [first, last] = [lineOf(node.getStart()), lineOf(node.end)];
+      const lines = codeLines.filter((line) => line >= first && line <= last).length;
       // `openapi` returns a literal: the document itself.
       const isDocument = node.name?.getText() === 'openapi';
       if (lines > 50 && !isDocument) found.push(`${node.name?.getText()} has ${lines} lines`);
@@ -78,7 +96,8 @@ const isAllowed = (file: string, name: string) => {
   return (
     doors.includes(name) ||
     shared.test(name) ||
-    (file === 'adapters/hosts/express.ts' && name === 'adapters/hosts/node.ts')
+    (file === 'adapters/hosts/express.ts' && name === 'adapters/hosts/node.ts') ||
+    (file === 'adapters/hosts/fastify.ts' && name === 'node:stream')
   );
 };
 
@@ -91,8 +110,13 @@ test('the checks below find what they look for', () => {
   expect(globalsOf(text, ['eval', 'Function', 'Buffer', 'process'])).toEqual(['eval', 'Function', 'process']);
   expect(runtimesIn("// Deno\nconst isShared = 'Deno' in globalThis;")).toEqual(['Deno']);
   expect(
-    oversizedIn(`class A { constructor(a, b, c, d, e) {} }\nfunction long() {${'\n'.repeat(50)}}`),
+    oversizedIn(`class A { constructor(a, b, c, d, e) {} }\nfunction long() {${'\na();'.repeat(50)}}`),
   ).toEqual(['a constructor has 5 parameters', 'long has 51 lines']);
+  expect(oversizedIn('a();\n'.repeat(181))).toEqual(['the file has 181 lines']);
+  const remark = '// Why.\n\n/** What.\n * For whom. */\n';
+  expect(oversizedIn(`function short() {${`${remark}a();\n`.repeat(48)}}\n${remark.repeat(200)}`)).toEqual(
+    [],
+  );
   expect(core.length).toBeGreaterThan(10);
   expect(adapters.length).toBeGreaterThan(5);
 });
@@ -112,7 +136,13 @@ describe('src', () => {
   });
 
   test('the handler imports nothing that is built on top of it', () => {
-    const top = ['src/group-commit/', 'src/openapi', 'src/client', 'src/for-hosts.ts', 'src/schema.ts'];
+    const top = [
+      'src/group-commit/',
+      'src/document/',
+      'src/client/',
+      'src/for-hosts.ts',
+      'src/plant/schema.ts',
+    ];
     const doors = ['src/index.ts', 'src/for-hosts.ts'];
     const isTop = (name: string) => top.some((part) => name.startsWith(part));
     for (const file of core.filter((name) => !doors.includes(name) && !isTop(name))) {
@@ -143,10 +173,12 @@ describe('adapters', () => {
 });
 
 describe('a reader sees a whole at once', () => {
-  test.each([...core, ...adapters])('%s has at most 200 lines, and no function of more than 50', (file) => {
-    expect(read(file).split('\n').length - 1).toBeLessThanOrEqual(200);
-    expect(oversizedIn(read(file))).toEqual([]);
-  });
+  test.each([...core, ...adapters])(
+    '%s has at most 180 lines of code, and no function of over 50',
+    (file) => {
+      expect(oversizedIn(read(file))).toEqual([]);
+    },
+  );
 });
 
 describe('the published tests', () => {

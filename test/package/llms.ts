@@ -1,8 +1,8 @@
-/** llms.txt (https://llmstxt.org): the pages for programs that read, made from the source and the pages for people. */
-import { readFileSync } from 'node:fs';
+// `npm run build` writes llms.txt (https://llmstxt.org), the pages for programs that read, from the source and the pages.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { errorNumbers } from 'plant-store';
 import ts from 'typescript';
-import { problems } from '../../src/problems.js';
 import { entries } from '../../tsup.config.js';
 import { root } from '../support/root.js';
 
@@ -21,7 +21,7 @@ interface Export extends Documented {
 const item = ({ name, text }: Documented) => `- \`${name}\`: ${text}`;
 
 /** Every export of the package by its subpath. */
-export function exportsOfPackage(): Map<string, Export[]> {
+function exportsOfPackage(): Map<string, Export[]> {
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
   const program = ts.createProgram(
@@ -76,7 +76,7 @@ const anchorOf = (heading: string) =>
     .replace(/[^\w\- ]/g, '')
     .replaceAll(' ', '-');
 
-export function llmsText(): string {
+function llmsText(): string {
   const readme = read('README.md');
   const [, summary, scope] = readme.split('\n\n');
   const recipes = [...read('examples/README.md').matchAll(/^###? (.+)$/gm)].map(
@@ -93,8 +93,8 @@ export function llmsText(): string {
     'Frameworks and runtimes': rowsUnder(readme, 'Frameworks and runtimes'),
     Databases: rowsUnder(readme, 'Databases'),
     Options: rowsUnder(readme, 'Options'),
-    'Error codes': Object.entries(problems).map(
-      ([name, [error]]) => `- ${error} \`${name}\`: ${statuses.get(String(error))}`,
+    'Error codes': Object.entries(errorNumbers).map(
+      ([name, error]) => `- ${error} \`${name}\`: ${statuses.get(String(error))}`,
     ),
     Exports: [...exportsOfPackage()].flatMap(([specifier, names]) => [
       `\n### ${specifier}\n`,
@@ -108,3 +108,5 @@ export function llmsText(): string {
   );
   return `# plant-store\n\n> ${summary}\n\n${scope}\n\n${body.join('\n')}`;
 }
+
+writeFileSync(join(root, 'llms.txt'), llmsText());

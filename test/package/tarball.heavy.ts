@@ -1,16 +1,28 @@
 // The package as users get it: built, packed, and unpacked into projects that have nothing else but valibot.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import {
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import { publint } from 'publint';
+import { errorNumbers } from 'plant-store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { entries } from '../../tsup.config.js';
+import { installed as packages } from '../support/installed.js';
 import { createPlant } from '../support/plants.js';
 import { startProgram, untilTestEnds, urlOf } from '../support/program.js';
 import { root } from '../support/root.js';
@@ -59,13 +71,13 @@ beforeAll(async () => {
   const source = join(temp, 'source');
   await mkdir(source);
   for (const name of await readdir(root)) {
-    if (!['node_modules', 'dist', '.git'].includes(name)) {
+    if (!['node_modules', 'dist', 'llms.txt', '.git'].includes(name)) {
       await cp(join(root, name), join(source, name), { recursive: true });
     }
   }
   await symlink(join(root, 'node_modules'), join(source, 'node_modules'));
-  const built = await node([bin('tsup/dist/cli-default.js')], source);
-  expect(built).toEqual({ code: 0, output: '' });
+  const built = await run('npm', ['run', '--silent', 'build'], source);
+  expect(built.code, built.output).toBe(0);
   const packed = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', temp], source);
   expect(packed.code).toBe(0);
   tarball = join(temp, `plant-store-${packageJson.version}.tgz`);
@@ -79,15 +91,16 @@ beforeAll(async () => {
 afterAll(() => rm(temp, { recursive: true, force: true }));
 
 describe('the tarball', () => {
-  it('has what is built, the examples, what is written about them, and nothing else', async () => {
+  it('has what is built, the pages, the examples that README.md links, and nothing else', async () => {
     const files = await readdir(join(installed, 'plant-store'), { recursive: true, withFileTypes: true });
     const names = files
       .filter((file) => file.isFile())
       .map((file) => join(relative(installed, file.parentPath), file.name));
     const expected =
-      /^plant-store\/(dist\/[^/]+\.(js|cjs|d\.ts|d\.cts)|examples\/.+|(adapters|src|test\/programs\/bench)\/[^/]+\.(md|svg))$/;
+      /^plant-store\/(dist\/[^/]+\.(js|cjs|d\.ts|d\.cts)|examples\/(README\.md|\w+\/[\w-]+\.ts)|(adapters|src)\/[^/]+\.(md|svg))$/;
     expect(names.filter((name) => !expected.test(name)).sort()).toEqual(
       [
+        '.github/CHANGELOG.md',
         '.github/SECURITY.md',
         'LICENSE',
         'README.md',
@@ -100,12 +113,11 @@ describe('the tarball', () => {
     );
   });
 
-  it('has every file that its documents link to', async () => {
+  it('has every file that its documents link to, except what only the repository has', async () => {
+    const inRepository = /^(test|examples)\//;
     const files = await readdir(join(installed, 'plant-store'), { recursive: true });
     const documents = files.filter((name) => name.endsWith('.md'));
-    expect(documents).toEqual(
-      expect.arrayContaining(['README.md', 'adapters/README.md', 'test/programs/bench/README.md']),
-    );
+    expect(documents).toEqual(expect.arrayContaining(['README.md', 'adapters/README.md']));
     const dead: string[] = [];
     for (const name of documents) {
       const text = await readFile(join(installed, 'plant-store', name), 'utf8');
@@ -114,12 +126,36 @@ describe('the tarball', () => {
       )) {
         const link = inText ?? inTag ?? '';
         const target = join(dirname(name), link);
-        if (/^\w+:/.test(link) || files.includes(target)) continue;
+        if (/^\w+:/.test(link) || files.includes(target) || inRepository.test(target)) continue;
         // A link that is dead in the repository too is another test's to find.
         if (existsSync(join(root, target))) dead.push(`${name}: ${link}`);
       }
     }
     expect(dead).toEqual([]);
+  });
+
+  it('is at most 720 kB, and its shared chunks have the names of modules', async () => {
+    const files = await readdir(join(installed, 'plant-store'), { recursive: true, withFileTypes: true });
+    const sizes = files
+      .filter((file) => file.isFile())
+      .map(async (file) => (await stat(join(file.parentPath, file.name))).size);
+    const size = (await Promise.all(sizes)).reduce((sum, one) => sum + one, 0);
+    console.log(`the package: ${size} bytes in ${sizes.length} files`);
+    expect(size).toBeLessThanOrEqual(720_000);
+    expect(files.map(({ name }) => name).filter((name) => /chunk-[A-Z\d]{8}/.test(name))).toEqual([]);
+  });
+
+  it('has an llms.txt with every subpath, every export and every error code', async () => {
+    const text = await readFile(join(installed, 'plant-store/llms.txt'), 'utf8');
+    const sections = text.split('\n### ').slice(1);
+    expect(sections.map((section) => section.split('\n', 1)[0]).sort()).toEqual([...specifiers].sort());
+    for (const subpath of subpaths) {
+      const section = sections.find((one) => one.startsWith(`${specifierOf(subpath)}\n`));
+      for (const name of await namesOf(subpath))
+        expect(section).toMatch(new RegExp(`^- \`${name}\`: \\S`, 'm'));
+    }
+    for (const [name, error] of Object.entries(errorNumbers))
+      expect(text).toMatch(new RegExp(`^- ${error} \`${name}\`: \\S`, 'm'));
   });
 
   it('holds no path of the machine that built it', async () => {
@@ -139,6 +175,7 @@ describe('the tarball', () => {
   });
 
   it('is clean to publint --strict', async () => {
+    const { publint } = await packages('publint@0.3')('publint');
     const { messages } = await publint({ pkgDir: join(installed, 'plant-store'), strict: true, pack: false });
     expect(messages).toEqual([]);
   });
@@ -384,8 +421,9 @@ describe('a bundle of plant-store and plant-store/fetch', () => {
       entryPoints: ['app.js'],
       bundle: true,
       format: 'esm',
-      // Neutral, because then an import of a Node module fails.
       platform: 'neutral',
+      // Stays in the text as an import, which the test below finds; Fastify's adapter has one.
+      external: ['node:*'],
       write: false,
       minify,
     });
