@@ -1,14 +1,21 @@
 /**
  * Every host on Node, as a table: to test a new mount is to add a row. Each row is the real package behind a real
- * socket. Around the mount is an app that returns 418 to every request that falls through the mount.
+ * socket. Around the mount is an app that returns 418 to every request that falls through the mount, unless a test puts
+ * something else there.
  */
-import { createServer as createHttp, type RequestListener } from 'node:http';
+import {
+  createServer as createHttp,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createHttp2, createSecureServer } from 'node:http2';
 import { createServer as createHttps } from 'node:https';
 import { createRequire } from 'node:module';
-import type { Server } from 'node:net';
+import { PassThrough } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import Hapi from '@hapi/hapi';
-import { getRequestListener } from '@hono/node-server';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import Router from '@koa/router';
 import { All, Controller, HttpCode, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -17,9 +24,9 @@ import { createRequestListener } from '@remix-run/node-fetch-server';
 import { getRequest, setResponse } from '@sveltejs/kit/node';
 import express from 'express';
 import express4 from 'express4';
-import Fastify, { type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyInstance, type RouteHandlerMethod } from 'fastify';
 import { H3, toNodeHandler } from 'h3';
-import { Hono } from 'hono';
+import { Hono, type MiddlewareHandler } from 'hono';
 import Koa from 'koa';
 import mount from 'koa-mount';
 import Koa2 from 'koa2';
@@ -46,8 +53,38 @@ export interface Host {
   readonly others?: 'the app' | 'the host';
   /** Cases in which the host normalises the path by its own rules, and the status that comes of it. */
   readonly quirks?: Readonly<Record<string, number>>;
-  readonly start: (handle: PlantHandler) => Promise<Running>;
+  readonly start: Start;
 }
+
+export type Start = (handle: PlantHandler, around?: Around) => Promise<Running>;
+
+/** What a test puts around the mount: on Node, in Express, Koa, Fastify, h3 and Hono. */
+export interface Around {
+  /** Middleware in front of the mount, which calls `next` when it likes. */
+  readonly before?: Before;
+  /** The app's own responses to what falls through. */
+  readonly own?: (request: IncomingMessage, url: string) => Own | Promise<Own>;
+  /** Gets what the host's error handler gets, which responds 500. */
+  readonly onError?: (error: unknown) => void;
+  /** The adapters, if the test has loaded them anew. */
+  readonly adapters?: typeof adapters;
+}
+
+/** @param parsed where body parsers of this host leave `body` and `rawBody` */
+export type Before = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next: () => unknown,
+  parsed: object,
+) => unknown;
+
+export interface Own {
+  readonly status: number;
+  readonly headers?: Record<string, string>;
+  readonly body: string;
+}
+
+const adapters = { toNode, toExpress, toKoa, toFastify, toFetch };
 
 /** What the app around the mount answers to everything it gets. */
 export const theApp = { status: 418, text: 'the app' };
@@ -55,126 +92,227 @@ export const theApp = { status: 418, text: 'the app' };
 /** Express 4 strips `/api/` from `/api//plants`, Express 5 strips `/api`. */
 const takesOneSlashMore = { 'path-double-slash': 200 };
 
+/** The app's own response to what falls through. */
+const respond = async ({ own }: Around, request: IncomingMessage, url: string): Promise<Own> =>
+  own ? own(request, url) : { status: theApp.status, body: theApp.text };
+
+const onNode =
+  (hasApp: boolean): Start =>
+  (handle, around = {}) => {
+    const { before = (_request, _response, next) => next() } = around;
+    const plants = (around.adapters ?? adapters).toNode(handle);
+    const mounted = (request: IncomingMessage, response: ServerResponse) => {
+      if (!hasApp) return plants(request, response);
+      plants(request, response, (error) => {
+        (error ? Promise.reject(error) : respond(around, request, request.url!)).then(
+          ({ status, headers, body }) => response.writeHead(status, headers).end(body),
+          (error) => fail(error, around, response).writeHead(500).end(),
+        );
+      });
+    };
+    return listen(
+      createHttp((request, response) => before(request, response, () => mounted(request, response), request)),
+    );
+  };
+
+/** The response without the headers that it had when it failed. */
+function fail(error: unknown, { onError }: Around, response: ServerResponse): ServerResponse {
+  onError?.(error);
+  for (const name of response.getHeaderNames()) response.removeHeader(name);
+  return response;
+}
+
+type Place<App, Plants> = (app: App, plants: Plants) => App;
+
+export const onExpress =
+  (make: typeof express, place: Place<express.Express, express.RequestHandler>, path = ''): Start =>
+  (handle, around = {}) => {
+    const { before, onError } = around;
+    const app = make();
+    if (before) app.use((request, response, next) => before(request, response, next, request));
+    place(app, (around.adapters ?? adapters).toExpress(handle)).use((request, response, next) => {
+      respond(around, request, request.originalUrl)
+        .then(({ status, headers = {}, body }) => response.status(status).set(headers).send(body))
+        .catch(next);
+    });
+    const onFailure: express.ErrorRequestHandler = (error, _request, response, _next) =>
+      void (fail(error, around, response) as express.Response).sendStatus(500);
+    if (onError) app.use(onFailure);
+    return listen(createHttp(app), 'http:', path);
+  };
+
+export const onKoa =
+  (
+    Make: typeof Koa,
+    place: (plants: Koa.Middleware) => Koa.Middleware | Koa.Middleware[],
+    path = '',
+  ): Start =>
+  (handle, around = {}) => {
+    const { before, onError } = around;
+    const app = new Make();
+    const inFront: Koa.Middleware = ({ req, res, request }, next) =>
+      new Promise((resolve, reject) => before?.(req, res, () => next().then(resolve, reject), request));
+    if (before) app.use(inFront);
+    for (const middleware of [place((around.adapters ?? adapters).toKoa(handle))].flat()) app.use(middleware);
+    app.use(async (context) => {
+      const { status, headers = {}, body } = await respond(around, context.req, context.originalUrl);
+      context.set(headers);
+      context.body = body;
+      context.status = status;
+    });
+    // Otherwise Koa logs every client that disconnects.
+    app.silent = true;
+    if (onError) app.on('error', onError);
+    return listen(createHttp(app.callback()), 'http:', path);
+  };
+
+export const onFastify =
+  (make: () => FastifyInstance, prefix: string, protocol = 'http:'): Start =>
+  async (handle, around = {}) => {
+    const { before, own, onError } = around;
+    const app = make();
+    if (before) app.addHook('onRequest', ({ raw }, reply, done) => void before(raw, reply.raw, done, raw));
+    app.register((around.adapters ?? adapters).toFastify(handle), { prefix });
+    const ownRoute: RouteHandlerMethod = async ({ raw, url }, reply) => {
+      const { status, headers = {}, body } = await respond(around, raw, url);
+      return reply.code(status).headers(headers).send(body);
+    };
+    app.setNotFoundHandler(ownRoute);
+    if (own) {
+      // The app reads the body itself.
+      app.removeAllContentTypeParsers();
+      app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+      app.all('*', ownRoute);
+    }
+    if (onError)
+      app.setErrorHandler((error, _request, reply) => {
+        fail(error, around, reply.raw);
+        return reply.code(500).send('failed');
+      });
+    await app.ready();
+    return listen(app.server, protocol, prefix);
+  };
+
+const onH3 =
+  (place: Place<H3, ReturnType<typeof toFetch>>): Start =>
+  (handle, { onError } = {}) => {
+    const app = new H3({ silent: true, onError: ({ cause }) => onError?.(cause) });
+    place(app, toFetch(handle)).all('/**', () => new Response(theApp.text, { status: theApp.status }));
+    return listen(createHttp(toNodeHandler(app) as RequestListener), 'http:', '/api');
+  };
+
+export const onHono =
+  (place: Place<Hono, ReturnType<typeof toFetch>>): Start =>
+  (handle, around) => {
+    const { before, onError } = around ?? {};
+    const app = new Hono<{ Bindings: HttpBindings }>();
+    const inFront: MiddlewareHandler<{ Bindings: HttpBindings }> = ({ env: { incoming, outgoing } }, next) =>
+      new Promise((resolve, reject) =>
+        before?.(incoming, outgoing, () => next().then(resolve, reject), incoming),
+      );
+    if (before) app.use(inFront);
+    place(app as unknown as Hono, toFetch(handle)).all('*', (context) =>
+      context.text(theApp.text, theApp.status as 418),
+    );
+    if (onError)
+      app.onError((error, context) => {
+        onError(error);
+        return context.text('failed', 500);
+      });
+    // It replaces the global Request and Response only for the table, which runs in a process of its own.
+    return listen(
+      createHttp(getRequestListener(app.fetch, { overrideGlobalObjects: !around })),
+      'http:',
+      '/api',
+    );
+  };
+
+const expressApps = [
+  { name: 'Express 5', make: express, quirks: {} },
+  { name: 'Express 4', make: express4 as unknown as typeof express, quirks: takesOneSlashMore },
+];
+const koaApps = [
+  { name: 'Koa 3', Make: Koa },
+  { name: 'Koa 2', Make: Koa2 as unknown as typeof Koa },
+];
+const fastifyApps = [
+  { name: 'Fastify 5', make: () => Fastify() as FastifyInstance, protocol: 'http:' },
+  {
+    name: 'Fastify 5 on HTTP/2',
+    make: () => Fastify({ http2: true }) as unknown as FastifyInstance,
+    protocol: 'h2c:',
+  },
+];
+
 export const hosts: readonly Host[] = [
-  { name: 'node:http', start: (handle) => listen(createHttp(toNode(handle))) },
+  { name: 'node:http', start: onNode(false) },
   { name: 'node:https', start: (handle) => listen(createHttps(certificate, toNode(handle)), 'https:') },
   { name: 'node:http2', start: (handle) => listen(createHttp2(toNode(handle)), 'h2c:') },
-  {
-    name: 'node:http with a next',
-    others: 'the app',
-    start: (handle) => {
-      const middleware = toNode(handle);
-      return listen(
-        createHttp((request, response) =>
-          middleware(request, response, () => response.writeHead(theApp.status).end(theApp.text)),
-        ),
-      );
-    },
-  },
-  ...[
-    { name: 'Express 5', make: express },
-    { name: 'Express 4', make: express4 as unknown as typeof express },
-  ].flatMap(({ name, make }): Host[] => {
-    const around = (app: express.Express) => {
-      app.use((_request, response) => void response.status(theApp.status).send(theApp.text));
-      return createHttp(app);
-    };
-    return [
-      {
-        name: `${name}, at the root`,
-        others: 'the app',
-        start: (handle) => listen(around(make().use(toExpress(handle)))),
-      },
-      {
-        name: `${name}, under a path`,
-        others: 'the app',
-        ...(make === express ? {} : { quirks: takesOneSlashMore }),
-        start: (handle) => listen(around(make().use('/api', toExpress(handle))), 'http:', '/api'),
-      },
-      {
-        name: `${name}, in nested routers`,
-        others: 'the app',
-        ...(make === express ? {} : { quirks: takesOneSlashMore }),
-        start: (handle) => {
-          const inner = make.Router().use('/v1', toExpress(handle));
-          return listen(around(make().use('/api', make.Router().use(inner))), 'http:', '/api/v1');
-        },
-      },
-      {
-        name: `${name}, as the handler of one route`,
-        basePath: '/api',
-        others: 'the app',
-        start: (handle) => listen(around(make().post('/api/plants', toExpress(handle))), 'http:', '/api'),
-      },
-    ];
-  }),
-  ...[
-    { name: 'Koa 3', Make: Koa },
-    { name: 'Koa 2', Make: Koa2 as unknown as typeof Koa },
-  ].flatMap(({ name, Make }): Host[] => {
-    const around = (middleware: Koa.Middleware) => {
-      const app = new Make().use(middleware).use((context) => {
-        context.status = theApp.status;
-        context.body = theApp.text;
-      });
-      // Otherwise Koa logs every client that disconnects.
-      app.silent = true;
-      return createHttp(app.callback());
-    };
-    return [
-      { name: `${name}, plain`, others: 'the app', start: (handle) => listen(around(toKoa(handle))) },
-      {
-        name: `${name}, under koa-mount`,
-        others: 'the app',
-        start: (handle) => listen(around(mount('/api', toKoa(handle))), 'http:', '/api'),
-      },
-      {
-        name: `${name}, in a @koa/router`,
-        basePath: '/api',
-        others: 'the app',
-        start: (handle) => {
-          const router = new Router().post('/api/plants', toKoa(handle));
-          return listen(around(router.routes() as unknown as Koa.Middleware), 'http:', '/api');
-        },
-      },
-    ];
-  }),
-  ...[
-    { name: 'Fastify 5', make: () => Fastify() as FastifyInstance, protocol: 'http:' },
+  { name: 'node:http with a next', others: 'the app', start: onNode(true) },
+  ...expressApps.flatMap(({ name, make, quirks }): Host[] => [
     {
-      name: 'Fastify 5 on HTTP/2',
-      make: () => Fastify({ http2: true }) as unknown as FastifyInstance,
-      protocol: 'h2c:',
+      name: `${name}, at the root`,
+      others: 'the app',
+      start: onExpress(make, (app, plants) => app.use(plants)),
     },
-  ].flatMap(({ name, make, protocol }): Host[] => {
-    const start = async (handle: PlantHandler, prefix: string): Promise<Running> => {
-      const app = make();
-      app.register(toFastify(handle), { prefix });
-      app.setNotFoundHandler((_request, reply) => reply.code(theApp.status).send(theApp.text));
-      await app.ready();
-      return listen(app.server, protocol, prefix);
-    };
-    return [
-      { name: `${name}, at the root`, others: 'the app', start: (handle) => start(handle, '') },
-      { name: `${name}, under a prefix`, others: 'the app', start: (handle) => start(handle, '/api') },
-    ];
-  }),
+    {
+      name: `${name}, under a path`,
+      others: 'the app',
+      quirks,
+      start: onExpress(make, (app, plants) => app.use('/api', plants), '/api'),
+    },
+    {
+      name: `${name}, in nested routers`,
+      others: 'the app',
+      quirks,
+      start: onExpress(
+        make,
+        (app, plants) => app.use('/api', make.Router().use(make.Router().use('/v1', plants))),
+        '/api/v1',
+      ),
+    },
+    {
+      name: `${name}, as the handler of one route`,
+      basePath: '/api',
+      others: 'the app',
+      start: onExpress(make, (app, plants) => app.post('/api/plants', plants), '/api'),
+    },
+  ]),
+  ...koaApps.flatMap(({ name, Make }): Host[] => [
+    { name: `${name}, plain`, others: 'the app', start: onKoa(Make, (plants) => plants) },
+    {
+      name: `${name}, under koa-mount`,
+      others: 'the app',
+      start: onKoa(Make, (plants) => mount('/api', plants), '/api'),
+    },
+    {
+      name: `${name}, in a @koa/router`,
+      basePath: '/api',
+      others: 'the app',
+      start: onKoa(
+        Make,
+        (plants) => new Router().post('/api/plants', plants as never).routes() as unknown as Koa.Middleware,
+        '/api',
+      ),
+    },
+  ]),
+  ...fastifyApps.flatMap(({ name, make, protocol }): Host[] => [
+    { name: `${name}, at the root`, others: 'the app', start: onFastify(make, '', protocol) },
+    { name: `${name}, under a prefix`, others: 'the app', start: onFastify(make, '/api', protocol) },
+  ]),
   {
     name: 'h3, by route',
     basePath: '/api',
     // h3's router ignores a slash at the end, and the library has no next handler to call.
     quirks: { 'path-slash': 404 },
     others: 'the app',
-    start: (handle) => {
-      const fetch = toFetch(handle);
-      return listen(h3(new H3().post('/api/plants', (event) => fetch(event.req))), 'http:', '/api');
-    },
+    start: onH3((app, plants) => app.post('/api/plants', (event) => plants(event.req))),
   },
   {
     name: 'h3, by app.mount',
     // h3 itself refuses an empty segment.
     quirks: { 'path-double-slash': 404 },
-    start: (handle) => listen(h3(new H3().mount('/api', toFetch(handle))), 'http:', '/api'),
+    start: onH3((app, plants) => app.mount('/api', plants)),
   },
   {
     name: 'whatwg-node, as in GraphQL Yoga',
@@ -259,8 +397,28 @@ export const hosts: readonly Host[] = [
   ),
 ];
 
-/** HTTP/2 over TLS, as browsers speak it, and HTTP/1.1 on the same server. */
-export const secureHosts: readonly Host[] = [
+/** What Vercel's runtime for Node does before it calls a function: it reads the body, and puts it back as another stream. */
+function onVercel(listener: RequestListener): RequestListener {
+  return async (request, response) => {
+    const body = await buffer(request);
+    const stream = new PassThrough();
+    const on = request.on.bind(request);
+    const replaced = (name: string, listener: (...args: unknown[]) => void) =>
+      name === 'data' || name === 'end' ? stream.on(name, listener) : on(name, listener);
+    Object.assign(request, { read: stream.read.bind(stream), on: replaced, addListener: replaced });
+    stream.end(body);
+    Object.defineProperty(request, 'body', {
+      get() {
+        if (request.headers['content-type'] !== 'application/json') return undefined;
+        return body.length > 0 ? JSON.parse(body.toString()) : {};
+      },
+    });
+    listener(request, response);
+  };
+}
+
+/** For the contract table alone: with TLS, and where the whole body is read first. */
+export const moreHosts: readonly Host[] = [
   {
     name: 'node:http2 with TLS',
     start: (handle) => listen(createSecureServer(certificate, toNode(handle)), 'h2:'),
@@ -270,6 +428,7 @@ export const secureHosts: readonly Host[] = [
     start: (handle) =>
       listen(createSecureServer({ ...certificate, allowHTTP1: true }, toNode(handle)), 'https:'),
   },
+  { name: "Vercel's runtime for Node", start: (handle) => listen(createHttp(onVercel(toNode(handle)))) },
 ];
 
 export const honoHosts: readonly Host[] = [
@@ -277,37 +436,24 @@ export const honoHosts: readonly Host[] = [
     name: 'Hono, by route',
     basePath: '/api',
     others: 'the app',
-    start: (handle) => {
-      const fetch = toFetch(handle);
-      return listen(
-        hono(new Hono().post('/api/plants', (context) => fetch(context.req.raw))),
-        'http:',
-        '/api',
-      );
-    },
+    start: onHono((app, plants) => app.post('/api/plants', (context) => plants(context.req.raw)) as never),
   },
-  {
-    name: 'Hono, by app.mount',
-    start: (handle) => listen(hono(new Hono().mount('/api', toFetch(handle))), 'http:', '/api'),
-  },
+  { name: 'Hono, by app.mount', start: onHono((app, plants) => app.mount('/api', plants)) },
 ];
 
 export const everyHost: readonly Host[] = [...hosts, ...honoHosts];
+
+export const hostNamed = (name: string): Host => everyHost.find((host) => host.name === name)!;
+
+/** A row for each framework on Node that has an app around the mount. */
+export const appHosts = hosts.filter(({ name }) =>
+  /^(node:http with a next|Express [45], at the root|Koa [23], plain|Fastify 5, at the root)$/.test(name),
+);
 
 /** A row of the table for each adapter, for tests that take long. */
 export const oneOfEachAdapter = everyHost.filter(({ name }) =>
   /^(node:http2?|Express 5, at the root|Koa 3, plain|Fastify 5, at the root|Hono, by route)$/.test(name),
 );
-
-function hono(app: Hono): Server {
-  app.all('*', (context) => context.text(theApp.text, theApp.status as 418));
-  return createHttp(getRequestListener(app.fetch));
-}
-
-function h3(app: H3): Server {
-  app.all('/**', () => new Response(theApp.text, { status: theApp.status }));
-  return createHttp(toNodeHandler(app) as RequestListener);
-}
 
 /** A Nest app that answers everything. Its decorators are called as functions: the syntax needs a compiler option. */
 export class NestModule {}

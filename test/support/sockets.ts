@@ -114,9 +114,26 @@ export class Wire extends Connection {
       }),
     );
     const status = Number(statusLine.split(' ')[1]);
-    const length = bodyless || status < 200 ? 0 : Number(headers.get('content-length') ?? 0);
+    const hasBody = !bodyless && status >= 200;
+    if (hasBody && headers.get('transfer-encoding') === 'chunked')
+      return { status, headers, text: await this.#chunks() };
+    const length = hasBody ? Number(headers.get('content-length') ?? 0) : 0;
     await this.until('the end of the body', () => (this.received.length >= length ? length : undefined));
     return { status, headers, text: this.#take(length) };
+  }
+
+  /** The text of a chunked body, without trailers. */
+  async #chunks(): Promise<string> {
+    let text = '';
+    for (;;) {
+      const [line, length] = await this.until('the end of a chunk', () => {
+        const [line, size] = /^([0-9a-f]+)\r\n/i.exec(this.received.toString('latin1')) ?? [];
+        if (!line || this.received.length < line.length + parseInt(size!, 16) + 2) return undefined;
+        return [line.length, parseInt(size!, 16)] as const;
+      });
+      text += this.#take(line + length + 2).slice(line, -2);
+      if (length === 0) return text;
+    }
   }
 
   #take(length: number): string {

@@ -140,3 +140,45 @@ describe('in an app with fastify-type-provider-zod', () => {
     expect(JSON.stringify(paths['/trees']?.post.requestBody)).toContain('height');
   });
 });
+
+describe('toFastify', () => {
+  const request = create('good');
+
+  test("responds to app.inject(), and runs the app's onRequest, onSend and onResponse hooks, but no hook that needs a parsed body", async () => {
+    const app = made();
+    const ran: string[] = [];
+    const parsing = ['preParsing', 'preValidation', 'preHandler'] as const;
+    for (const hook of ['onRequest', ...parsing, 'onSend', 'onResponse'] as const)
+      app.addHook(hook as 'preHandler', async () => void ran.push(hook));
+    app.register(toFastify(store()), { prefix: '/api' });
+    const answer = await app.inject(request);
+    expect([answer.statusCode, answer.body]).toEqual([200, '{"name":"Rosa canina"}']);
+    expect(ran).toEqual(['onRequest', 'onSend', 'onResponse']);
+  });
+
+  test('rejects a wrong Content-Type itself, before Fastify returns 415', async () => {
+    const app = made();
+    app.register(toFastify(store()), { prefix: '/api' });
+    const answer = await app.inject({ ...request, headers: { ...request.headers, 'content-type': 'a/b' } });
+    expect(answer.json()).toMatchObject({ error: 40005 });
+  });
+
+  test("responds where a hook of the app adds an OPTIONS route for each route, which stays the app's", async () => {
+    const app = made();
+    app.addHook('onRoute', function ({ method, routePath }) {
+      if (method === 'POST') this.options(routePath, async () => 'of the app');
+    });
+    app.register(toFastify(store()), { prefix: '/api' });
+    expect((await app.inject({ method: 'OPTIONS', url: '/api/plants' })).body).toBe('of the app');
+    expect((await app.inject(request)).statusCode).toBe(200);
+  });
+
+  test('works under nested prefixes, with parameters, and under one that begins like the operation', async () => {
+    const app = made();
+    const plugin = toFastify(store(), {});
+    app.register(async (outer) => void outer.register(plugin, { prefix: '/v1' }), { prefix: '/:tenant' });
+    app.register(plugin, { prefix: '/plants/v2' });
+    expect((await app.inject({ ...request, url: '/roses/v1/plants?x=/y' })).statusCode).toBe(200);
+    expect((await app.inject({ ...request, url: '/plants/v2/plants' })).json().error).toBe(40003);
+  });
+});

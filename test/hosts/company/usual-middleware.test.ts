@@ -12,10 +12,15 @@ import compression from 'compression';
 import cors from 'cors';
 import rateLimit from 'express-rate-limit';
 import helmet from 'helmet';
+import { pinoHttp } from 'pino-http';
+import { acceptTokens, createPlantStore } from 'plant-store';
 import { toExpress } from 'plant-store/express';
+import { memoryStorage } from 'plant-store/memory';
 import { afterAll, describe, expect, test } from 'vitest';
+import { createPlant } from '../../support/plants.js';
 import { listen } from '../../support/sockets.js';
-import { type Host, theApp } from '../hosts.js';
+import { waitFor } from '../../support/wait-for.js';
+import { type Before, type Host, hostNamed, theApp } from '../hosts.js';
 import { contractOn } from '../suite.js';
 
 const exporter = new InMemorySpanExporter();
@@ -48,4 +53,24 @@ describe('the contract table, with all of them in front', () => {
   test('each request has its span, because they were in front', () => {
     expect(exporter.getFinishedSpans().map(({ name }) => name)).toContain('POST');
   });
+});
+
+test.each([
+  ['a create', 'good', 200],
+  ['a refused request', 'bad', 401],
+])('pino-http logs the headers of the response to %s', async (_what, token, status) => {
+  const lines: { res: { statusCode: number; headers: object } }[] = [];
+  const before = pinoHttp({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const handle = createPlantStore(memoryStorage(), acceptTokens('good'));
+  const { url, close } = await hostNamed('Express 5, at the root').start(handle, {
+    before: before as Before,
+  });
+  const { headers } = await createPlant(url, '{"id":1,"name":"Rosa canina"}', token);
+  await waitFor(() => expect(lines).toHaveLength(1));
+  const length = Number(headers.get('content-length'));
+  expect(lines[0]?.res).toMatchObject({
+    statusCode: status,
+    headers: { 'content-type': 'application/json', 'content-length': length },
+  });
+  await close();
 });

@@ -1,6 +1,8 @@
-// A mount at the operation's own path works, without taking a path that is the app's. A request that is lost all the same gets a warning.
-import { createServer } from 'node:http';
-import type { Server } from 'node:net';
+// A mount at the operation's own path works, without taking a path that is the app's: every request but `POST <mount>/plants`
+// falls through to the app, its body unread. A request that is lost all the same gets a warning.
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
 import Router from '@koa/router';
 import { type MiddlewareConsumer, Module, RequestMethod } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -10,48 +12,59 @@ import express4 from 'express4';
 import Fastify from 'fastify';
 import Koa from 'koa';
 import mount from 'koa-mount';
-import { acceptTokens, createPlantStore, type PlantHandler } from 'plant-store';
+import { acceptTokens, createPlantStore } from 'plant-store';
 import { toExpress } from 'plant-store/express';
-import { toFastify } from 'plant-store/fastify';
-import { toKoa } from 'plant-store/koa';
 import { memoryStorage } from 'plant-store/memory';
-import { toNode } from 'plant-store/node';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { clientOf } from '../../support/client.js';
-import { listen } from '../../support/sockets.js';
+import { listen, raw, Wire } from '../../support/sockets.js';
+import { named } from '../../support/titled.js';
+import {
+  type Around,
+  type Before,
+  type Host,
+  hostNamed,
+  type Own,
+  onExpress,
+  onFastify,
+  onKoa,
+  type Start,
+} from '../hosts.js';
+import { json, token } from '../node/server.js';
 
-type Serve = (handle: PlantHandler) => Server | Promise<Server>;
+async function started(start: Start, basePath = '', around: Around = {}) {
+  const handle = createPlantStore(memoryStorage(), acceptTokens('good'), { basePath });
+  const running = await start(handle, { own: () => ({ status: 404, body: 'the app' }), ...around });
+  onTestFinished(running.close);
+  return running;
+}
 
-async function opened(serve: Serve, basePath = '') {
-  const handle = createPlantStore(memoryStorage(), acceptTokens('secret'), { basePath });
-  const { url, close } = await listen(await serve(handle));
+/** Sends requests for these paths, whatever the mount. */
+async function opened(start: Start, basePath?: string, around?: Around) {
+  const { url } = await started(start, basePath, around);
+  const { send, close } = clientOf(new URL(url).origin);
   onTestFinished(close);
-  const client = clientOf(url);
-  onTestFinished(() => client.close());
   let id = 0;
-  const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
+  const headers = { authorization: 'Bearer good', 'content-type': 'application/json' };
   return async (path: string, method = 'POST') => {
     const body = new TextEncoder().encode(`{"id":${++id},"name":"Rosa canina"}`);
     const request = method === 'POST' ? { headers, body } : { headers: {}, body: undefined };
-    const { status, text } = await client.send({ method, path, ...request });
+    const { status, text } = await send({ method, path, ...request });
     return status === 200 && text === '{"name":"Rosa canina"}' ? 'created' : status;
   };
 }
 
 const expresses = { 'Express 5': express, 'Express 4': express4 as unknown as typeof express };
+type Place = Parameters<typeof onExpress>[1];
+type KoaPlace = Parameters<typeof onKoa>[1];
+const onKoa3 = (place: KoaPlace) => onKoa(Koa, place);
+const fastify = (prefix: string) => onFastify(() => Fastify(), prefix);
 
-/** The app's own response to requests that fall through. */
-const around = (app: express.Express) =>
-  createServer(app.use((_request, response) => void response.status(404).send('the app')));
-
-const koa = (...all: Koa.Middleware[]) => {
-  const app = new Koa();
-  for (const middleware of all) app.use(middleware);
-  return createServer(app.callback());
-};
+const router = (options?: { prefix: string }) => new Router(options);
 const routed = (router: Router) => router.routes() as unknown as Koa.Middleware;
+const passOn: Koa.Middleware = (_context, next) => next();
 
-async function nest(handle: PlantHandler): Promise<Server> {
+const nest: Start = async (handle) => {
   class Plants {
     configure(consumer: MiddlewareConsumer) {
       consumer.apply(toExpress(handle)).forRoutes({ path: 'api/plants', method: RequestMethod.POST });
@@ -60,15 +73,8 @@ async function nest(handle: PlantHandler): Promise<Server> {
   Module({})(Plants);
   const app = await NestFactory.create(Plants, { logger: false });
   await app.init();
-  return app.getHttpServer();
-}
-
-async function fastify(handle: PlantHandler, prefix: string): Promise<Server> {
-  const app = Fastify();
-  app.register(toFastify(handle), { prefix });
-  await app.ready();
-  return app.server;
-}
+  return listen(app.getHttpServer());
+};
 
 const wrappers: Record<string, (handler: express.RequestHandler) => express.RequestHandler> = {
   'an arrow function': (handler) => (request, response, next) => handler(request, response, next),
@@ -77,6 +83,8 @@ const wrappers: Record<string, (handler: express.RequestHandler) => express.Requ
     await null;
     await handler(request, response, next);
   },
+  'a function with a next of its own': (handler) => (request, response, next) =>
+    handler(request, response, (error?: unknown) => next(error)),
 };
 
 const wrapKoa =
@@ -84,290 +92,219 @@ const wrapKoa =
   (context, next) =>
     middleware(context, next);
 
-const places: [name: string, serve: Serve, basePath?: string][] = [
-  ...Object.entries(expresses).flatMap(([name, make]): [string, Serve, string?][] => [
-    [`${name}, use at the path`, (handle) => around(make().use('/api/plants', toExpress(handle)))],
-    [
-      `${name}, use at the path, and basePath`,
-      (handle) => around(make().use('/api/plants', toExpress(handle))),
-      '/api',
-    ],
-    [
-      `${name}, use at the parent, and basePath`,
-      (handle) => around(make().use('/api', toExpress(handle))),
-      '/api',
-    ],
-    [`${name}, a route`, (handle) => around(make().post('/api/plants', toExpress(handle)))],
-    [
-      `${name}, a route, and basePath`,
-      (handle) => around(make().post('/api/plants', toExpress(handle))),
-      '/api',
-    ],
-    [
-      `${name}, a route behind another handler`,
-      (handle) =>
-        around(make().post('/api/plants', (_request, _response, next) => next(), toExpress(handle))),
-    ],
-    [
-      `${name}, app.route`,
-      (handle) => {
-        const app = make();
-        app.route('/api/plants').all(toExpress(handle));
-        return around(app);
-      },
-    ],
-    [
-      `${name}, a router at the path`,
-      (handle) => around(make().use('/api/plants', make.Router().use(toExpress(handle)))),
-    ],
-    [
-      `${name}, a route in a router`,
-      (handle) => around(make().use('/api', make.Router().post('/plants', toExpress(handle)))),
-    ],
-    ...Object.entries(wrappers).map(([wrapper, wrap]): [string, Serve] => [
-      `${name}, a route whose handler is wrapped by ${wrapper}`,
-      (handle) => around(make().post('/api/plants', wrap(toExpress(handle)))),
-    ]),
-    [
-      `${name}, a route with a list of paths`,
-      (handle) => around(make().post(['/v2/trees', '/api/plants'], toExpress(handle))),
-    ],
-    [
-      `${name}, a route with a regular expression`,
-      (handle) => around(make().post(/^\/api\/plants$/, toExpress(handle))),
-    ],
-    [
-      `${name}, a route with a parameter`,
-      (handle) => around(make().post('/:tenant/plants', toExpress(handle))),
-    ],
+const placesIn = (make: typeof express): [name: string, place: Place, basePath?: string][] => [
+  ['use at the path', (app, plants) => app.use('/api/plants', plants)],
+  ['use at the path, and basePath', (app, plants) => app.use('/api/plants', plants), '/api'],
+  ['use at the parent, and basePath', (app, plants) => app.use('/api', plants), '/api'],
+  ['a route', (app, plants) => app.post('/api/plants', plants)],
+  ['a route, and basePath', (app, plants) => app.post('/api/plants', plants), '/api'],
+  [
+    'a route behind another handler',
+    (app, plants) => app.post('/api/plants', (_request, _response, next) => next(), plants),
+  ],
+  [
+    'app.route',
+    (app, plants) => {
+      app.route('/api/plants').all(plants);
+      return app;
+    },
+  ],
+  ['a router at the path', (app, plants) => app.use('/api/plants', make.Router().use(plants))],
+  ['a route in a router', (app, plants) => app.use('/api', make.Router().post('/plants', plants))],
+  ...Object.entries(wrappers).map(([wrapper, wrap]): [string, Place] => [
+    `a route whose handler is wrapped by ${wrapper}`,
+    (app, plants) => app.post('/api/plants', wrap(plants)),
   ]),
-  ['forRoutes of Nest', nest],
-  ['forRoutes of Nest, and basePath', nest, '/api'],
-  ['koa-mount at the path', (handle) => koa(mount('/api/plants', toKoa(handle)))],
-  ['koa-mount at the path, and basePath', (handle) => koa(mount('/api/plants', toKoa(handle))), '/api'],
-  ['koa-mount at the parent, and basePath', (handle) => koa(mount('/api', toKoa(handle))), '/api'],
-  ['koa-mount twice', (handle) => koa(mount('/api', mount('/plants', toKoa(handle))))],
-  ['@koa/router', (handle) => koa(routed(new Router().post('/api/plants', toKoa(handle))))],
+  ['a route with a list of paths', (app, plants) => app.post(['/v2/trees', '/api/plants'], plants)],
+  ['a route with a regular expression', (app, plants) => app.post(/^\/api\/plants$/, plants)],
+  ['a route with a parameter', (app, plants) => app.post('/:tenant/plants', plants)],
+];
+
+const koaPlaces: [name: string, place: KoaPlace, basePath?: string][] = [
+  ['koa-mount at the path', (plants) => mount('/api/plants', plants)],
+  ['koa-mount at the path, and basePath', (plants) => mount('/api/plants', plants), '/api'],
+  ['koa-mount at the parent, and basePath', (plants) => mount('/api', plants), '/api'],
+  ['koa-mount twice', (plants) => mount('/api', mount('/plants', plants))],
+  ['@koa/router', (plants) => routed(router().post('/api/plants', plants as never))],
   [
     '@koa/router with a prefix',
-    (handle) => koa(routed(new Router({ prefix: '/api' }).post('/plants', toKoa(handle)))),
+    (plants) => routed(router({ prefix: '/api' }).post('/plants', plants as never)),
   ],
   [
     '@koa/router, a wrapped handler',
-    (handle) => koa(routed(new Router().post('/api/plants', wrapKoa(toKoa(handle)) as never))),
+    (plants) => routed(router().post('/api/plants', wrapKoa(plants) as never)),
   ],
   [
     '@koa/router, a list of paths',
-    (handle) => koa(routed(new Router().post(['/v2/trees', '/api/plants'], toKoa(handle)))),
+    (plants) => routed(router().post(['/v2/trees', '/api/plants'], plants as never)),
   ],
-  [
-    '@koa/router, and basePath',
-    (handle) => koa(routed(new Router().post('/api/plants', toKoa(handle)))),
-    '/api',
-  ],
-  ['Fastify, the prefix is the path', (handle) => fastify(handle, '/api/plants')],
-  ['Fastify, the prefix is the path, and basePath', (handle) => fastify(handle, '/api/plants'), '/api'],
-  ['Fastify, the prefix is the parent, and basePath', (handle) => fastify(handle, '/api'), '/api'],
+  ['@koa/router, and basePath', (plants) => routed(router().post('/api/plants', plants as never)), '/api'],
 ];
 
-describe.each(places)('mounted by %s', (_name, serve, basePath) => {
-  test('POST /api/plants creates', async () => {
-    const send = await opened(serve, basePath);
+const places: [name: string, start: Start, basePath?: string][] = [
+  ...Object.entries(expresses).flatMap(([name, make]) =>
+    placesIn(make).map(([where, place, basePath = '']): [string, Start, string] => [
+      `${name}, ${where}`,
+      onExpress(make, place),
+      basePath,
+    ]),
+  ),
+  ['forRoutes of Nest', nest],
+  ['forRoutes of Nest, and basePath', nest, '/api'],
+  ...koaPlaces.map(([where, place, basePath = '']): [string, Start, string] => [
+    where,
+    onKoa3(place),
+    basePath,
+  ]),
+  ['Fastify, the prefix is the path', fastify('/api/plants')],
+  ['Fastify, the prefix is the path, and basePath', fastify('/api/plants'), '/api'],
+  ['Fastify, the prefix is the parent, and basePath', fastify('/api'), '/api'],
+];
+
+/** None of them is the operation `/api/plants`. */
+const otherPaths = [
+  ...['/plants', '/api', '/api/', '/api/plants/', '/api/plants/x', '/API/PLANTS', '/api/PLANTS'],
+  ...['/api/plants/x/plants', '/api/trees/plants', '/api/%70lants', '/x/api/plants'],
+  ...['/api/x/../plants', '/api/./plants', '/plants/../api/plants', '/api/plants\\'],
+  ...['/api/plants%2f', '/api%2fplants', '/api/plants%00', '/api/plants%3F'],
+];
+
+test.each(places)(
+  "mounted by %s, POST /api/plants creates, and any other path and method is the app's",
+  async (_name, start, basePath) => {
+    const send = await opened(start, basePath);
     expect(await send('/api/plants')).toBe('created');
     expect(await send('/api/plants?x=/plants')).toBe('created');
-  });
-
-  test("hazard: any other path and method is the app's", async () => {
-    const send = await opened(serve, basePath);
-    for (const path of [
-      '/plants',
-      '/api',
-      '/api/',
-      '/api/plants/',
-      '/api/plants/x',
-      '/API/PLANTS',
-      '/api/PLANTS',
-    ]) {
-      expect([path, await send(path)]).toEqual([path, 404]);
-    }
-    for (const path of ['/api/plants/x/plants', '/api/trees/plants', '/api/%70lants', '/x/api/plants']) {
-      expect([path, await send(path)]).toEqual([path, 404]);
-    }
+    for (const path of otherPaths)
+      expect([path, await send(path)]).toEqual([path, expect.toBeOneOf([400, 404])]);
     expect(await send('/api/plants', 'GET')).toBe(404);
-  });
-});
+  },
+);
 
 test.each(Object.entries(expresses))(
   '%s creates wherever its router finds a route, in another letter case or without the slash at its end',
   async (_name, make) => {
-    const send = await opened((handle) =>
-      around(make().post('/API/plants', toExpress(handle)).post('/v2/plants/', toExpress(handle))),
+    const send = await opened(
+      onExpress(make, (app, plants) => app.post('/API/plants', plants).post('/v2/plants/', plants)),
     );
     expect(await send('/api/plants')).toBe('created');
     expect(await send('/v2/plants')).toBe('created');
   },
 );
 
-test.each<[string, Serve]>([
-  ...Object.entries(expresses).map(([name, make]): [string, Serve] => [
+test.each<[string, Start]>([
+  ...Object.entries(expresses).map(([name, make]): [string, Start] => [
     `${name}, a route`,
-    (handle) => around(make().post('/api/plants/', toExpress(handle))),
+    onExpress(make, (app, plants) => app.post('/api/plants/', plants)),
   ]),
-  ['koa-mount', (handle) => koa(mount('/api/plants/', toKoa(handle)))],
-  ['Fastify', (handle) => fastify(handle, '/api/plants/')],
-])('%s at a path that ends in a slash creates there', async (_name, serve) => {
-  const send = await opened(serve);
+  ['koa-mount', onKoa3((plants) => mount('/api/plants/', plants))],
+  ['Fastify', fastify('/api/plants/')],
+])('%s at a path that ends in a slash creates there', async (_name, start) => {
+  const send = await opened(start);
   expect(await send('/api/plants/')).toBe('created');
   expect(await send('/api/trees/')).toBe(404);
   expect(await send('/api/plants/x/')).toBe(404);
 });
 
 describe('hazard: plant-store does not respond to a path that the app has not passed to it', () => {
-  const own: express.RequestHandler = (_request, response) => void response.status(201).send('of the app');
+  const own: Around = { own: () => ({ status: 201, body: 'of the app' }) };
   const on: express.RequestHandler = (_request, _response, next) => next();
-
-  test.each(Object.entries(expresses))('if the app has rewritten it, on %s', async (_name, make) => {
-    const rewriting: express.RequestHandler = (request, _response, next) => {
-      request.url = '/legacy/plants';
+  const rewriting =
+    (url: string): express.RequestHandler =>
+    (request, _response, next) => {
+      request.url = url;
       next();
     };
-    const send = await opened((handle) =>
-      around(make().use(rewriting).use(toExpress(handle)).post('/legacy/plants', own)),
-    );
-    expect(await send('/plants')).toBe(201);
-  });
 
-  test.each(Object.entries(expresses))('if the app has shortened it, on %s', async (_name, make) => {
-    const shortening: express.RequestHandler = (request, _response, next) => {
-      request.url = '/plants';
-      next();
-    };
-    const send = await opened(
-      (handle) => around(make().use(shortening).use(toExpress(handle)).post('/plants', own)),
+  test.each<[string, Place, paths: Record<string, 201 | 'created'>, basePath?: string]>([
+    [
+      'if the app has rewritten it',
+      (app, plants) => app.use(rewriting('/legacy/plants')).use(plants),
+      { '/plants': 201 },
+    ],
+    [
+      'if the app has shortened it',
+      (app, plants) => app.use(rewriting('/plants')).use(plants),
+      { '/api/plants': 201 },
       '/api',
-    );
-    expect(await send('/api/plants')).toBe(201);
+    ],
+    [
+      'if the app has rewritten it below the mount',
+      (app, plants) => app.use('/api', rewriting('/trees/plants'), plants),
+      { '/api/plants': 201 },
+      '/api',
+    ],
+    [
+      'if the app has rewritten it in the route',
+      (app, plants) => app.post('/api/plants', rewriting('/trees'), plants),
+      { '/api/plants': 201 },
+    ],
+    [
+      "if it is one of the app's own routes, which calls `next`",
+      (app, plants) => app.post('/trees/plants', on).use(plants),
+      { '/trees/plants': 201, '/plants': 'created' },
+    ],
+    [
+      "if it is one of the app's own routes, and plant-store is wrapped",
+      (app, plants) => app.post('/trees/plants', on).use(wrappers['an arrow function']!(plants)),
+      { '/trees/plants': 201, '/plants': 'created' },
+    ],
+    [
+      "if it is one of the app's own routes after plant-store, and every `next` is wrapped",
+      (app, plants) => {
+        const wrap = wrappers['a function with a next of its own']!;
+        return app.use(wrap(plants)).post('/trees/plants', wrap(on));
+      },
+      { '/trees/plants': 201, '/plants': 'created' },
+    ],
+    [
+      'if only another expression of a list has found it',
+      (app, plants) => app.post([/^\/api\/plants$/, /^\/trees/], plants),
+      { '/api/plants': 'created', '/trees/plants': 201 },
+    ],
+    [
+      'if it is another path of a list',
+      (app, plants) => app.post(['/api/plants', '/api/trees/:any'], plants),
+      { '/api/plants': 'created', '/api/trees/plants': 201 },
+    ],
+    [
+      'if it may be another path of a list that ends in /plants',
+      (app, plants) => app.post(['/api/plants', '/trees/:kind/plants'], plants),
+      { '/api/plants': 'created', '/trees/plants': 201 },
+    ],
+  ])('%s, on Express', async (_when, place, paths, basePath) => {
+    for (const make of Object.values(expresses)) {
+      const send = await opened(onExpress(make, place), basePath, own);
+      for (const [path, expected] of Object.entries(paths))
+        expect([path, await send(path)]).toEqual([path, expected]);
+    }
   });
 
-  test.each(Object.entries(expresses))(
-    'if the app has rewritten it below the mount, or in the route, on %s',
-    async (_name, make) => {
-      const rewriting =
-        (url: string): express.RequestHandler =>
-        (request, _response, next) => {
-          request.url = url;
-          next();
-        };
-      const below = await opened(
-        (handle) => around(make().use('/api', rewriting('/trees/plants'), toExpress(handle)).use(own)),
-        '/api',
-      );
-      expect(await below('/api/plants')).toBe(201);
-      const within = await opened((handle) =>
-        around(make().post('/api/plants', rewriting('/trees'), toExpress(handle)).use(own)),
-      );
-      expect(await within('/api/plants')).toBe(201);
-    },
-  );
-
-  test.each(Object.entries(expresses))(
-    "if it is one of the app's own routes, before and after, on %s",
-    async (_name, make) => {
-      const send = await opened((handle) =>
-        around(make().post('/trees/plants', on).use(toExpress(handle)).post('/trees/plants', own)),
-      );
-      expect(await send('/trees/plants')).toBe(201);
-      expect(await send('/plants')).toBe('created');
-    },
-  );
-
-  test.each(Object.entries(expresses))(
-    "if it is one of the app's own routes, and plant-store is wrapped, on %s",
-    async (_name, make) => {
-      const send = await opened((handle) =>
-        around(
-          make()
-            .post('/trees/plants', on)
-            .use(wrappers['an arrow function']!(toExpress(handle)))
-            .post('/trees/plants', own),
+  test.each<[string, KoaPlace]>([
+    [
+      "@koa/router: one of the app's own routes behind us that calls `next`, where handlers are wrapped",
+      (plants) => [wrapKoa(plants), routed(router().post('/trees/plants', passOn as never))],
+    ],
+    [
+      '@koa/router: one that a route of the app has passed on to us',
+      (plants) => [routed(router().post('/trees/plants', passOn as never)), plants],
+    ],
+    [
+      "@koa/router: a route of the router's own",
+      (plants) =>
+        routed(
+          router()
+            .use(plants as never)
+            .post('/trees/plants', passOn as never),
         ),
-      );
-      expect(await send('/trees/plants')).toBe(201);
-      expect(await send('/plants')).toBe('created');
-    },
-  );
-
-  test.each(Object.entries(expresses))(
-    "if it is one of the app's own routes after plant-store that calls `next`, and every `next` is wrapped, on %s",
-    async (_name, make) => {
-      const wrapped =
-        (handler: express.RequestHandler): express.RequestHandler =>
-        (request, response, next) =>
-          handler(request, response, (error?: unknown) => next(error));
-      const send = await opened((handle) =>
-        around(
-          make()
-            .use(wrapped(toExpress(handle)))
-            .post('/trees/plants', wrapped(on), own),
-        ),
-      );
-      expect(await send('/trees/plants')).toBe(201);
-      expect(await send('/plants')).toBe('created');
-    },
-  );
-
-  test("@koa/router: one of the app's own routes behind us that calls `next`, where handlers are wrapped", async () => {
-    const send = await opened((handle) =>
-      koa(
-        wrapKoa(toKoa(handle)),
-        routed(new Router().post('/trees/plants', (_context, next) => next())),
-        (context) => {
-          context.status = 201;
-        },
-      ),
-    );
+    ],
+    [
+      'koa-mount: one below a mount that another middleware has left',
+      (plants) => [mount('/trees/plants', passOn), plants],
+    ],
+  ])('%s', async (_what, place) => {
+    const send = await opened(onKoa3(place), '', own);
     expect(await send('/trees/plants')).toBe(201);
-    expect(await send('/plants')).toBe('created');
-  });
-
-  test.each(Object.entries(expresses))(
-    'if only another expression of a list has found it, on %s',
-    async (_name, make) => {
-      const send = await opened((handle) =>
-        around(
-          make()
-            .post([/^\/api\/plants$/, /^\/trees/], toExpress(handle))
-            .use(own),
-        ),
-      );
-      expect(await send('/api/plants')).toBe('created');
-      expect(await send('/trees/plants')).toBe(201);
-    },
-  );
-
-  test.each(Object.entries(expresses))('if it is another path of a list, on %s', async (_name, make) => {
-    const send = await opened((handle) =>
-      around(make().post(['/api/plants', '/trees/:kind/plants'], toExpress(handle)).use(own)),
-    );
-    expect(await send('/api/plants')).toBe('created');
-    const other = await opened((handle) =>
-      around(make().post(['/api/plants', '/api/trees/:any'], toExpress(handle)).use(own)),
-    );
-    expect(await other('/api/trees/plants')).toBe(201);
-  });
-
-  test('@koa/router: one that a route of the app has passed on to us', async () => {
-    const send = await opened((handle) =>
-      koa(
-        routed(new Router().post('/trees/plants', (_context, next) => next())),
-        toKoa(handle),
-        (context) => {
-          context.status = 201;
-        },
-      ),
-    );
-    expect(await send('/trees/plants')).toBe(201);
-    expect(await send('/plants')).toBe('created');
   });
 
   test('of another host, whose words mean something else', async () => {
@@ -376,38 +313,120 @@ describe('hazard: plant-store does not respond to a path that the app has not pa
       baseUrl: { of: 'another kind' },
       matched: '/trees/plants',
     };
-    const send = await opened((handle) => {
-      const middleware = toNode(handle);
-      return createServer((request, response) =>
-        middleware(Object.assign(request, foreign), response, () => response.writeHead(201).end()),
-      );
-    });
+    const before: Before = (request, _response, next) => {
+      Object.assign(request, foreign);
+      next();
+    };
+    const send = await opened(hostNamed('node:http with a next').start, '', { ...own, before });
     expect(await send('/trees/plants')).toBe(201);
   });
+});
 
-  test("@koa/router: a route of the router's own", async () => {
-    const send = await opened((handle) => {
-      const router = new Router().use(toKoa(handle)).post('/trees/plants', (context) => {
-        context.status = 201;
+const guests: readonly Pick<Host, 'name' | 'basePath' | 'start'>[] = [
+  { ...hostNamed('node:http with a next'), basePath: '/api' },
+  hostNamed('Express 5, under a path'),
+  hostNamed('Express 4, under a path'),
+  { ...hostNamed('Koa 3, plain'), basePath: '/api' },
+  { ...hostNamed('Koa 2, plain'), basePath: '/api' },
+  hostNamed('Koa 3, under koa-mount'),
+  {
+    name: 'Koa 3, at every path of a @koa/router',
+    basePath: '/api',
+    start: onKoa3((plants) => routed(router().all('/api/{*rest}', plants as never))),
+  },
+  hostNamed('Fastify 5, under a prefix'),
+];
+
+describe.each(named(guests))('as a guest of %s', (_, { start, basePath }) => {
+  const rose = '{"id":1,"name":"Rosa canina"}';
+  const told: unknown[] = [];
+  const error = new Error('of the app');
+
+  /** The app's own routes. */
+  const own = async (request: IncomingMessage, url: string): Promise<Own> => {
+    const cors = { 'access-control-allow-origin': '*' };
+    if (request.method === 'OPTIONS') return { status: 204, headers: cors, body: '' };
+    if (request.method === 'GET' && url === '/api/plants') return { status: 200, body: 'all plants' };
+    if (url === '/api/broken') throw error;
+    if (url === '/api/echo') return { status: 200, body: await text(request) };
+    return { status: 404, body: `no ${url} here` };
+  };
+
+  const megabyte = 'x'.repeat(2 ** 20);
+  test.each<[what: string, method: string, path: string, body: string | undefined, expected: object]>([
+    ['plant-store responds to', 'POST', '/api/plants', rose, { status: 200, text: '{"name":"Rosa canina"}' }],
+    ['the app responds to its own', 'GET', '/api/plants', undefined, { status: 200, text: 'all plants' }],
+    ['the app responds to its CORS preflight', 'OPTIONS', '/api/plants', undefined, { status: 204 }],
+    [
+      'the app shows its 404 page for',
+      'GET',
+      '/api/trees',
+      undefined,
+      { status: 404, text: 'no /api/trees here' },
+    ],
+    ['behind a mount, the app responds to', 'POST', '/plants', rose, { status: 404 }],
+    ['the app responds below another mount to', 'POST', '/apix/plants', rose, { status: 404 }],
+    ["the app's error handler gets what the app throws at", 'POST', '/api/broken', rose, { status: 500 }],
+    ['the app gets the whole body of', 'POST', '/api/echo', megabyte, { status: 200, text: megabyte }],
+  ])('%s %s %s', async (_what, method, path, body, expected) => {
+    told.length = 0;
+    const onError = (error: unknown) => void told.push(error);
+    const { url } = await started(start, basePath, { own, onError });
+    const headers = { authorization: 'Bearer good', ...(body && { 'content-type': 'application/json' }) };
+    const bytes = body ? new TextEncoder().encode(body) : undefined;
+    const response = await clientOf(new URL(url).origin).send({ method, path, headers, body: bytes });
+    expect(response).toMatchObject(expected);
+    if (method === 'OPTIONS') expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(told).toEqual(path === '/api/broken' ? [error] : []);
+  });
+
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const onData: Before = (request, _response, next) => {
+    request.on('data', () => {});
+    next();
+  };
+  test.each<[string, Around['before'], (request: IncomingMessage) => Promise<string>]>([
+    ['reads it', undefined, text],
+    ['reads it behind a data listener', onData, text],
+    [
+      'listens to data behind a data listener',
+      onData,
+      async (request) => {
+        let body = '';
+        request.on('data', (part) => (body += part));
+        await once(request, 'end');
+        return body;
+      },
+    ],
+    [
+      'reads it some turns later',
+      undefined,
+      async (request) => {
+        for (let i = 0; i < 3; i++) await turn();
+        return text(request);
+      },
+    ],
+  ])(
+    'hazard: a body that arrives after its request fell through is complete for an app that %s',
+    async (_how, before, read) => {
+      const { port, server } = await started(start, basePath, {
+        ...(before && { before }),
+        own: async (request) => ({ status: 200, body: `the app got ${await read(request)}` }),
       });
-      return koa(routed(router));
-    });
-    expect(await send('/trees/plants')).toBe(201);
-  });
-
-  test('koa-mount: one below a mount that another middleware has left', async () => {
-    const send = await opened((handle) =>
-      koa(
-        mount('/trees/plants', (_context, next) => next()),
-        toKoa(handle),
-        (context) => {
-          context.status = 201;
-        },
-      ),
-    );
-    expect(await send('/trees/plants')).toBe(201);
-    expect(await send('/plants')).toBe('created');
-  });
+      // The second is a path that routers take for ours.
+      for (const path of ['/api/others', '/api/%70lants']) {
+        const wire = await Wire.open(port);
+        const seen = once(server, 'request').then(turn).then(turn);
+        await wire.write(
+          raw([token, json, 'Content-Length: 10'], 'early', { line: `POST ${path} HTTP/1.1` }),
+        );
+        await seen;
+        await wire.write(' late');
+        expect((await wire.answer()).text).toBe('the app got early late');
+        wire.destroy();
+      }
+    },
+  );
 });
 
 describe('a POST that ends in /plants and falls through', () => {
@@ -418,49 +437,29 @@ describe('a POST that ends in /plants and falls through', () => {
     warnings.mockClear();
   });
 
-  test.each<[string, Serve, path: string, advice: string, basePath?: string]>([
-    [
-      'Express',
-      (handle) => around(express().use(toExpress(handle))),
-      '/api/plants',
-      "set basePath to '/api'",
-    ],
-    [
-      'Express, the wrong basePath',
-      (handle) => around(express().use(toExpress(handle))),
-      '/plants',
-      "set basePath to ''",
-      '/api',
-    ],
+  const atRoot = hostNamed('Express 5, at the root').start;
+  test.each<[string, Start, path: string, advice: string, basePath?: string]>([
+    ['Express', atRoot, '/api/plants', "set basePath to '/api'"],
+    ['Express, the wrong basePath', atRoot, '/plants', "set basePath to ''", '/api'],
     [
       'Express, at the path, the wrong basePath',
-      (handle) => around(express().use('/plants', toExpress(handle))),
+      onExpress(express, (app, plants) => app.use('/plants', plants)),
       '/plants',
       "mount it at '/'",
       '/api',
     ],
-    ['Koa', (handle) => koa(toKoa(handle)), '/api/plants', "set basePath to '/api'"],
+    ['Koa', onKoa3((plants) => plants), '/api/plants', "set basePath to '/api'"],
     [
       'koa-mount',
-      (handle) => koa(mount('/api/plants', toKoa(handle))),
+      onKoa3((plants) => mount('/api/plants', plants)),
       '/api/plants',
       "mount it at '/api'",
       '/v2',
     ],
-    [
-      'node:http with a next',
-      (handle) => {
-        const middleware = toNode(handle);
-        return createServer((request, response) =>
-          middleware(request, response, () => response.writeHead(404).end()),
-        );
-      },
-      '/api/plants',
-      "set basePath to '/api'",
-    ],
-    ['Fastify', (handle) => fastify(handle, '/api'), '/api/plants', "set basePath to ''", '/v2'],
-  ])('causes one warning on %s, which says what to write', async (_name, serve, path, advice, basePath) => {
-    const send = await opened(serve, basePath);
+    ['node:http', hostNamed('node:http with a next').start, '/api/plants', "set basePath to '/api'"],
+    ['Fastify', fastify('/api'), '/api/plants', "set basePath to ''", '/v2'],
+  ])('causes one warning on %s, which says what to write', async (_name, start, path, advice, basePath) => {
+    const send = await opened(start, basePath);
     for (let i = 0; i < 3; i++) expect(await send(path)).toBe(404);
     expect(warnings.mock.calls).toEqual([
       [
@@ -471,7 +470,7 @@ describe('a POST that ends in /plants and falls through', () => {
   });
 
   test('a path that no option can name, or a long one, gives no warning: clients can send any', async () => {
-    const send = await opened((handle) => around(express().use(toExpress(handle))));
+    const send = await opened(atRoot);
     const long = ['x'.repeat(93), 'x'.repeat(15_000)].map((name) => `/${name}/plants`);
     for (const path of ['//plants', '/./plants', '/a/../plants', '/a%2fb/plants', '/a?/plants', ...long])
       expect(await send(path), path).toBe(404);
@@ -481,16 +480,9 @@ describe('a POST that ends in /plants and falls through', () => {
   });
 
   test("the app's own response gives no warning, nor does another path or method", async () => {
-    const app = () =>
-      express().post('/trees/plants', (_request, response) => void response.send('of the app'));
-    const send = await opened((handle) =>
-      around(
-        app()
-          .use(toExpress(handle))
-          .post('/api/plants', (_request, response) => void response.send('x')),
-      ),
-    );
-    for (const path of ['/trees/plants', '/api/plants', '/plants', '/api', '/nothing']) await send(path);
+    const own: Around['own'] = (_request, url) => ({ status: url === '/api/plants' ? 200 : 404, body: '' });
+    const send = await opened(atRoot, '', { own });
+    for (const path of ['/api/plants', '/plants', '/api', '/nothing']) await send(path);
     await send('/x/plants', 'GET');
     expect(warnings).not.toHaveBeenCalled();
   });

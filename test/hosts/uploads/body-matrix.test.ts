@@ -1,8 +1,9 @@
 /**
- * Something else read the body first. If the raw bytes were kept, they are used; a parsed body is used if it is exact.
- * If the body is consumed or rounded, the error names the line to move. No request hangs, and no rounded id is stored.
+ * Something in front listens to the body, decodes it, keeps it or reads it first. If the raw bytes were kept, they are used; a
+ * parsed body is used if it is exact. If the body is consumed or rounded, the error names the line to move. No request
+ * hangs, and no rounded id is stored.
  */
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { Module, type NestModule, RequestMethod } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -17,145 +18,161 @@ import Koa2 from 'koa2';
 import { acceptTokens, createPlantStore, type NewPlant, type PlantHandler } from 'plant-store';
 import { toExpress } from 'plant-store/express';
 import { toFetch } from 'plant-store/fetch';
-import { toKoa } from 'plant-store/koa';
 import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { clientOf } from '../../support/client.js';
-import { listen, type Running } from '../../support/sockets.js';
-import { titled } from '../../support/titled.js';
+import { chunk, lastChunk, listen, type Running, raw, Wire } from '../../support/sockets.js';
+import { appHosts, type Before, hostNamed, onKoa, type Start } from '../hosts.js';
 import { type NextFiles, serveNext } from '../next.js';
+import { errorOf, json, token } from '../node/server.js';
 
+const é = '{"id":1,"name":"é"}';
+const notUtf8 = Buffer.from(é, 'latin1');
 const bodies = {
-  'a plant with a small id': '{"id":1,"name":"Rosa"}',
-  'a plant with an id beyond 2^53': '{"id":9007199254740993,"name":"Rosa"}',
+  'a plant with a small id': é,
+  'a plant with an id beyond 2^53': '{"id":9007199254740993,"name":"é"}',
   'a body that is not JSON': '{"id":1,"name":',
   'an empty body': '',
+  'a body that is not UTF-8': notUtf8,
+  'a byte order mark': `\ufeff${é}`,
 };
 
 /** 200, or the number of the Error; or the response of a parser that comes before. */
-type Outcome = 200 | 40001 | 40002 | 50003 | "the parser's own 400";
+type Outcome = 200 | 40001 | 40002 | 50003 | 'own 400';
 
-const exact: readonly Outcome[] = [200, 200, 40001, 40001];
-const gone: readonly Outcome[] = [50003, 50003, 50003, 50003];
+/** One outcome for each body, in their order. */
+type Outcomes = readonly Outcome[];
+const exact: Outcomes = [200, 200, 40001, 40001, 40001, 200];
+const decoded: Outcomes = [200, 200, 40001, 40001, 50003, 200];
+const gone: Outcomes = [50003, 50003, 50003, 40001, 50003, 50003];
+const goneFromFetch: Outcomes = [50003, 50003, 50003, 50003, 50003, 50003];
+/** A parser takes what is not UTF-8 for U+FFFD. */
+const parsed: Outcomes = [200, 50003, 'own 400', 40001, 200, 200];
+const keptBytes: Outcomes = [200, 200, 'own 400', 40001, 40001, 200];
+const keptText: Outcomes = [200, 200, 'own 400', 40001, 50003, 200];
 
-interface Row {
-  readonly before: string;
-  /** One outcome for each body, in their order. */
-  readonly outcomes: readonly Outcome[];
-  readonly start: (handle: PlantHandler) => Promise<Running>;
-}
+type Row = [before: string, outcomes: Outcomes, start: Start];
 
-const onExpress =
-  (make: typeof express, ...before: express.RequestHandler[]) =>
-  (handle: PlantHandler) =>
-    listen(createServer(make().use(...before, toExpress(handle))));
+const keepBytes = (parsed: object, _response: unknown, bytes: Uint8Array) =>
+  void Object.assign(parsed, { rawBody: bytes });
+const drain = (request: IncomingMessage, next: () => unknown) => void request.resume().on('end', next);
+const meddling =
+  (meddle: (request: IncomingMessage) => unknown): Before =>
+  (request, _response, next) => {
+    meddle(request);
+    next();
+  };
 
-const drain: express.RequestHandler = (request, _response, next) => {
-  request.resume().on('end', next);
-};
-const keepBytes = (request: object, _response: unknown, bytes: Uint8Array) => {
-  Object.assign(request, { rawBody: bytes });
-};
-
-const expressRows = [
-  { name: 'Express 5', make: express },
-  { name: 'Express 4', make: express4 as unknown as typeof express },
-].flatMap(({ name, make }): Row[] => [
-  { before: `${name}, nothing`, outcomes: exact, start: onExpress(make) },
-  {
-    before: `${name}, express.json()`,
-    outcomes: [200, 50003, "the parser's own 400", 40001],
-    start: onExpress(make, make.json()),
-  },
-  {
-    before: `${name}, express.json({ verify }) that keeps rawBody`,
-    outcomes: [200, 200, "the parser's own 400", 40001],
-    start: onExpress(make, make.json({ verify: keepBytes })),
-  },
-  {
-    before: `${name}, express.text()`,
-    outcomes: exact,
-    start: onExpress(make, make.text({ type: 'application/json' })),
-  },
-  {
-    before: `${name}, express.raw()`,
-    outcomes: exact,
-    start: onExpress(make, make.raw({ type: 'application/json' })),
-  },
-  {
-    before: `${name}, express.urlencoded(), which leaves other types alone`,
-    outcomes: exact,
-    start: onExpress(make, make.urlencoded({ extended: false })),
-  },
-  {
-    before: `${name}, a {} next to the unread stream`,
-    outcomes: exact,
-    start: onExpress(make, (request, _response, next) => {
-      request.body = {};
+const inFront: readonly [string, Outcomes, Before][] = [
+  ['nothing', exact, meddling(() => {})],
+  ['a data listener', exact, meddling((request) => request.on('data', () => {}))],
+  ['a pause', exact, meddling((request) => request.pause())],
+  ['a data listener that was paused', exact, meddling((request) => request.on('data', () => {}).pause())],
+  ['a readable listener that reads nothing', exact, meddling((request) => request.on('readable', () => {}))],
+  [
+    'a listener that gathers rawBody',
+    exact,
+    (request, _response, next, parsed: { rawBody?: string }) => {
+      parsed.rawBody = '';
+      request.on('data', (chunk) => {
+        parsed.rawBody += chunk;
+      });
       next();
-    }),
-  },
-  {
-    before: `${name}, a middleware that drained the stream`,
-    outcomes: [50003, 50003, 50003, 40001],
-    start: onExpress(make, drain),
-  },
-  {
-    before: `${name}, a middleware that keeps the first chunk as rawBody and leaves the remaining body`,
-    outcomes: [50003, 50003, 50003, 40001],
-    start: onExpress(make, (request, _response, next) => {
+    },
+  ],
+  ["setEncoding('utf8')", decoded, meddling((request) => request.setEncoding('utf8'))],
+  ...(['latin1', 'hex', 'base64'] as const).map((encoding): [string, Outcomes, Before] => [
+    `setEncoding('${encoding}')`,
+    exact,
+    meddling((request) => request.setEncoding(encoding)),
+  ]),
+  ["setEncoding('ascii')", gone, meddling((request) => request.setEncoding('ascii'))],
+  ["setEncoding('utf16le')", gone, meddling((request) => request.setEncoding('utf16le'))],
+  [
+    'a getter of body that throws',
+    exact,
+    (_request, _response, next, parsed) => {
+      Object.defineProperty(parsed, 'body', {
+        get() {
+          throw new Error('not parsed');
+        },
+      });
+      next();
+    },
+  ],
+  [
+    'a {} next to the unread stream',
+    exact,
+    (_request, _response, next, parsed) => {
+      Object.assign(parsed, { body: {} });
+      next();
+    },
+  ],
+  ['a middleware that drained the stream', gone, (request, _response, next) => drain(request, next)],
+  [
+    'a middleware that keeps the first chunk as rawBody and leaves the remaining body',
+    gone,
+    (request, _response, next, parsed) => {
       const onData = (chunk: Uint8Array) => {
-        keepBytes(request.pause(), _response, chunk);
+        keepBytes(parsed, request.pause().off('end', next), chunk);
         next();
       };
       request.once('data', onData).once('end', next);
-    }),
-  },
-  {
-    before: `${name}, a {} in place of the drained stream`,
-    outcomes: [40002, 40002, 40002, 40001],
-    start: onExpress(make, drain, (request, _response, next) => {
-      request.body = {};
-      next();
-    }),
-  },
-  {
-    before: `${name}, a middleware that called setEncoding`,
-    outcomes: exact,
-    start: onExpress(make, (request, _response, next) => {
-      request.setEncoding('latin1');
-      next();
-    }),
-  },
-]);
+    },
+  ],
+  [
+    'a {} in place of the drained stream',
+    [40002, 40002, 40002, 40001, 40002, 40002],
+    (request, _response, next, parsed) => {
+      Object.assign(parsed, { body: {} });
+      drain(request, next);
+    },
+  ],
+];
+
+const expressRows = [
+  { name: 'Express 5, at the root', make: express },
+  { name: 'Express 4, at the root', make: express4 as unknown as typeof express },
+].flatMap(({ name, make }): Row[] => {
+  const behind = (parser: string, outcomes: Outcomes, before: express.RequestHandler): Row => [
+    `${parser} on ${name}`,
+    outcomes,
+    (handle) => hostNamed(name).start(handle, { before: before as unknown as Before }),
+  ];
+  return [
+    behind('express.json()', parsed, make.json()),
+    behind('express.json({ verify }) that keeps rawBody', keptBytes, make.json({ verify: keepBytes })),
+    behind('express.text()', decoded, make.text({ type: 'application/json' })),
+    behind('express.raw()', exact, make.raw({ type: 'application/json' })),
+    behind(
+      'express.urlencoded(), which leaves other types alone',
+      exact,
+      make.urlencoded({ extended: false }),
+    ),
+  ];
+});
 
 const koaRows = [
   { name: 'Koa 3', Make: Koa },
   { name: 'Koa 2', Make: Koa2 as unknown as typeof Koa },
 ].flatMap(({ name, Make }): Row[] => {
-  const onKoa =
-    (...before: Koa.Middleware[]) =>
-    (handle: PlantHandler) => {
-      const app = before.reduce((app, one) => app.use(one), new Make()).use(toKoa(handle));
-      app.silent = true;
-      return listen(createServer(app.callback()));
-    };
+  const parser = bodyParser();
   return [
-    { before: `${name}, nothing`, outcomes: exact, start: onKoa() },
-    {
-      before: `${name}, koa-bodyparser, which keeps rawBody`,
-      outcomes: [200, 200, "the parser's own 400", 40001],
-      start: onKoa(bodyParser()),
-    },
-    {
-      before: `${name}, a parser that keeps the value alone`,
-      outcomes: [200, 50003, "the parser's own 400", 40001],
-      start: onKoa(bodyParser(), (context, next) => {
-        delete (context.request as { rawBody?: unknown }).rawBody;
-        return next();
+    [
+      `koa-bodyparser, which keeps rawBody as text, on ${name}`,
+      keptText,
+      onKoa(Make, (plants) => (context, next) => parser(context, async () => plants(context, next))),
+    ],
+    [
+      `a parser that keeps the value alone, on ${name}`,
+      parsed,
+      onKoa(Make, (plants) => (context, next) => {
+        return parser(context, async () => {
+          delete (context.request as { rawBody?: unknown }).rawBody;
+          await plants(context, next);
+        });
       }),
-    },
+    ],
   ];
 });
 
@@ -171,19 +188,6 @@ const onNest = (options: { rawBody: boolean }) => async (handle: PlantHandler) =
   await app.init();
   return listen(app.getHttpServer());
 };
-
-const nestRows: readonly Row[] = [
-  {
-    before: 'NestJS, its parser',
-    outcomes: [200, 50003, "the parser's own 400", 40001],
-    start: onNest({ rawBody: false }),
-  },
-  {
-    before: 'NestJS, its parser with rawBody: true',
-    outcomes: [200, 200, "the parser's own 400", 40001],
-    start: onNest({ rawBody: true }),
-  },
-];
 
 const onNext = (files: (handle: PlantHandler) => NextFiles) => (handle: PlantHandler) =>
   listen(createServer(serveNext(files(handle), '/plants')));
@@ -201,36 +205,6 @@ const onRoute = (before: (request: Request) => unknown) =>
     };
   });
 
-const nextRows: readonly Row[] = [
-  {
-    before: "Next's pages parser",
-    outcomes: [200, 50003, "the parser's own 400", 40001],
-    start: onNext((handle) => ({ page: { default: toNode(handle) } })),
-  },
-  {
-    before: 'Next, pages with bodyParser: false',
-    outcomes: exact,
-    start: onNext((handle) => ({
-      page: { default: toNode(handle), config: { api: { bodyParser: false } } },
-    })),
-  },
-  {
-    before: 'a Next route, request.text()',
-    outcomes: gone,
-    start: onRoute((request) => request.text()),
-  },
-  {
-    before: 'a Next route, request.clone().text()',
-    outcomes: exact,
-    start: onRoute((request) => request.clone().text()),
-  },
-  {
-    before: 'a Next route that holds the reader of the stream',
-    outcomes: gone,
-    start: onRoute((request) => request.body?.getReader()),
-  },
-];
-
 const onHono =
   (...before: Parameters<Hono['use']>[1][]) =>
   (handle: PlantHandler) => {
@@ -240,39 +214,65 @@ const onHono =
     return listen(createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false })));
   };
 
-const fetchRows: readonly Row[] = [
-  { before: 'Hono, nothing', outcomes: exact, start: onHono() },
-  {
-    before: 'Hono, c.req.json()',
-    outcomes: gone,
-    start: onHono(async (context, next) => {
+const rows: readonly Row[] = [
+  ...appHosts.flatMap(({ name, start }) =>
+    inFront.map(
+      ([what, outcomes, before]): Row => [
+        `${what} on ${name}`,
+        outcomes,
+        (handle) => start(handle, { before }),
+      ],
+    ),
+  ),
+  ...expressRows,
+  ...koaRows,
+  ["NestJS' parser", parsed, onNest({ rawBody: false })],
+  ["NestJS' parser with rawBody: true", keptBytes, onNest({ rawBody: true })],
+  ["Next's pages parser", parsed, onNext((handle) => ({ page: { default: toNode(handle) } }))],
+  [
+    'Next, pages with bodyParser: false',
+    exact,
+    onNext((handle) => ({ page: { default: toNode(handle), config: { api: { bodyParser: false } } } })),
+  ],
+  ['request.text() in a Next route', goneFromFetch, onRoute((request) => request.text())],
+  ['request.clone().text() in a Next route', exact, onRoute((request) => request.clone().text())],
+  [
+    'a Next route that holds the reader of the stream',
+    goneFromFetch,
+    onRoute((request) => request.body?.getReader()),
+  ],
+  ['nothing on Hono', exact, onHono()],
+  [
+    'c.req.json() of Hono',
+    goneFromFetch,
+    onHono(async (context, next) => {
       await context.req.json().catch(() => undefined);
       await next();
     }),
-  },
-  {
-    before: 'Hono, a middleware that read a part of the stream',
-    outcomes: gone,
-    start: onHono(async (context, next) => {
+  ],
+  [
+    'a middleware of Hono that read a part of the stream',
+    goneFromFetch,
+    onHono(async (context, next) => {
       const reader = context.req.raw.body!.getReader();
       await reader.read();
       reader.releaseLock();
       await next();
     }),
-  },
-  {
-    before: 'Hono, a middleware that holds the reader of the stream',
-    outcomes: gone,
-    start: onHono(async (context, next) => {
+  ],
+  [
+    'a middleware of Hono that holds the reader of the stream',
+    goneFromFetch,
+    onHono(async (context, next) => {
       context.req.raw.body!.getReader();
       await next();
     }),
-  },
-  { before: 'Hono, its bodyLimit()', outcomes: exact, start: onHono(bodyLimit({ maxSize: 1000 })) },
-  {
-    before: 'h3, event.req.json()',
-    outcomes: gone,
-    start: (handle) => {
+  ],
+  ['bodyLimit() of Hono', exact, onHono(bodyLimit({ maxSize: 1000 }))],
+  [
+    'event.req.json() of h3',
+    goneFromFetch,
+    (handle) => {
       const fetch = toFetch(handle);
       const app = new H3().post('/plants', async ({ req }) => {
         await req.json().catch(() => undefined);
@@ -280,16 +280,33 @@ const fetchRows: readonly Row[] = [
       });
       return listen(createServer(toNodeHandler(app) as Parameters<typeof createServer>[1]));
     },
-  },
+  ],
 ];
 
-const rows = [...expressRows, ...koaRows, ...nestRows, ...nextRows, ...fetchRows];
+/** Sends a body in one packet with the head; or in two, the second after the server has seen the first. */
+async function send({ port, server }: Running, authorization: string, body: string | Buffer, packets: 1 | 2) {
+  const wire = await Wire.open(port);
+  const bytes = Buffer.from(body as string);
+  const head = Buffer.from(raw([authorization, json, `Content-Length: ${bytes.length}`]));
+  const first = packets === 1 ? bytes.length : 7;
+  const isSeen = new Promise((resolve) => {
+    server.once('request', () => setImmediate(() => setImmediate(resolve)));
+  });
+  await wire.write(Buffer.concat([head, bytes.subarray(0, first)]));
+  await isSeen;
+  await wire.write(bytes.subarray(first));
+  const answer = await wire.answer();
+  wire.destroy();
+  return answer;
+}
 
-describe.each(titled(rows, ({ before }) => before))('behind %s', (_, { outcomes, start }) => {
+const advice = expect.stringMatching(/(mount|register) plant-store (above|before)|call plant-store first/);
+
+describe.each(rows)('behind %s', (_, outcomes, start) => {
   const plants = new Map<bigint, NewPlant>();
-  const told: Error[] = [];
-  const handle = createPlantStore(memoryStorage(plants), acceptTokens('secret'), {
-    onError: (error) => void told.push(error as Error),
+  const told: string[] = [];
+  const handle = createPlantStore(memoryStorage(plants), acceptTokens('good'), {
+    onError: (error) => void told.push((error as Error).message),
   });
   let running: Running;
   beforeAll(async () => {
@@ -300,23 +317,70 @@ describe.each(titled(rows, ({ before }) => before))('behind %s', (_, { outcomes,
   const cells = Object.entries(bodies).map(([what, body], i) => [what, outcomes[i]!, body] as const);
 
   test.each(cells)('%s returns %s', async (_, outcome, body) => {
-    plants.clear();
-    told.length = 0;
-    const { status, text } = await clientOf(running.url).send({
-      method: 'POST',
-      path: '/plants',
-      headers: { authorization: 'Bearer secret', 'content-type': 'application/json' },
-      body: new TextEncoder().encode(body),
-    });
-    if (outcome === "the parser's own 400") {
-      expect(status).toBe(400);
-      expect(text).not.toContain('"error":4');
-    } else if (outcome !== 200) {
-      expect(JSON.parse(text)).toMatchObject({ error: outcome });
+    for (const packets of [1, 2] as const) {
+      plants.clear();
+      told.length = 0;
+      const { status, text } = await send(running, token, body, packets);
+      const error = outcome === 'own 400' ? undefined : outcome;
+      if (!error) expect([status, text]).toEqual([400, expect.not.stringContaining('"error":4')]);
+      else if (error !== 200) expect(JSON.parse(text).error).toBe(error);
+      const id = /\d+/.exec(`${body}`)?.[0];
+      const name = outcomes === parsed && body === notUtf8 ? '\ufffd' : 'é';
+      expect([...plants.values()]).toEqual(outcome === 200 ? [{ id: BigInt(id!), name }] : []);
+      expect(told).toEqual(outcome === 50003 ? [advice] : []);
     }
-    const stored = outcome === 200 ? [{ id: BigInt(/\d+/.exec(body)![0]), name: 'Rosa' }] : [];
-    expect([...plants.values()]).toEqual(stored);
-    const advice = /(mount|register) plant-store (above|before)|call plant-store first/;
-    expect(told.map(({ message }) => advice.test(message))).toEqual(outcome === 50003 ? [true] : []);
+  });
+
+  test('an invalid token is a 401', async () => {
+    expect(errorOf(await send(running, 'Authorization: Bearer bad', é, 2))).toBe(40102);
+  });
+});
+
+describe('a parser in front', () => {
+  const limit = 1000;
+  const behind = async (
+    parser: express.RequestHandler,
+    parts: readonly (string | Buffer)[],
+    more = (app: express.Express) => app,
+  ) => {
+    const handle = createPlantStore(memoryStorage(), acceptTokens('good'), { bodyLimit: limit });
+    const running = await listen(createServer(more(express().use(parser, toExpress(handle)))));
+    const wire = await Wire.open(running.port);
+    for (const part of parts) await wire.write(part);
+    const answer = await wire.answer();
+    await running.close();
+    return errorOf(answer);
+  };
+  const large = JSON.stringify({ id: 1, name: 'x'.repeat(limit + 1) });
+
+  test.each([
+    ['express.json()', express.json()],
+    ['express.json() that keeps rawBody', express.json({ verify: keepBytes })],
+    ['express.text()', express.text({ type: '*/*' })],
+    ['express.raw()', express.raw({ type: '*/*' })],
+  ])(
+    'bodyLimit binds behind %s that allows more, whether the length is declared or not',
+    async (_name, parser) => {
+      expect(await behind(parser, [raw([token, json], large)])).toBe(40006);
+      const chunked = raw([token, json, 'Transfer-Encoding: chunked']);
+      expect(await behind(parser, [chunked, chunk(large), lastChunk])).toBe(40006);
+    },
+  );
+
+  test.each([
+    ['express.json({ strict: false })', express.json({ strict: false })],
+    ['express.text()', express.text({ type: '*/*' })],
+    ['nothing', ((_request, _response, next) => next()) as express.RequestHandler],
+  ])('a JSON string that holds a plant is not a plant behind %s', async (_name, parser) => {
+    expect(await behind(parser, [raw([token, json], JSON.stringify(é))])).toBe(40002);
+  });
+
+  test("express.json() rejects what is not JSON itself; the error handler of the page gives the contract's Error", async () => {
+    const onBadJson: express.ErrorRequestHandler = (error, _request, response, next) => {
+      if (error.type !== 'entity.parse.failed') return next(error);
+      response.status(400).json({ error: 40001, message: 'The body is empty or is not JSON.' });
+    };
+    const cut = raw([token, json], '{"id":1');
+    expect(await behind(express.json(), [cut], (app) => app.use('/plants', onBadJson))).toBe(40001);
   });
 });
