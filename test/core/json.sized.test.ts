@@ -1,0 +1,237 @@
+// Texts near the plant that clients send, read by the library and by a reader that shares no code with it: they agree.
+import fc from 'fast-check';
+import type { NewPlant } from 'plant-store';
+import { describe, expect, test, vi } from 'vitest';
+import { plantOf } from '../../src/plant/from-body.js';
+import { Refusal } from '../../src/problems.js';
+import { idSpellings } from '../support/contract.js';
+import { isHeavy } from '../support/heavy.js';
+import { randomOf, seed } from '../support/random.js';
+import { readPlant } from './oracle.js';
+
+/** What the library makes of a text, in the oracle's words. */
+function ours(text: string): ReturnType<typeof readPlant> {
+  try {
+    return plantOf(text);
+  } catch (refusal) {
+    // Otherwise it would be an internal error.
+    expect([text, refusal]).toEqual([text, expect.any(Refusal)]);
+    const { error } = (refusal as Refusal).toResponse();
+    return error === 40001 ? 'body_not_json' : 'plant_invalid';
+  }
+}
+
+function expectAgreement(text: string): NewPlant | string {
+  const [mine, theirs] = [ours(text), readPlant(text)];
+  const isSame =
+    typeof mine === 'string' || typeof theirs === 'string'
+      ? mine === theirs
+      : mine.id === theirs.id && mine.name === theirs.name && mine.tag === theirs.tag;
+  if (!isSame) expect({ text, outcome: mine }).toEqual({ text, outcome: theirs });
+  return theirs;
+}
+
+/** Lists of texts without spaces, one behind another. */
+const words = (text: string) => text.trim().split(/\s+/);
+const keys = words(
+  String.raw`"id" "name" "tag" "id" "name" "\u0069d" "\u0069\u0064" "n\u0061me" "x" "ID" "__proto__" ""`,
+);
+const colons = [':', ': ', ' : ', ':\t', ' :', '::', ''];
+const commas = [',', ', ', ' , ', ',\n', ',,', ''];
+const numbers = words('0 -0 1 -1 42 01 1.0 1.5 1e3 1E+2 12e-1 - +1 .5 1. 1e 0x1 1e400 10e-1 1e999999999');
+const strings = [
+  ...words(String.raw`"x" "" "\"id\":5" "a\"b" "a\\" "\u00e9" "\ud83c\udf39" "\ud83c" "\udf39x"`),
+  ...words(String.raw`"\u0000" "\x" "\u12" "\ "é🌹" "\/\b\f\n\r\t"`),
+  ...['"Rosa canina"', '"a\nb"', '"\u2028"', '"\ud83c"', '"\u007f"'],
+];
+const others = words('null true false [] {} [1,{"id":2}] {"id":3} nul [ ] {"a":[}');
+/** Members around those of the plant. */
+const fillers = [
+  ...words(String.raw`"x":{"id":1,"name":2,"tag":[{"id":3}]} "x":"\",\"id\":1" "x":"\\" "i":2,"ids":3,"":4`),
+  `"${'long'.repeat(30)}":"${'\\"'.repeat(40)}"`,
+  `"n":[${'[],'.repeat(40)}{}]`,
+];
+const around = ['', '', '', ' ', '\n', '\t', '\r\n', '\ufeff', '\u00a0', 'x', '{', '}'];
+const noise = [...'{}[]":,\\ \t\n0123456789-+.eEidnamtgux\u0000é'];
+/** The ends of the doubles' integers and of int64. */
+const edges = [0n, 2n ** 53n, 2n ** 63n, 2n ** 64n, 10n ** 18n, 10n ** 19n];
+
+class Texts {
+  constructor(readonly random: () => number) {}
+
+  readonly pick = <T>(list: readonly T[]): T => list[Math.floor(this.random() * list.length)]!;
+  /** The first few of a list are the usual ones. */
+  readonly likely = <T>(list: readonly T[], usual: number): T =>
+    this.pick(this.random() < 0.9 ? list.slice(0, usual) : list);
+  readonly maybe = (share: number, text: () => string) => (this.random() < share ? text() : '');
+  readonly upTo = (max: number) => Math.floor(this.random() * max);
+
+  digits(): string {
+    const near = () => String(this.pick(edges) + BigInt(this.upTo(7) - 3)).replace('-', '');
+    const any = () =>
+      Array.from({ length: 1 + this.upTo(22) }, () => this.pick([...'0000123456789'])).join('');
+    return this.random() < 0.5 ? near() : any();
+  }
+
+  /** A number of JSON, mostly near the ends of what an id can be, in any notation. */
+  number(): string {
+    const whole = this.digits().replace(/^0+(?=.)/, '');
+    const fraction = this.maybe(0.4, () => `.${this.digits()}`);
+    const exponent = this.maybe(0.4, () => this.pick(['e', 'E', 'e+', 'e-', 'E-', 'e00']) + this.upTo(40));
+    return this.maybe(0.3, () => '-') + whole + fraction + exponent;
+  }
+
+  /** Likely members, most of them right, and in every other text one character lost, added or changed. */
+  nearAPlant(): string {
+    const { random, pick, likely, maybe } = this;
+    const names = random() < 0.7 ? ['"id"', '"name"', '"tag"'] : [1, 2, 3, 4].map(() => pick(keys));
+    const members = names
+      .slice(0, random() < 0.5 ? 2 : 4)
+      .sort(() => random() - 0.5)
+      .map((key) => {
+        const number = random() < 0.5 ? this.number() : likely(numbers, 5);
+        const value = key.includes('d"') || key.includes('64"') ? number : likely(strings, 6);
+        return key + likely(colons, 3) + (random() < 0.95 ? value : pick(others));
+      });
+    if (random() < 0.1) members.splice(this.upTo(3), 0, pick(fillers));
+    const text = `${likely(around, 3)}{${members.join(likely(commas, 3))}}${likely(around, 3)}`;
+    if (random() < 0.5) return text;
+    const at = this.upTo(text.length);
+    return text.slice(0, at) + maybe(0.7, () => pick(noise)) + text.slice(at + this.upTo(2));
+  }
+}
+
+const count = isHeavy ? 1_000_000 : 30_000;
+test(`${count} texts near a plant are read as by the reference (SEED=${seed})`, () => {
+  const texts = new Texts(randomOf(seed));
+  let plants = 0;
+  for (let i = 0; i < count; i++) if (typeof expectAgreement(texts.nearAPlant()) === 'object') plants++;
+  // Or the texts would be too far from a plant to say anything.
+  expect(plants).toBeGreaterThan(count / 10);
+});
+
+test('JSON of every shape is read as by the reference', () => {
+  const start = fc.constantFrom('', '"id":1,', '"id":1,"name":"x",');
+  const read = fc.property(fc.json(), start, fc.constantFrom('', '\t'), (json, before, indent) => {
+    expectAgreement(json);
+    expectAgreement(`{${before}"x":${json}}`);
+    expectAgreement(`{"x":${JSON.stringify(JSON.parse(json), undefined, indent)},"id":7,"name":${json}}`);
+    expectAgreement(`{"id":${json},"name":"x"}`);
+  });
+  fc.assert(read, { numRuns: isHeavy ? 20_000 : 500 });
+});
+
+const nested = {
+  a: '[[[]]]',
+  b: '{"":{}}',
+  c: '{"id":1,"id":2}',
+  d: '{"{":"}","[":"]"}',
+  e: '{"__proto__":null}',
+};
+const valid = [
+  ...words(
+    String.raw`0 -0 -1.5e-3 1E400 "\ud800" "\u0000" true false null [] {} [1,2,3] "\"" "\\" "}" "]" "," ":" [{}]`,
+  ),
+  ...[...Object.values(nested), ' [ ] ', '"\u2028\u2029"', '"\ud800"', '"\u007f\u0080"', '\t\r\n 1 \t\r\n'],
+  ...['[0,-0,0.0,-0.0e0]', '{"constructor":{"prototype":1}}', `"${'\\\\'.repeat(999)}"`, '1'.repeat(999)],
+];
+test.each(valid)('valid JSON as another member is dropped: %j', (json) => {
+  expect(expectAgreement(`{"x":${json},"id":1,"name":"a"}`)).toEqual({ id: 1n, name: 'a' });
+});
+
+const invalid = [
+  ...words(
+    String.raw`01 - +1 .1 1. 1e 1e+ --1 0x1 NaN Infinity undefined True nul 'x' " "\" "\x" "\u123" "\u12g4" "\u{41}"`,
+  ),
+  ...words('[ ] { } [} {] [1,] [,1] {,} {"a"} {"a":} {"a":1,} {a:1} {1:2} "a""b" [1]] {}} 1; 1_0 1n `x`'),
+  ...['', '[1 2]', '{"a" 1}', '"a\nb"', '"a\tb"', '"\u0000"', '//x\n1', '/* x */1', '\v1', '\f1'],
+  ...['\u00a01', '\ufeff1', '1\u2028'],
+];
+test.each(invalid)('invalid JSON as another member is rejected: %j', (json) => {
+  expect(expectAgreement(`{"id":1,"name":"a","x":${json}}`)).toBe('body_not_json');
+});
+
+describe('the digits of the id decide', () => {
+  test('in at least thirty valid notations, and fifteen invalid ones', () => {
+    expect(idSpellings.filter(([, , value]) => value !== undefined).length).toBeGreaterThanOrEqual(30);
+    expect(idSpellings.filter(([, , value]) => value === undefined).length).toBeGreaterThanOrEqual(15);
+  });
+
+  /** What can stand around the id. The first two are what most clients write; the library has a fast path for them. */
+  const bodies = [
+    '{"id":…,"name":"x"}',
+    '{"id": …, "name": "x", "tag": "y"}',
+    '{ "id": … , "name": "x" }',
+    '{"name":"x","id":…}',
+    '{"\\u0069\\u0064":…,"name":"x"}',
+    '{"id":…,"name":"\\"id\\":5"}',
+    '{"a":{"id":8},"list":[{"id":9}],"ID":7,"name":"\\"id\\":6","id":…,"b":{"id":5}}',
+    '\n{\t"id"\r\n:\t …\n,"name":"x"}\n',
+  ];
+  test.each(bodies)('in every notation of the contract, in %s', (body) => {
+    for (const [id, spelling, value] of idSpellings) {
+      const read = ours(body.replace('…', spelling));
+      expect([id, typeof read === 'string' ? read : read.id]).toEqual([id, value ?? 'plant_invalid']);
+    }
+  });
+});
+
+describe('the fast path', () => {
+  /** Whether `JSON.parse` never saw the whole text. */
+  function isFast(text: string): boolean {
+    const parse = vi.spyOn(JSON, 'parse');
+    const { calls } = parse.mock;
+    expect(ours(text)).toBeTypeOf('object');
+    parse.mockRestore();
+    return !calls.some(([parsed]) => parsed === text);
+  }
+
+  test.each([
+    ...['0', '7', '-7', '10', '9007199254740993', '-1234567890123456789'].map(
+      (id) => `{"id":${id},"name":"x"}`,
+    ),
+    ...['', 'x', ' !#[]~', 'é🌹\uffff', '\\"', '\\\\', 'a\\u0041b\\nc', '\\/\\b\\f\\r\\t'].map(
+      (string) => `{"id":1,"name":"${string}","tag":"${string}"}`,
+    ),
+    '{ "id" : 1 , "name" : "x" , "tag" : "y" }',
+    '{"id": 1, "name": "x", "tag": "y"}',
+    '{"name":"x","id":1}',
+    '{"tag":"y","name":"x","id":1}',
+    `{"id":1,"name":"${'x'.repeat(400)}"}`,
+  ])('reads a plant as most clients write it, such as %s', (text) => {
+    expect([isFast(text), isFast(`\n${text}`)]).toEqual([true, false]);
+    expect(expectAgreement(text)).toEqual(expectAgreement(`\n${text}`));
+  });
+
+  test.each(['"id":1,"id":1', '"name":"x","id":1,"name":"x"', '"tag":"x","name":"x","tag":"x"'])(
+    'leaves a repeated member to the general path, which rejects it: %s',
+    (members) => expect(expectAgreement(`{${members}}`)).toBe('plant_invalid'),
+  );
+});
+
+// Recursion would overflow the stack, and quadratic time would take hours: no clock is needed to notice.
+describe('reading takes linear time and no stack', () => {
+  const million = 1_000_000;
+  const many = (text: string) => text.repeat(million);
+  const one = { id: 1n, name: 'x' };
+  test.each<[string, string, unknown]>([
+    ['brackets', `{"id":1,"name":"x","deep":${many('[')}${many(']')}}`, one],
+    ['braces', `{"id":1,"deep":${many('{"id":')}1${many('}')},"name":"x"}`, one],
+    ['other members', `{${many('"a":1,')}"id":1,"name":"x"}`, one],
+    ['other members, escaped', `{${many('"\\u0061":"\\"",')}"id":1,"name":"x"}`, one],
+    ['duplicate ids', `{"name":"x"${many(',"id":1')}}`, 'plant_invalid'],
+    ['escaped duplicate ids', `{"name":"x"${many(',"\\u0069d":1')}}`, 'plant_invalid'],
+    ['backslashes in a name', `{"id":1.0,"name":"${many('\\\\')}"}`, { id: 1n, name: many('\\') }],
+    ['escaped quotes in a name', `{"id":1.0,"name":"${many('\\"')}"}`, { id: 1n, name: many('"') }],
+    ['escapes in one key', `{"${many('\\u0069')}":1,"id":1.0,"name":"x"}`, one],
+    ['white space', `{${many(' ')}"id"${many('\n')}:${many('\t')}1.0,"name":"x"}`, one],
+    ['numbers', `{"list":[${many('1e5,')}0],"id":1,"name":"x"}`, one],
+    ['zeros before a one', `{"id":0.${many('0')}1,"name":"x"}`, 'plant_invalid'],
+    ['zeros on both sides', `{"id":1${many('0')}.${many('0')}e-${million},"name":"x"}`, one],
+    ['digits after zeros', `{"id":0.${many('0')}7e${million + 1},"name":"x"}`, { id: 7n, name: 'x' }],
+    ['nines', `{"id":${many('9')},"name":"x"}`, 'plant_invalid'],
+    ['digits of an exponent', `{"id":1e${many('9')},"name":"x"}`, 'plant_invalid'],
+    ['open brackets', many('['), 'body_not_json'],
+    ['open quotes', many('{"'), 'body_not_json'],
+  ])('for a million %s', (_what, text, expected) => expect(ours(text)).toEqual(expected));
+});
