@@ -6,7 +6,7 @@ import {
   type PlantRequest,
   type PlantResponse,
 } from './http.js';
-import { checkOptions, defaults, type PlantStoreOptions, plantStoreRules } from './options.js';
+import { checkOptions, type PlantStoreOptions, plantStoreRules } from './options.js';
 import { bearerToken, callerOf } from './request/bearer.js';
 import { Context } from './request/context.js';
 import { guardedHandler, verifier } from './request/parties.js';
@@ -47,8 +47,7 @@ export function guard<Caller>(
 ): PlantHandler {
   if (typeof verifyToken !== 'function') throw new TypeError('verifyToken must be a function');
   if (typeof answer !== 'function') throw new TypeError('answer must be a function');
-  const { timeoutMs, onError } = plantStoreRules;
-  const settings = { ...defaults, ...checkOptions(options, { timeoutMs, onError }) };
+  const settings = checkOptions<PlantStoreOptions>(options, plantStoreRules, ['timeoutMs', 'onError']);
 
   const steps: Steps = async (request, progress) => {
     try {

@@ -1,9 +1,4 @@
-export {
-  acceptTokens,
-  InsufficientScope,
-  type VerifyContext,
-  type VerifyToken,
-} from './bearer.js';
+export { acceptTokens, InsufficientScope, type VerifyContext, type VerifyToken } from './bearer.js';
 export {
   type BatchCall,
   type CreateMany,

@@ -52,13 +52,14 @@ export function integer(fallback: number, min: number, max: number = 2 ** 31 - 1
 /**
  * Fills in the defaults. The one check of options, for `createPlantStore` and `groupCommit`.
  *
+ * @param names the options that may be given
  * @throws {TypeError} if an option is unknown or invalid
  */
 export function checkOptions<Options extends object>(
   options: Options,
   rules: Rules<Options>,
+  names = Object.keys(rules),
 ): Complete<Options> {
-  const names = Object.keys(rules);
   for (const name of Object.keys(options)) {
     if (!names.includes(name)) {
       throw new TypeError(`unknown option ${name}; the options are ${names.join(', ')}`);
@@ -78,6 +79,3 @@ function inspect(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
   return Object(value) === value ? `a value of type ${typeof value}` : String(value);
 }
-
-/** The options of `createPlantStore` where none is given. */
-export const defaults = /* @__PURE__ */ checkOptions<PlantStoreOptions>({}, plantStoreRules);

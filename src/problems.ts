@@ -53,18 +53,15 @@ interface Details {
 
 /** A problem to send to the client. Every rejection in the library is thrown as a `Refusal`. */
 export class Refusal {
-  readonly #problem: Problem;
-  readonly #details: Details;
-
-  constructor(problem: Problem, details: Details = {}) {
-    this.#problem = problem;
-    this.#details = details;
-  }
+  constructor(
+    readonly problem: Problem,
+    readonly details: Details = {},
+  ) {}
 
   /** The response, with the contract's Error as its body. A response to HEAD has none (RFC 9110 §9.3.2). */
   toResponse(method?: unknown): PlantResponse {
-    const [error, sentence] = problems[this.#problem];
-    const { message = sentence, headers } = this.#details;
+    const [error, sentence] = problems[this.problem];
+    const { message = sentence, headers } = this.details;
     return {
       status: Math.trunc(error / 100),
       headers: { 'content-type': 'application/json', ...headers },

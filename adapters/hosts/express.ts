@@ -4,7 +4,7 @@ import { toNode } from './node.js';
  * Mounts the handler in an Express 4 or 5 app, at its root, under a path or in a router: `toNode` under Express's
  * name. Every other request falls through to the app, its body unread.
  *
- * Mount it above `express.json()`. Below it, an id beyond 2^53 is lost to the parser, unless that keeps `rawBody`.
+ * Mount it before `express.json()`. After it, an id beyond 2^53 is lost to the parser, unless that keeps `rawBody`.
  *
  * @example
  * ```ts

@@ -5,29 +5,27 @@ import { isInt64, isMember, isText, type Members, type NewPlant, type Whole } fr
 
 /** The plant in a body. */
 export function plantOf(json: Json): NewPlant {
-  return typeof json === 'string' ? fromText(json) : fromParsed(json.parsed);
+  return validated(typeof json === 'string' ? fromText(json) : fromParsed(json.parsed));
 }
 
-function fromText(json: string): NewPlant {
-  let parsed: Members | undefined;
+function fromText(json: string): Members | undefined {
   try {
-    parsed = parseMembers(json);
+    return parseMembers(json);
   } catch {
     throw new Refusal('body_not_json');
   }
-  return validated(parsed);
 }
 
-/** The plant in a value that the host has parsed. */
-function fromParsed(value: unknown): NewPlant {
-  if (!isObject(value)) return validated(undefined);
+/** The members of a value that the host has parsed. */
+function fromParsed(value: unknown): Members | undefined {
+  if (!isObject(value)) return undefined;
   const given = plantMembers(value);
   const { id } = given;
   // An id beyond 2^53 has lost digits, and they cannot be recovered.
   if (typeof id === 'number' && Math.abs(id) > Number.MAX_SAFE_INTEGER) {
     throw new RangeError('a body parser rounded the id: mount plant-store before it, or keep rawBody');
   }
-  return validated({ ...given, id: Number.isInteger(id) ? BigInt(id as number) : id, repeated: [] });
+  return { ...given, id: Number.isInteger(id) ? BigInt(id as number) : id, repeated: [] };
 }
 
 const memberNames = Object.keys(isMember) as (keyof NewPlant)[];

@@ -46,16 +46,13 @@ export function readBody(
 /** Collects the chunks of a body, up to `limit` bytes. */
 export class ChunkCollector {
   readonly #chunks: Uint8Array[] = [];
-  readonly #limit: number;
   #length = 0;
 
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
+  constructor(readonly limit: number) {}
 
   /** @throws {BodyError} if the chunk exceeds the limit, or is not bytes: only bytes can be counted against the limit. */
   add(chunk: unknown): void {
-    const { buffer, byteOffset, byteLength } = checkBytes(chunk, this.#limit - this.#length);
+    const { buffer, byteOffset, byteLength } = checkBytes(chunk, this.limit - this.#length);
     this.#length += byteLength;
     // A view, because a DataView or a Uint16Array would be joined element by element, not byte by byte.
     this.#chunks.push(new Uint8Array(buffer, byteOffset, byteLength));

@@ -10,10 +10,7 @@ export interface Party {
   readonly toRefusal: (thrown: unknown, isTimeout: boolean, settings: Complete<PlantStoreOptions>) => Refusal;
 }
 
-export const library: Party = {
-  name: 'plant-store',
-  toRefusal: () => new Refusal('internal_error'),
-};
+export const library: Party = { name: 'plant-store', toRefusal: () => new Refusal('internal_error') };
 
 /** An outage of the verifier is never a 401. */
 export const verifier: Party = {

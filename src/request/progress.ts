@@ -96,7 +96,7 @@ export class Progress {
       : this.#party.toRefusal(thrown, Boolean(this.expired), this.#settings);
     const response = refusal.toResponse(propertyOf(this.#request, 'method'));
     const { status, error } = response;
-    if (status >= 500) report(thrown, this.#request, error as ErrorNumber, this.#settings.onError);
+    if (status >= 500) report(this.#settings.onError, thrown, this.#request, error as ErrorNumber);
     this.respond(response);
     this.abandonBody?.(this.#left);
   }

@@ -1,14 +1,14 @@
 import type { PlantRequest } from '../http.js';
 import type { Complete, PlantStoreOptions } from '../options.js';
-import { type ErrorNumber, isNamed, propertyOf } from '../problems.js';
+import { isNamed, propertyOf } from '../problems.js';
 import { isDisconnected, WithSignal } from './context.js';
+
+type OnError = Complete<PlantStoreOptions>['onError'];
 
 /** Calls `onError` and ignores what it throws or rejects with. */
 export async function report(
-  error: unknown,
-  request: PlantRequest,
-  code: ErrorNumber,
-  onError: Complete<PlantStoreOptions>['onError'],
+  onError: OnError,
+  ...[error, request, code]: Parameters<OnError>
 ): Promise<void> {
   try {
     if (isOfClient(error, request)) return;

@@ -106,7 +106,7 @@ describe('without onError, one line explains', () => {
   test('an error that nobody expected, and its stack', async () => {
     await createPlantStore(rejecting(new TypeError('x is no\nfunction')), () => true)(request);
     const [line, ...frames] = lines;
-    expect(line).toBe('plant-store: 50001 storage_failed, POST /plants: TypeError: x is no\\u000afunction');
+    expect(line).toBe('plant-store: 50001 storage_failed, POST /plants: TypeError: x is no%0Afunction');
     expect(frames.length).toBeGreaterThan(0);
     expect(frames.filter((frame) => !/^ {4}at /.test(frame))).toEqual([]);
   });
