@@ -13,6 +13,7 @@ import { type FetchRequest, toFetch } from 'plant-store/fetch';
 import { memoryStorage } from 'plant-store/memory';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { deferred } from '../support/deferred.js';
+import { fakeTimeouts } from '../support/fake-timeouts.js';
 import { heldBatch } from '../support/held-batch.js';
 
 const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
@@ -291,12 +292,12 @@ test.each([200, 404, 429])(
 );
 
 test('a stream of endless empty chunks times out, and blocks nobody meanwhile', async () => {
-  const fetch = toFetch(createPlantStore(memoryStorage(), () => true, { timeoutMs: 50 }));
+  const clock = fakeTimeouts();
+  const fetch = toFetch(createPlantStore(memoryStorage(), () => true));
   const body = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(0)) });
-  const headers = { authorization: 'Bearer good', 'content-type': 'application/json' };
-  const init = { method: 'POST', headers, body, duplex: 'half' };
-  const response = (await fetch(new Request('http://localhost/plants', init as RequestInit))) as Response;
-  expect(await response.json()).toMatchObject({ error: 40007 });
+  const response = fetch(requestOf(body)) as Promise<Response>;
+  await clock.expire();
+  expect(await (await response).json()).toMatchObject({ error: 40007 });
 });
 
 describe('a body that the host has cut', () => {

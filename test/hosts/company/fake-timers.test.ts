@@ -1,12 +1,9 @@
 /** An app's own tests may put fake timers in place of the real ones, as `jest.useFakeTimers()` does, and never move them. */
 import { createServer } from 'node:http';
-import express from 'express';
-import Fastify from 'fastify';
-import Koa from 'koa';
-import type { PlantHandler, PlantStorage } from 'plant-store';
+import type { PlantStorage } from 'plant-store';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { listen, type Running, raw, Wire } from '../../support/sockets.js';
-import { named } from '../../support/titled.js';
+import { appHosts, type Host, hostNamed } from '../hosts.js';
 import { json, rose, roseCreated, token } from '../node/server.js';
 
 /** The library, loaded anew: it keeps what is global when it loads. */
@@ -16,60 +13,16 @@ async function load() {
     ...(await import('plant-store')),
     ...(await import('plant-store/express')),
     ...(await import('plant-store/fastify')),
+    ...(await import('plant-store/fetch')),
     ...(await import('plant-store/koa')),
     ...(await import('plant-store/memory')),
     ...(await import('plant-store/node')),
   };
 }
+
 type Library = Awaited<ReturnType<typeof load>>;
 
-interface App {
-  readonly name: string;
-  readonly start: (library: Library, handle: PlantHandler) => Promise<Running>;
-}
-
-const apps: readonly App[] = [
-  {
-    name: 'node:http',
-    start: ({ toNode }, handle) => {
-      const plants = toNode(handle);
-      return listen(
-        createServer((request, response) => plants(request, response, () => response.end('the app'))),
-      );
-    },
-  },
-  {
-    name: 'Express',
-    start: ({ toExpress }, handle) => {
-      const app = express().use(toExpress(handle));
-      app.use((_request, response) => void response.send('the app'));
-      return listen(createServer(app));
-    },
-  },
-  {
-    name: 'Koa',
-    start: ({ toKoa }, handle) => {
-      const app = new Koa().use(toKoa(handle)).use((context) => {
-        context.body = 'the app';
-      });
-      return listen(createServer(app.callback()));
-    },
-  },
-  {
-    name: 'Fastify',
-    start: async ({ toFastify }, handle) => {
-      const app = Fastify();
-      app.register(toFastify(handle));
-      app.route({
-        method: ['GET', 'POST'],
-        url: '/others',
-        handler: (_request, reply) => void reply.send('the app'),
-      });
-      await app.ready();
-      return listen(app.server);
-    },
-  },
-];
+const apps = appHosts.filter(({ name }) => !/Express 4|Koa 2/.test(name));
 
 function fakeTimers(): void {
   vi.useFakeTimers({
@@ -106,43 +59,48 @@ async function wiresTo(running: Running, count: number): Promise<Wire[]> {
 }
 
 describe.each(['before', 'after'])('when timers were faked %s the library was loaded', (when) => {
-  const started = async ({ start }: App, storageOf: (library: Library) => PlantStorage) => {
+  const started = async (hosts: readonly Host[], storageOf: (library: Library) => PlantStorage) => {
     if (when === 'before') fakeTimers();
-    const library = await load();
+    const adapters = await load();
     // The frameworks need real timers to start.
     if (when === 'before') realTimers();
-    const handle = library.createPlantStore(storageOf(library), library.acceptTokens('good'));
-    const wires = await wiresTo(await start(library, handle), 3);
+    const handle = adapters.createPlantStore(storageOf(adapters), adapters.acceptTokens('good'));
+    const own = () => ({ status: 200, body: 'the app' });
+    const opened: [Wire, Wire, Wire][] = [];
+    for (const { start } of hosts)
+      opened.push((await wiresTo(await start(handle, { own, adapters }), 3)) as [Wire, Wire, Wire]);
     fakeTimers();
-    return wires as [Wire, Wire, Wire];
+    return opened;
   };
 
-  test.each(named(apps))(
-    "%s responds to creates, to rejected requests and to the app's own routes",
-    async (_, app) => {
-      const [wire, closing, stalled] = await started(app, ({ memoryStorage }) => memoryStorage());
-      // The body comes in a packet of its own.
-      await wire.write(raw([token, json, `Content-Length: ${rose.length}`]));
-      await wire.write(rose);
-      expect(await wire.answer()).toMatchObject(roseCreated);
-      for (const method of ['GET', 'POST']) {
-        await wire.write(raw([], '', { line: `${method} /others HTTP/1.1` }));
-        expect((await wire.answer()).text).toBe('the app');
-      }
-      await wire.write(raw(['Authorization: Bearer bad', json], rose));
-      expect((await wire.answer()).status).toBe(401);
-      await closing.write(raw(['Connection: close', json, 'Content-Length: 300000'], 'x'.repeat(300_000)));
-      expect((await closing.answer()).status).toBe(401);
-      // It gets its response once it has made no progress for 500 ms.
-      await stalled.write(raw(['Connection: close', 'Content-Length: 1000']));
-      expect((await stalled.answer()).status).toBe(401);
-    },
-  );
+  test("every host responds to creates, to rejected requests and to the app's own routes", async () => {
+    const opened = await started(apps, () => ({ create: async () => 'created' }));
+    await Promise.all(
+      opened.map(async ([wire, closing, stalled]) => {
+        // The body comes in a packet of its own.
+        await wire.write(raw([token, json, `Content-Length: ${rose.length}`]));
+        await wire.write(rose);
+        expect(await wire.answer()).toMatchObject(roseCreated);
+        for (const method of ['GET', 'POST']) {
+          await wire.write(raw([], '', { line: `${method} /others HTTP/1.1` }));
+          expect((await wire.answer()).text).toBe('the app');
+        }
+        await wire.write(raw(['Authorization: Bearer bad', json], rose));
+        expect((await wire.answer()).status).toBe(401);
+        await closing.write(raw(['Connection: close', json, 'Content-Length: 300000'], 'x'.repeat(300_000)));
+        expect((await closing.answer()).status).toBe(401);
+        // It gets its response once it has made no progress for 500 ms.
+        await stalled.write(raw(['Connection: close', 'Content-Length: 1000']));
+        expect((await stalled.answer()).status).toBe(401);
+      }),
+    );
+  });
 
   test('a storage that commits in groups creates', async () => {
-    const [wire] = await started(apps[0]!, ({ groupCommit }) =>
+    const [opened] = await started([hostNamed('node:http')], ({ groupCommit }) =>
       groupCommit(async (plants) => plants.map(() => 'created')),
     );
+    const [wire] = opened!;
     for (let i = 0; i < 3; i++) {
       await wire.write(raw([token, json], rose));
       expect(await wire.answer()).toMatchObject(roseCreated);

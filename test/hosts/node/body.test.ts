@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { createServer as http2Server } from 'node:http2';
 import { describe, expect, test } from 'vitest';
+import { fakeTimeouts } from '../../support/fake-timeouts.js';
 import { Frames } from '../../support/frames.js';
 import { chunk, lastChunk, raw, Wire } from '../../support/sockets.js';
 import { errorOf, fields, json, rose, roseCreated, start, token } from './server.js';
@@ -119,10 +120,12 @@ describe('bodies on the wire', () => {
   });
 
   test('an upload that stalls is body_incomplete when the timeout expires, and the connection is cut', async () => {
-    const { open, plants, errors } = await start({ options: { timeoutMs: 50 } });
+    const clock = fakeTimeouts();
+    const { open, plants, errors } = await start();
     const wire = await open();
     await wire.write(raw([token, json, 'Content-Length: 1000']));
     await wire.write(rose);
+    await clock.expire();
     const answer = await wire.answer();
     expect(answer.status).toBe(400);
     expect(errorOf(answer)).toBe(40007);
