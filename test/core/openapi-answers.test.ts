@@ -1,41 +1,17 @@
-import { createServer } from 'node:http';
 import fc from 'fast-check';
 import { createPlantStore } from 'plant-store';
-import { toNode } from 'plant-store/node';
 import { openapi } from 'plant-store/openapi';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { plantOf } from '../../src/plant/from-body.js';
 import { isMember } from '../../src/plant/plant.js';
 import { type Problem, problems, Refusal } from '../../src/problems.js';
-import { type Client, clientOf } from '../support/client.js';
-import { type Answer, contractCases, contractSetup, requestOf } from '../support/contract.js';
-import { listen } from '../support/sockets.js';
-import { withIds } from '../support/titled.js';
+import { type Answer, contractSetup } from '../support/contract.js';
 import { undocumented, validators } from './openapi-documented.js';
 
 const document = openapi();
 
-describe('each response of the contract over a socket is documented', () => {
-  let server: Awaited<ReturnType<typeof listen>>;
-  let client: Client;
-
-  beforeAll(async () => {
-    const { storage, verifyToken, options } = contractSetup();
-    server = await listen(createServer(toNode(createPlantStore(storage, verifyToken, options))));
-    client = clientOf(`http://127.0.0.1:${server.port}`);
-  });
-  afterAll(() => server.close());
-
-  it.each(withIds(contractCases))('%s', async (_, contractCase) => {
-    const { before, request, expected } = contractCase;
-    if (before)
-      expect(undocumented(document, await client.send(requestOf(contractCase, before)))).toEqual([]);
-    const answer = await client.send(requestOf(contractCase, request));
-    expect(undocumented(document, answer, request.method === 'HEAD')).toEqual([]);
-    expect(answer.status).toBe(expected.status);
-  });
-
-  // The table cannot provoke every problem: not a deadline, for example.
+describe('each response is documented', () => {
+  // contract.test.ts checks those of the table, which cannot provoke every problem: not a deadline, for example.
   it.each(Object.keys(problems) as Problem[])('%s is documented, with any cause', (problem) => {
     const headers: Record<number, Record<string, string>> = {
       401: { 'www-authenticate': 'Bearer realm="plants"' },

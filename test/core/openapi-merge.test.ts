@@ -229,13 +229,6 @@ describe('in @fastify/swagger', () => {
     return app.swagger() as OpenAPIV3_1.Document;
   }
 
-  test('the merged document is served as it is, if it is static', async () => {
-    const document = merge(openapi(merging));
-    const served = await documentOf({ mode: 'static', specification: { document: document as never } });
-    expect(served).toEqual(document);
-    await expectValid(served);
-  });
-
   test("the route's schema names the app's scheme, if it is dynamic", async () => {
     const { servers, components } = own;
     const served = await documentOf(

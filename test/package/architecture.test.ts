@@ -189,3 +189,17 @@ describe('the published tests', () => {
     expect(foreign).toEqual([]);
   });
 });
+
+describe('the tests', () => {
+  /** What a user imports, and the clock that a simulated one implements. */
+  const doors = ['src/index.ts', 'src/plant/schema.ts', 'src/client/client.ts', 'src/document/openapi.ts'];
+  // Those of group commit give the queue a simulated clock, which no option does.
+  const rooms = /^test\/(core\/|hosts\/node\/|storages\/group-commit)/;
+  const isInternal = (name: string) => name.startsWith('src/') && ![...doors, 'src/timers.ts'].includes(name);
+
+  test('import the public interface, so that a new inner shape breaks none of them, outside of their rooms', () => {
+    const tests = filesIn('test').filter((file) => !rooms.test(file));
+    const internal = tests.map((file) => [file, importsOf(file, read(file)).filter(isInternal)]);
+    expect(internal.filter(([, names]) => names!.length > 0)).toEqual([]);
+  });
+});
