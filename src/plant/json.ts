@@ -90,8 +90,8 @@ function endOfString(text: string, from: number): number {
 // An array, not an object: V8 interns every key that an object is asked for.
 const memberNames = Object.keys({ id: 0, name: 0, tag: 0 } satisfies Record<keyof NewPlant, 0>);
 
-/** What follows a key that has a number: its sign, digits, fraction and exponent. */
-const numberMember = /\s*:\s*(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?/iy;
+/** What follows a key that has a number (RFC 8259 §6), in text that is known to be JSON. */
+const numberMember = /\s*:\s*(?<sign>-?)(?<whole>\d+)(?:\.(?<fraction>\d+))?(?:e(?<exponent>[+-]?\d+))?/iy;
 
 /**
  * An integer in any notation (`1.0` and `1e3` are integers to JSON Schema), from its digits. `double`, which JSON.parse
@@ -101,7 +101,7 @@ const numberMember = /\s*:\s*(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?/iy;
 function integerOf(number: RegExpExecArray | null, double: number): bigint | undefined {
   if (!Number.isInteger(double) || Math.abs(double) > 2 ** 63) return undefined;
   // null if the id came twice; that is refused later.
-  const [, sign, whole = '', fraction = '', exponent = 0] = number ?? [];
+  const { sign, whole = '', fraction = '', exponent = 0 } = number?.groups ?? {};
   const digits = whole + fraction;
   // If the double is 0, every digit must be 0.
   const point = double && whole.length + Number(exponent);

@@ -95,46 +95,53 @@ function bufferedBody(request: NodeRequest, { stream }: NodeResponse) {
   return (request.read() ?? '') as Uint8Array | '';
 }
 
+/** Every listener and every way to end is a function with a name, which a stack trace shows. */
 function readStream(request: NodeRequest, response: NodeResponse, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks = new ChunkCollector(limit);
+    const listeners = { data: onData, readable: onReadable, end: onEnd, close: onCut };
     let isReading = true;
-    const stopListening = () => {
-      isReading = false;
-      for (const [event, listener] of Object.entries(listeners)) request.off(event, listener);
-    };
-    const fail = (error: unknown) => {
-      stopListening();
-      request.pause();
-      reject(error);
-    };
-    const onCut = () => fail(new BodyError('body_incomplete'));
-    const listeners = {
-      // Called for every chunk, also if somebody else's `readable` listener takes it.
-      data(chunk: Uint8Array | string) {
-        try {
-          chunks.add(typeof chunk === 'string' ? bytesOf(chunk, request.readableEncoding) : chunk);
-        } catch (error) {
-          fail(error);
-        }
-      },
-      readable() {
-        while (isReading && request.read() !== null);
-      },
-      end() {
-        if (request.aborted) return onCut();
-        stopListening();
-        resolve(chunks.join());
-      },
-      // A client that vanishes makes an `error`, or only a `close`.
-      close: onCut,
-    };
     // Stays: an error that nobody hears would end the process.
     request.on('error', onCut);
     for (const [event, listener] of Object.entries(listeners)) request.on(event, listener);
     if (awaitsContinue(request, response)) response.writeContinue();
     // Not `resume`: the stream does not flow if somebody in front listens to `readable`.
-    listeners.readable();
+    onReadable();
+
+    /** Called for every chunk, also if somebody else's `readable` listener takes it. */
+    function onData(chunk: Uint8Array | string) {
+      try {
+        chunks.add(typeof chunk === 'string' ? bytesOf(chunk, request.readableEncoding) : chunk);
+      } catch (error) {
+        fail(error);
+      }
+    }
+
+    function onReadable() {
+      while (isReading && request.read() !== null);
+    }
+
+    function onEnd() {
+      if (request.aborted) return onCut();
+      stopListening();
+      resolve(chunks.join());
+    }
+
+    /** A client that vanishes makes an `error`, or only a `close`. */
+    function onCut() {
+      fail(new BodyError('body_incomplete'));
+    }
+
+    function fail(error: unknown) {
+      stopListening();
+      request.pause();
+      reject(error);
+    }
+
+    function stopListening() {
+      isReading = false;
+      for (const [event, listener] of Object.entries(listeners)) request.off(event, listener);
+    }
   });
 }
 
