@@ -21,6 +21,14 @@ function ours(text: string): ReturnType<typeof readPlant> {
   }
 }
 
+function refusalOf(text: string): Refusal {
+  try {
+    throw new Error(`a plant: ${plantOf(text).name}`);
+  } catch (refusal) {
+    return refusal as Refusal;
+  }
+}
+
 function expectAgreement(text: string): NewPlant | string {
   const [mine, theirs] = [ours(text), readPlant(text)];
   const isSame =
@@ -203,10 +211,15 @@ describe('the fast path', () => {
     expect(expectAgreement(text)).toEqual(expectAgreement(`\n${text}`));
   });
 
-  test.each(['"id":1,"id":1', '"name":"x","id":1,"name":"x"', '"tag":"x","name":"x","tag":"x"'])(
-    'leaves a repeated member to the general path, which rejects it: %s',
-    (members) => expect(expectAgreement(`{${members}}`)).toBe('plant_invalid'),
-  );
+  test.each([
+    ['id', '"id":1,"id":1'],
+    ['name', '"name":"x","id":1,"name":"x"'],
+    ['tag', '"tag":"x","name":"x","tag":"x"'],
+  ])('leaves a repeated %s to the general path, which rejects it by its name', (name, members) => {
+    expect(expectAgreement(`{${members}}`)).toBe('plant_invalid');
+    const { message } = JSON.parse(refusalOf(`{${members}}`).toResponse().body);
+    expect(message).toContain(`${name} must not be repeated`);
+  });
 });
 
 // Recursion would overflow the stack, and quadratic time would take hours: no clock is needed to notice.
