@@ -1,5 +1,6 @@
 import { isThenable } from '../http.js';
 import { isNamed } from '../problems.js';
+import { ignoringErrors } from '../request/report.js';
 import { Attempt } from './attempt.js';
 import { type CreateMany, type CreateOutcome, type RolledBack, unavailable } from './create-many.js';
 import { type BatchReport, noReport, type OnBatch } from './options.js';
@@ -116,8 +117,9 @@ export class Batch<Caller> {
   }
 
   report(onBatch: OnBatch, ms: number, queued: number, isOpen: boolean): void {
-    if (onBatch !== noReport)
-      report(onBatch, { plants: this.firsts.length, ms, end: this.end, queued, isOpen });
+    if (onBatch === noReport) return;
+    const report = { plants: this.firsts.length, ms, end: this.end, queued, isOpen };
+    ignoringErrors(() => onBatch(report));
   }
 
   #finish(): void {
@@ -125,13 +127,6 @@ export class Batch<Caller> {
     this.#hasEnded = true;
     this.#owner.onEnd(this);
   }
-}
-
-/** Calls `onBatch` and ignores what it throws or rejects with. */
-async function report(onBatch: OnBatch, batch: BatchReport): Promise<void> {
-  try {
-    await onBatch(batch);
-  } catch {}
 }
 
 /** Rejects a create with what its outcome is. Unless that says that nothing was stored, its duplicates remember it. */

@@ -6,10 +6,11 @@ import { Alarm } from './alarm.js';
 import { Batch, type BatchOwner } from './batch.js';
 import { Circuit } from './circuit.js';
 import { type CreateMany, unavailable } from './create-many.js';
-import { Guard, graceMs, lateMs } from './guard.js';
+
 import { type GroupCommitOptions, groupCommitRules, maxBatchText } from './options.js';
 import { Pace } from './pace.js';
 import { Room } from './room.js';
+import { graceMs, lateMs, Standby } from './standby.js';
 import { Turns } from './turns.js';
 import { type CreateOwner, firstCall, WaitingCreate } from './waiting-create.js';
 
@@ -26,7 +27,7 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
   readonly #circuit: Circuit;
   /** Sends the next batch, or has sent the one in flight. Meanwhile nobody else sends. */
   #leader: WaitingCreate<Caller> | undefined;
-  readonly #guard: Guard<Caller>;
+  readonly #standby: Standby<Caller>;
   /** The batch in flight, or on its way to a leader that is in it. */
   #batch: Batch<Caller> | undefined;
   /** Batches that timed out, whose calls may still hold their creates. */
@@ -50,7 +51,7 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
     this.#circuit = new Circuit(this.#settings.timeoutMs);
     this.#room = new Room(this.#settings.maxQueued, this.#settings.maxQueuedText);
     this.#alarm = new Alarm(clock, () => this.#onAlarm());
-    this.#guard = new Guard(clock, (guard) => this.#takeOver(guard));
+    this.#standby = new Standby(clock, (standby) => this.#takeOver(standby));
     this.#pace = new Pace(clock);
     this.now = clock.now;
   }
@@ -58,7 +59,7 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
   create(plant: NewPlant, context: StorageContext<Caller>): Promise<'created' | 'taken'> {
     try {
       const create = new WaitingCreate(plant, context, this.#settings.namespace(context), this);
-      const isHeir = create.calledAt >= this.#guard.actsUntil;
+      const isHeir = create.calledAt >= this.#standby.actsUntil;
       if (this.#leader && !isHeir && this.#circuit.isOpen) throw unavailable(this.#circuit.cause);
       // Even if the queue is full: it may be full of creates that wait for a leader that is gone.
       if (isHeir) this.#takeOver(create);
@@ -68,7 +69,7 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
       this.#turns.good.push(create);
       const isLone = this.#pace.onCreate();
       if (!this.#leader) this.#wake(isLone);
-      else this.#guard.onCreate(create);
+      else this.#standby.onCreate(create);
       return create.outcome();
     } catch (error) {
       return Promise.reject(error);
@@ -89,8 +90,8 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
     // While only suspects wait, for a pause to end, a create that enters leads.
     const isBusy = dueAt <= now || this.#restUntil > now;
     this.#leader = isBusy ? next : undefined;
-    this.#guard.onLeader(next, this.#turns);
-    this.#guard.actsUntil = next ? Math.max(now, dueAt) + graceMs : Number.POSITIVE_INFINITY;
+    this.#standby.onLeader(next, this.#turns);
+    this.#standby.actsUntil = next ? Math.max(now, dueAt) + graceMs : Number.POSITIVE_INFINITY;
     next?.run(() => {
       if (dueAt <= now) this.#pace.schedule(() => this.#form(next), isLone);
       else if (!this.#batch) this.#watch(dueAt);
@@ -109,7 +110,7 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
     this.#batch = batch;
     if (creates.includes(leader)) return void this.#send(batch);
     this.#leader = first;
-    this.#guard.onLeader(first, this.#turns);
+    this.#standby.onLeader(first, this.#turns);
     first.run(() => this.#send(batch));
   }
 
@@ -123,9 +124,9 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
   /** Makes `heir` the leader, unless the leader has acted by the end of this turn: its timer may only be late. */
   #takeOver(heir: WaitingCreate<Caller>): void {
     const until = this.now() + lateMs;
-    this.#guard.actsUntil = until;
+    this.#standby.actsUntil = until;
     this.clock.atEndOfTurn(() => {
-      if (this.#guard.actsUntil !== until) return;
+      if (this.#standby.actsUntil !== until) return;
       // Only of a request that has ended: otherwise tasks run at once.
       if (this.#leader?.tasks?.length) this.#leader.expire();
       this.#turns.expire(this.now() - this.#circuit.attemptMs);
@@ -199,7 +200,7 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
   #watch(at = Number.POSITIVE_INFINITY): void {
     const since = Math.min(firstCall(this.#batch?.creates ?? []), this.#turns.firstCall);
     this.#alarm.set(Math.min(at, since + this.#circuit.attemptMs));
-    this.#guard.actsUntil = this.#alarm.at + lateMs;
+    this.#standby.actsUntil = this.#alarm.at + lateMs;
   }
 
   #onAlarm(): void {

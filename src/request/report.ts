@@ -1,19 +1,23 @@
-import type { PlantRequest } from '../http.js';
+import type { MaybePromise, PlantRequest } from '../http.js';
 import type { Complete, PlantStoreOptions } from '../options.js';
 import { isNamed, propertyOf } from '../problems.js';
 import { isDisconnected, WithSignal } from './context.js';
 
 type OnError = Complete<PlantStoreOptions>['onError'];
 
-/** Calls `onError` and ignores what it throws or rejects with. */
-export async function report(
-  onError: OnError,
-  ...[error, request, code]: Parameters<OnError>
-): Promise<void> {
-  try {
+/** Reports an error to `onError`, unless it only says that the client disconnected. */
+export function report(onError: OnError, ...[error, request, code]: Parameters<OnError>): Promise<void> {
+  return ignoringErrors(() => {
     if (isOfClient(error, request)) return;
     if (request instanceof WithSignal) conceal(request);
-    await onError(error, request, code);
+    return onError(error, request, code);
+  });
+}
+
+/** Calls a function of the app, and ignores what it throws or rejects with. */
+export async function ignoringErrors(call: () => MaybePromise<void>): Promise<void> {
+  try {
+    await call();
   } catch {}
 }
 

@@ -5,7 +5,7 @@ import type { WaitingCreate } from './waiting-create.js';
 
 /**
  * On Workers, the code of a request that has ended never runs again. So another create takes over from a leader that has
- * not begun for so many milliseconds, or whose alarm is that much too late: one that enters, or the guard.
+ * not begun for so many milliseconds, or whose alarm is that much too late: one that enters, or the standby.
  */
 export const graceMs = 1_000;
 export const lateMs = 10;
@@ -14,7 +14,7 @@ export const lateMs = 10;
  * A create that waits behind the leader, with a timer of its own call: it takes over even if no other create enters. Only
  * one has such a timer, which stays set until no create waits.
  */
-export class Guard<Caller> {
+export class Standby<Caller> {
   /** By when the leader has to act. */
   actsUntil = Number.POSITIVE_INFINITY;
   #create: WaitingCreate<Caller> | undefined;
@@ -22,7 +22,7 @@ export class Guard<Caller> {
   readonly #clock: Clock;
   readonly #alarm: Alarm;
 
-  constructor(clock: Clock, takeOver: (guard: WaitingCreate<Caller>) => void) {
+  constructor(clock: Clock, takeOver: (standby: WaitingCreate<Caller>) => void) {
     this.#clock = clock;
     this.#alarm = new Alarm(clock, () => {
       const create = this.#create!;
@@ -31,13 +31,13 @@ export class Guard<Caller> {
     });
   }
 
-  /** Called in the call of a create that enters behind the leader. It relieves a guard whose own request may have ended. */
+  /** Called in the call of a create that enters behind the leader. It relieves a standby whose own request may have ended. */
   onCreate(create: WaitingCreate<Caller>): void {
-    const isGuarded = this.#create && !this.#create.isSettled;
-    if (!isGuarded || create.calledAt > this.#setAt + lateMs) this.#set(create);
+    const hasOther = this.#create && !this.#create.isSettled;
+    if (!hasOther || create.calledAt > this.#setAt + lateMs) this.#set(create);
   }
 
-  /** Makes another create that waits the guard, in its own call, if the guard is settled or leads. */
+  /** Makes another create that waits the standby, in its own call, if the standby is settled or leads. */
   onLeader(leader: WaitingCreate<Caller> | undefined, turns: Turns<Caller>): void {
     const old = this.#create;
     if (leader && old && !old.isSettled && old !== leader) return;
