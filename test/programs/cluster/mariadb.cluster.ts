@@ -3,6 +3,7 @@ import { acceptTokens, createPlantStore, type NewPlant } from 'plant-store';
 import { type MysqlConnection, mysqlStorage, schemaOf } from 'plant-store/mysql';
 import { storageCases } from 'plant-store/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { refuseOfMysql } from '../../../examples/storages/refuse.js';
 import { itKeepsNamespacesApart, itStoresExactly, mysqlCases } from '../../storages/columns.js';
 import { itStoresOwnColumns } from '../../storages/own-columns.js';
 import { BlackHole } from '../../support/black-hole.js';
@@ -138,6 +139,18 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
     empty.on('connection', (connection) => connection.execute("SET sql_mode = 'EMPTY_STRING_IS_NULL'"));
     const { create } = mysqlStorage(empty, { table });
     await expect(create({ id: 1n, name: 'Rosa', tag: '' }, context)).rejects.toThrow('EMPTY_STRING_IS_NULL');
+  });
+
+  it('refuses a plant with the text of the example for mysql2 if another unique key has its value', async () => {
+    const { table, makeNamesUnique } = await openTable(poolOf());
+    await makeNamesUnique();
+    const { create } = mysqlStorage(poolOf(), { table, refuse: refuseOfMysql });
+    expect(await create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
+    await expect(create({ id: 2n, name: 'Rosa' }, context)).rejects.toMatchObject({
+      name: 'PlantRefused',
+      message: 'A plant with this name exists. Choose another name.',
+    });
+    expect(await create({ id: 1n, name: 'Tulipa' }, context)).toBe('taken');
   });
 
   it('looks at its own table alone, however many others the server has', async () => {
