@@ -108,8 +108,8 @@ async function post(handle: PlantHandler, id: string, name: string): Promise<Ans
   const number: number = status === 200 ? 200 : JSON.parse(body).error;
   const outcome = outcomes[number];
   if (!outcome) throw new Error(`${status} ${body}`);
-  const end = performance.now();
-  return { id, name, outcome, number, at: performance.timeOrigin + end, took: end - start };
+  // By the clock that the test reads: performance.timeOrigin does not follow it when it is set.
+  return { id, name, outcome, number, at: Date.now(), took: performance.now() - start };
 }
 
 function onError(error: unknown): void {
