@@ -20,6 +20,37 @@ const context = {
   signal: new AbortController().signal,
 };
 
+/** Modes that change what a quote, a backslash, a space or a bar means. */
+const sqlModes = [
+  '',
+  'ANSI_QUOTES',
+  'NO_BACKSLASH_ESCAPES',
+  'ANSI_QUOTES,NO_BACKSLASH_ESCAPES',
+  'ANSI',
+  'ORACLE',
+  'MSSQL',
+  'DB2',
+  'PIPES_AS_CONCAT',
+  'IGNORE_SPACE',
+  'HIGH_NOT_PRECEDENCE',
+  'TRADITIONAL',
+];
+
+/** As names of tables and columns, and as values. */
+const hostileTexts = [
+  ...[
+    "it's",
+    'a"b',
+    'a`b',
+    'a\\',
+    "\\'; DROP TABLE victim; -- x",
+    '`; DROP TABLE victim; -- x',
+    '"; DROP TABLE victim; #',
+  ],
+  ...['/*', '*/ 1', '--', '#', '?', '??', ':id', '$1', '%s', '@@version', '``', "''", 'select', 'É'],
+  ...['__proto__', 'constructor', 'toString', 'hasOwnProperty'],
+];
+
 describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
   let server: MariaDb;
   /** Looks behind the storages. */
@@ -151,6 +182,34 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
       message: 'A plant with this name exists. Choose another name.',
     });
     expect(await create({ id: 1n, name: 'Tulipa' }, context)).toBe('taken');
+  });
+
+  it.each(sqlModes)('quotes hostile names and binds hostile values in the SQL mode %j', async (mode) => {
+    const pool = poolOf();
+    pool.on('connection', (connection) => connection.query(`SET sql_mode = '${mode}'`));
+    const quoted = (name: string) => `\`${name.replaceAll('`', '``')}\``;
+    await behind.query("CREATE TABLE IF NOT EXISTS victim (id INT) COMMENT 'to be dropped by an injection'");
+    for (const text of hostileTexts) {
+      const [table, tenant, further] = [`${text} ${tables++}`, `tenant ${text}`, `further ${text}`];
+      const columns = `${quoted(tenant)} VARCHAR(99) COLLATE utf8mb4_nopad_bin, ${quoted(further)} TEXT`;
+      await behind.query(
+        `CREATE TABLE ${quoted(table)} (id BIGINT, name TEXT, tag TEXT, ${columns}, PRIMARY KEY (${quoted(tenant)}, id)) CHARACTER SET utf8mb4`,
+      );
+      const storage = mysqlStorage(pool, {
+        table,
+        namespace: { [tenant]: () => text },
+        columns: { [further]: () => text },
+      });
+      const plants = [1n, 2n, 3n].map((id) => ({ id, name: text, tag: text }));
+      expect(await storage.create(plants[0]!, context)).toBe('created');
+      const others = plants.slice(1).map((plant) => storage.create(plant, context));
+      expect(await Promise.all(others)).toEqual(['created', 'created']);
+      expect(await storage.find(2n, context)).toEqual(plants[1]);
+      const sql = `SELECT * FROM ${quoted(table)} ORDER BY id`;
+      const [rows] = await behind.query<RowDataPacket[][]>({ sql, rowsAsArray: true });
+      expect(rows).toEqual([1, 2, 3].map((id) => [id, text, text, text, text]));
+    }
+    await behind.query('SELECT id FROM victim');
   });
 
   it('looks at its own table alone, however many others the server has', async () => {
