@@ -22,6 +22,8 @@ const outcomes: Record<number, Answer['outcome']> = {
   200: 'created',
   40003: 'taken',
   50001: 'unknown',
+  // A lone plant whose statement an administrator cancelled; `onError` accepts no other cause.
+  50004: 'refused',
   50301: 'refused',
   50302: 'unknown',
 };
@@ -112,13 +114,16 @@ async function post(handle: PlantHandler, id: string, name: string): Promise<Ans
   return { id, name, outcome, number, at: Date.now(), took: performance.now() - start };
 }
 
-function onError(error: unknown): void {
+function onError(error: unknown, _request: unknown, number: number): void {
   let cause = error as { message?: string; code?: unknown; cause?: unknown };
   while (cause?.cause) cause = cause.cause as typeof cause;
+  // Not thrown here, where plant-store ignores it.
+  if (number === 50004 && cause?.code !== '57014') process.nextTick(() => Promise.reject(error));
   const code = typeof cause?.code === 'string' ? `${cause.code} ` : '';
+  const isRefused = error instanceof StorageBusy || number === 50004;
   // One kind, whatever its port or process number.
   const what = `${code}${cause?.message ?? cause}`.replace(/\d{5,}/g, '#');
-  send({ failed: `${error instanceof StorageBusy ? 'refused' : 'unknown'}: ${what}` });
+  send({ failed: `${isRefused ? 'refused' : 'unknown'}: ${what}` });
 }
 
 function report(): void {

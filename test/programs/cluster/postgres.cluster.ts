@@ -65,6 +65,7 @@ describe.skipIf(inject('obstacle'))(`postgresStorage on a primary and a standby 
     await start();
     for (let killed = 0; killed < 60; ) {
       killed += await primary.killConnections(choose() < 0.5 ? 'pg_terminate_backend' : 'pg_cancel_backend');
+      await load.tells('created', 1);
     }
     await load.tells('created', 300);
     expect(await faults(primary)).toEqual([]);
