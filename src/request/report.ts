@@ -26,6 +26,9 @@ function conceal(request: PlantRequest): void {
   for (const name of ['headers', 'raw', 'body', 'signal']) {
     if (Object.hasOwn(request, name)) Object.defineProperty(request, name, { enumerable: false });
   }
+  // `%o` of Node, and of winston, shows hidden members, too.
+  const inspect = Symbol.for('nodejs.util.inspect.custom');
+  Object.defineProperty(request, inspect, { value: () => ({ ...request }) });
 }
 
 /** Whether an error only says that the client disconnected, which is expected, and not a fault. */

@@ -1,4 +1,4 @@
-import { inspect } from 'node:util';
+import { format, inspect } from 'node:util';
 import { pinoHttp } from 'pino-http';
 import { createPlantStore, type PlantRequest } from 'plant-store';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -12,6 +12,7 @@ import { type Host, theApp } from './hosts.js';
 /** A request in the words of those who log it as a whole: Node, JSON, winston, which copies it first, and pino. */
 function logsOf(request: PlantRequest): string {
   const lines = [inspect(request, { depth: null }), JSON.stringify(request), JSON.stringify({ ...request })];
+  lines.push(format('%o', request), format('%O %o', request, { request }));
   const { logger } = pinoHttp({}, { write: (line) => void lines.push(line) });
   logger.error(request);
   logger.error({ request });
