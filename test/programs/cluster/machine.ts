@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { chownSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -79,21 +79,15 @@ export class Daemon {
 
   /** Sends a signal to the server and to every process that it started; SIGKILL is a power cut. */
   async signal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): Promise<void> {
-    const child = this.#child;
-    const other = this.other();
-    if (child?.pid && this.isRunning) signalTree(child.pid, signal);
-    if (other) signalTree(other, signal);
+    const child = this.isRunning ? this.#child : undefined;
+    const roots = [child?.pid, this.other()].filter((pid) => pid !== undefined);
+    for (const root of roots) signalTree(root, signal);
+    // One thread takes the signal; until the others have stopped too, they may still respond.
+    if (signal === 'SIGSTOP') await until('the stop', () => seeStopped(roots));
     if (signal === 'SIGKILL') {
       if (child && this.isRunning) await once(child, 'exit');
       daemons.delete(this);
     }
-  }
-
-  /** The processor's seconds that the server and its processes have used. */
-  get cpuSeconds(): number {
-    const pid = this.#child?.pid;
-    if (!pid || !this.isRunning) return 0;
-    return [pid, ...descendants(pid)].reduce((sum, each) => sum + cpuSecondsOf(each), 0);
   }
 
   /** The end of the log, for the message of a failure. */
@@ -113,17 +107,6 @@ export function signalTree(root: number, signal: NodeJS.Signals): void {
   }
 }
 
-function cpuSecondsOf(pid: number): number {
-  try {
-    // What follows the name of the program, which may hold spaces: its own time and that of children that have ended,
-    // in hundredths of a second.
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
-    return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0) / 100;
-  } catch {
-    return 0;
-  }
-}
-
 /** PostgreSQL gives each of its processes a session, so a signal to the group would reach one of them alone. */
 function descendants(pid: number): number[] {
   try {
@@ -132,6 +115,19 @@ function descendants(pid: number): number[] {
   } catch {
     return [];
   }
+}
+
+/** @throws unless each thread of these processes, and of those that they started, is stopped or has ended */
+function seeStopped(roots: readonly number[]): void {
+  const pids = roots.flatMap((root) => [root, ...descendants(root)]);
+  const running = pids.filter((pid) => !statesOf(pid).every((state) => 'TtZX'.includes(state)));
+  if (running.length > 0) throw new Error(`still running: ${running}`);
+}
+
+/** The state of each thread of a process, as one letter of proc(5). The name before it, in parentheses, may have spaces. */
+function statesOf(pid: number): string[] {
+  const stats = readdirSync(`/proc/${pid}/task`).map((thread) => `/proc/${pid}/task/${thread}/stat`);
+  return stats.map((stat) => readFileSync(stat, 'utf8').split(') ').at(-1)![0]!);
 }
 
 const daemons = new Set<Daemon>();
