@@ -31,7 +31,7 @@ export type OnBatch = (batch: BatchReport) => MaybePromise<void>;
 export interface GroupCommitOptions<Caller = unknown> {
   /** Maximum plants in one batch; a batch also ends after 256 Ki characters of text. Default: 256. */
   readonly maxBatch?: number | undefined;
-  /** Maximum pending creates, queued or in flight; more fail with `StorageBusy`. Default: 10 000. */
+  /** Maximum pending creates, queued or in flight; more fail with `StorageBusy`, half of it those of one client. Default: 10 000. */
   readonly maxQueued?: number | undefined;
   /** Maximum characters of text that these creates have together. Default: 33 554 432. */
   readonly maxQueuedText?: number | undefined;

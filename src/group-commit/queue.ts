@@ -11,7 +11,7 @@ import { type GroupCommitOptions, groupCommitRules, maxBatchText } from './optio
 import { Pace } from './pace.js';
 import { Room } from './room.js';
 import { graceMs, lateMs, Standby } from './standby.js';
-import { Turns } from './turns.js';
+import { inTurnsOfSenders, removeFirst, Turns } from './turns.js';
 import { type CreateOwner, firstCall, WaitingCreate } from './waiting-create.js';
 
 /**
@@ -23,7 +23,7 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
   readonly now: () => number;
   readonly #settings: Complete<GroupCommitOptions<Caller>>;
   readonly #turns: Turns<Caller>;
-  readonly #room: Room;
+  readonly #room: Room<Caller>;
   readonly #circuit: Circuit;
   /** Sends the next batch, or has sent the one in flight. Meanwhile nobody else sends. */
   #leader: WaitingCreate<Caller> | undefined;
@@ -47,7 +47,7 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
     readonly clock: Clock = systemClock,
   ) {
     this.#settings = checkOptions(options, groupCommitRules());
-    this.#turns = new Turns(this.#settings.timeoutMs);
+    this.#turns = new Turns(this.#settings.timeoutMs, this.#settings.maxBatch);
     this.#circuit = new Circuit(this.#settings.timeoutMs);
     this.#room = new Room(this.#settings.maxQueued, this.#settings.maxQueuedText);
     this.#alarm = new Alarm(clock, () => this.#onAlarm());
@@ -65,7 +65,7 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
       if (isHeir) this.#takeOver(create);
       while (this.#aborted[0] && this.#aborted[0].endedAt <= create.calledAt - this.#settings.timeoutMs)
         this.#aborted.shift()!.release();
-      this.#room.reserve(create.textLength);
+      this.#room.reserve(create);
       this.#turns.good.push(create);
       const isLone = this.#pace.onCreate();
       if (!this.#leader) this.#wake(isLone);
@@ -77,7 +77,7 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
   }
 
   onRelease(create: WaitingCreate<Caller>): void {
-    this.#room.release(create.textLength);
+    this.#room.release(create);
   }
 
   /** Makes the oldest create the leader. It sends the next batch at the end of its turn, or before that if it `isLone`. */
@@ -136,16 +136,21 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
     });
   }
 
-  /** Takes the next creates to send from the start of a list. Those that disconnected or timed out are rejected instead. */
+  /** Takes the next creates to send from a list. Those that disconnected or timed out are rejected instead. */
   readonly #take = (list: WaitingCreate<Caller>[]): readonly WaitingCreate<Caller>[] => {
     const { good, suspects } = this.#turns;
-    const mayClaim = list === good && !suspects.isEmpty;
+    const { maxBatch } = this.#settings;
+    const isGood = list === good;
+    const mayClaim = isGood && !suspects.isEmpty;
+    // Not of suspects: a part of several clients is sent whole.
+    const hasMore = isGood && (list.length > maxBatch || this.#room.text > maxBatchText);
+    const waiting = hasMore ? inTurnsOfSenders(list, maxBatch) : list;
     const batch: WaitingCreate<Caller>[] = [];
     let count = 0;
     let text = 0;
-    for (const create of list) {
+    for (const create of waiting) {
       const isFull = batch.length > 0 && text + create.textLength > maxBatchText;
-      if (isFull || batch.length === this.#settings.maxBatch) break;
+      if (isFull || batch.length === maxBatch) break;
       count++;
       // Asking may create an AbortController, a fifth of a request: so only creates that had to wait are asked.
       if (create.calledAt < this.#endedAt && !create.isSettled) create.failIfDisconnected();
@@ -154,7 +159,7 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
       batch.push(create);
       text += create.textLength;
     }
-    list.splice(0, count);
+    removeFirst(list, waiting, count);
     return batch;
   };
 
@@ -180,12 +185,10 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
 
   /** After a pause: the row of a lone plant may be locked, so others are sent meanwhile. Otherwise, nothing is. */
   #retry({ open, firsts }: Batch<Caller>, tookMs: number): void {
-    const { good, suspects, isSuspects } = this.#turns;
     const isLone = firsts.length === 1 && !this.#circuit.isOpen;
-    if (isLone) return void suspects.addLone(open, this.#endedAt, tookMs);
+    if (isLone) return void this.#turns.suspects.addLone(open, this.#endedAt, tookMs);
     this.#restUntil = this.#endedAt + this.#circuit.pauseMs();
-    if (isSuspects) suspects.add(open);
-    else good.unshift(...open);
+    this.#turns.putBack(open);
   }
 
   /** Fails everything queued, then all but one probe at a time. */

@@ -1,18 +1,20 @@
 import { retryPause } from './circuit.js';
-import { byId, firstCall, isOpen, senderOf, type WaitingCreate } from './waiting-create.js';
+import { firstCall, isOpen, senderOf, type WaitingCreate } from './waiting-create.js';
 
 /**
- * A rejection that took this long, in milliseconds, waited for a lock, and so will the next. The batch is then split
+ * A rejection that took this long, in milliseconds, waited for a lock, and so will the next. Many senders are then split
  * into sixteen parts, not two: two waits find a lone plant among 256, not eight.
  */
 const slowRejectionMs = 100;
 
-/** Creates that are sent in turns with those of other lines. */
+/**
+ * Creates that are sent in turns with those of other lines. Its newest and its oldest creates take turns, too: a new create
+ * does not wait for all that were rejected before it, and the oldest are sent even if new ones keep coming.
+ */
 interface Line<Caller> {
-  /** To be sent next, each as a batch. */
-  readonly parts: WaitingCreate<Caller>[][];
-  /** To be sent after these, in the order of their calls. */
-  readonly incoming: WaitingCreate<Caller>[];
+  /** In the order of their calls. */
+  readonly creates: WaitingCreate<Caller>[];
+  isNewestTurn: boolean;
   /** When the next attempt is due. */
   at: number;
   /** How long an attempt takes, in milliseconds. */
@@ -23,8 +25,8 @@ export type Take<Caller> = (list: WaitingCreate<Caller>[]) => readonly WaitingCr
 
 /**
  * Creates that the database rolled back, until the plants at fault are found, or their rows unlocked. A rejected batch is
- * split by sender first, the smaller senders together, because most of those are innocent; only what one sender sent is
- * bisected.
+ * split by sender first, the smaller senders together, because most of those are innocent. What one sender sent is cut into
+ * sixteen: a flood of rejected plants then costs a statement for each, where halves would cost two.
  */
 export class Suspects<Caller> {
   /** Parts of a batch of several senders. */
@@ -36,7 +38,10 @@ export class Suspects<Caller> {
   readonly #lines = new Map<unknown, Line<Caller>>();
   #isMixedTurn = false;
 
-  constructor(readonly timeoutMs: number) {}
+  constructor(
+    readonly timeoutMs: number,
+    readonly maxBatch: number,
+  ) {}
 
   get isEmpty(): boolean {
     return this.#mixed.length === 0 && this.#lines.size === 0;
@@ -44,10 +49,12 @@ export class Suspects<Caller> {
 
   /** One that is in the next turn, if its line is ready. */
   get first(): WaitingCreate<Caller> | undefined {
+    // Asked after each batch: an idle queue must not pay for it.
+    if (this.isEmpty) return undefined;
     const mixed = this.#mixed.flat().find(isOpen);
     if (mixed) return mixed;
     const lines = [...this.#lines.values()].sort((a, b) => a.at - b.at);
-    return lines.flatMap(({ parts, incoming }) => [...parts.flat(), ...incoming]).find(isOpen);
+    return lines.flatMap(({ creates }) => creates).find(isOpen);
   }
 
   /** When the next turn can be. */
@@ -60,24 +67,21 @@ export class Suspects<Caller> {
 
   *[Symbol.iterator](): Generator<WaitingCreate<Caller>> {
     yield* this.#mixed.flat();
-    for (const { parts, incoming } of this.#lines.values()) yield* [...parts.flat(), ...incoming];
+    for (const { creates } of this.#lines.values()) yield* creates;
   }
 
-  /** Adds the creates of a batch that was rejected, which `tookMs` milliseconds. */
+  /** Adds the creates of a batch that was rejected, which took `tookMs` milliseconds. What one sender sent is cut into sixteen. */
   addRejected(creates: readonly WaitingCreate<Caller>[], tookMs: number): void {
+    for (const create of creates) create.maxPart = Math.ceil(creates.length / 16);
     this.add(creates, tookMs < slowRejectionMs ? 2 : 16);
   }
 
-  /**
-   * Adds the creates of a batch, split by sender: small senders and large ones. What one sender sent is cut into `count`
-   * equal parts. After a slow rejection, so are many senders.
-   */
-  add(creates: readonly WaitingCreate<Caller>[], count = 1): void {
+  /** Adds the creates of a batch, split by sender: small senders and large ones, or `count` equal parts. */
+  add(creates: readonly WaitingCreate<Caller>[], count = 2): void {
     if (creates.length === 0) return;
     const groups = groupsOf(creates);
     const [sender, ofSender] = groups[0]!;
-    if (groups.length === 1)
-      return void this.#lineOf(sender).parts.unshift(...cut(ofSender.sort(byId), count));
+    if (groups.length === 1) return void this.#putBack(this.#lineOf(sender), ofSender);
     const average = creates.length / groups.length;
     // If all have sent as many, half of them.
     const small = groups.findIndex(([, group]) => group.length >= average) || groups.length >> 1;
@@ -85,7 +89,7 @@ export class Suspects<Caller> {
     for (const part of parts) {
       const [[last, largest]] = part.slice(-1) as [(typeof part)[0]];
       // The large sender alone: its new creates wait with it.
-      if (part.length === 1 && part !== parts[0]) this.#lineOf(last).parts.push(largest);
+      if (part.length === 1 && part !== parts[0]) this.#putBack(this.#lineOf(last), largest);
       else this.#mixed.push(part.flatMap(([, group]) => group));
     }
   }
@@ -98,22 +102,24 @@ export class Suspects<Caller> {
     create.retries = (create.retries ?? -1) + 1;
     // The id of another namespace: nothing can join.
     const key = this.#lines.has(id) ? Symbol() : id;
-    this.#lines.set(key, { parts: [], incoming: [...creates], at: now + retryPause(create.retries), tookMs });
+    // Others that wait need as much time as it took, because it may wait for its lock again.
+    const at = now + Math.max(this.isEmpty ? 0 : tookMs, retryPause(create.retries));
+    this.#lines.set(key, { creates: [...creates], isNewestTurn: false, at, tookMs });
   }
 
   /** Takes a new create if it must not share a batch with others: its id was rolled back alone, or its sender is suspected. */
   claim(create: WaitingCreate<Caller>): boolean {
     if (this.#join(create)) return true;
     const line = this.#lines.get(senderOf(create));
-    line?.incoming.push(create);
+    line?.creates.push(create);
     return line !== undefined;
   }
 
   /** Takes a create whose id was rolled back alone: its row may be locked. */
   #join(create: WaitingCreate<Caller>): boolean {
     const line = this.#lines.get(create.plant.id);
-    if (!line || line.incoming[0]?.namespace !== create.namespace) return false;
-    return line.incoming.push(create) > 0;
+    if (!line || line.creates[0]?.namespace !== create.namespace) return false;
+    return line.creates.push(create) > 0;
   }
 
   /**
@@ -141,19 +147,36 @@ export class Suspects<Caller> {
   #nextOfLine(now: number, take: Take<Caller>): readonly WaitingCreate<Caller>[] {
     for (const [key, line] of this.#lines) {
       if (line.tookMs > 0 && line.at <= now) {
-        const timeoutAt = firstCall(line.incoming) + this.timeoutMs;
+        const timeoutAt = firstCall(line.creates) + this.timeoutMs;
         // An attempt that timed out would leave its outcome unknown.
         if (timeoutAt > now && timeoutAt < now + 1.5 * line.tookMs) line.at = timeoutAt;
       }
       if (line.at > now) continue;
-      const part = line.parts.shift()?.filter((create) => !this.#join(create));
-      const creates = take(part ?? line.incoming);
       // To the end: the next turn is the next line's.
       this.#lines.delete(key);
-      if (line.parts.length + line.incoming.length > 0) this.#lines.set(key, line);
+      line.isNewestTurn = !line.isNewestTurn;
+      const part = this.#nextPart(line).filter((create) => !this.#join(create));
+      const creates = take(part);
+      this.#putBack(line, part);
+      if (line.creates.length > 0) this.#lines.set(key, line);
       if (creates.length > 0) return creates;
     }
     return [];
+  }
+
+  /** Those at one end of a line that can share a batch. */
+  #nextPart({ creates, isNewestTurn, tookMs }: Line<Caller>): WaitingCreate<Caller>[] {
+    if (tookMs > 0) return creates.splice(0);
+    const at = (i: number) => creates.at(isNewestTurn ? -1 - i : i);
+    const limit = at(0)?.maxPart ?? this.maxBatch;
+    let count = 1;
+    while (count < limit && at(count)?.maxPart === at(0)?.maxPart && at(count)) count++;
+    return creates.splice(isNewestTurn ? -count : 0, count);
+  }
+
+  /** Puts creates back to the end of the line that they were taken from. */
+  #putBack({ creates: line, isNewestTurn }: Line<Caller>, creates: readonly WaitingCreate<Caller>[]): void {
+    line.splice(isNewestTurn ? line.length : 0, 0, ...creates);
   }
 
   clear(): void {
@@ -162,7 +185,7 @@ export class Suspects<Caller> {
   }
 
   #lineOf(sender: unknown): Line<Caller> {
-    const line = this.#lines.get(sender) ?? { parts: [], incoming: [], at: 0, tookMs: 0 };
+    const line = this.#lines.get(sender) ?? { creates: [], isNewestTurn: true, at: 0, tookMs: 0 };
     this.#lines.set(sender, line);
     return line;
   }

@@ -31,6 +31,12 @@ export class WaitingCreate<Caller> {
   declare cause: unknown;
   /** How often the database rolled it back alone, so that it is retried. */
   declare retries: number | undefined;
+  /** Who sent it, once it was asked. */
+  declare sender: unknown;
+  /** Whether it counts in its sender's share of the queue. */
+  declare isShared: boolean | undefined;
+  /** At most so many creates of its sender share its next batch, because one that it was in was rejected. */
+  declare maxPart: number | undefined;
   /** To be run in its own call. */
   declare tasks: (() => void)[] | undefined;
   readonly #owner: CreateOwner<Caller>;
@@ -181,12 +187,17 @@ export function firstCall(creates: Iterable<WaitingCreate<unknown>>): number {
   return first;
 }
 
-/** Who sent it: the Authorization text, or what a script passes as `caller`. Reading headers costs: only for suspects. */
-export function senderOf({ context }: WaitingCreate<unknown>): unknown {
+/** Who sent it: the Authorization text, or what a script passes as `caller`, or `null`. Reading headers costs: only if needed. */
+export function senderOf(create: WaitingCreate<unknown>): unknown {
+  if (create.sender === undefined) create.sender = readSender(create);
+  return create.sender;
+}
+
+function readSender({ context }: WaitingCreate<unknown>): unknown {
   try {
-    return String(header(context.request.headers, 'authorization') ?? '') || context.caller;
+    return String(header(context.request.headers, 'authorization') ?? '') || context.caller || null;
   } catch {
-    return undefined; // A script's own context, or none.
+    return null; // A script's own context, or none.
   }
 }
 

@@ -22,11 +22,18 @@ const fault = new Error('value too long');
 const locked = new Error('lock timeout');
 const gone = new DOMException('gone', 'AbortError');
 
+function countsOf(names: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
+}
+
 /** A create, and what became of it. */
 interface Told extends SimulatedRequest {
   readonly plant: NewPlant;
   readonly key: string;
   readonly at: number;
+  readonly token: string;
   readonly kind: 'good' | 'bad plant' | 'locked plant' | 'broken context' | 'no plant';
   answer?: { readonly outcome: unknown; readonly at: number; readonly storedBy: string | undefined };
 }
@@ -237,7 +244,11 @@ class Schedule {
     const caller = this.random() < 0.5 ? 'garden' : 'park';
     const first = kind === 'bad plant' ? 'bad' : kind === 'locked plant' ? 'locked' : 'plant';
     const plant = { id, name: `${first} ${this.told.length}` };
-    const told: Told = { plant, key: `${caller} ${id}`, at: this.clock.now(), kind, hasEnded: false };
+    // Some clients share a token, and one caller may have several.
+    const anyToken = this.random() < 0.3 ? 'shared' : `${caller} ${this.#below(2)}`;
+    const context = this.#context(caller, kind, token ?? anyToken, token !== undefined);
+    const at = this.clock.now();
+    const told: Told = { plant, key: `${caller} ${id}`, token: token ?? anyToken, at, kind, hasEnded: false };
     this.told.push(told);
     const end = () => {
       told.hasEnded = true;
@@ -248,7 +259,6 @@ class Schedule {
       told.answer = { outcome, at: this.clock.now(), storedBy: this.database.stored.get(told.key) };
     };
     const given = kind === 'no plant' ? ({ id } as NewPlant) : plant;
-    const context = this.#context(caller, kind, token);
     current.run(told, () => this.queue.create(given, context)).then(settle, settle);
     return told;
   }
@@ -260,10 +270,8 @@ class Schedule {
     return dice < 0.92 ? 'locked plant' : dice < 0.96 ? 'broken context' : 'no plant';
   }
 
-  #context(caller: string, kind: Told['kind'], token?: string): Context {
-    // Some clients share a token, and one caller may have several.
-    const anyToken = this.random() < 0.3 ? 'shared' : `${caller} ${this.#below(2)}`;
-    const request = requestOf(token ?? anyToken);
+  #context(caller: string, kind: Told['kind'], token: string, isPatient: boolean): Context {
+    const request = requestOf(token);
     if (kind === 'broken context') {
       return {
         caller,
@@ -273,7 +281,7 @@ class Schedule {
         },
       };
     }
-    if (token || this.random() < 0.8) return { caller, request, signal: {} as AbortSignal };
+    if (isPatient || this.random() < 0.8) return { caller, request, signal: {} as AbortSignal };
     const client = new AbortController();
     this.clock.setTimer(() => client.abort(gone), 50 * this.random());
     return { caller, request, signal: client.signal };
@@ -291,6 +299,11 @@ class Schedule {
         `${unanswered.length} unanswered and ${inCalls} in calls are more than ${maxQueued}`,
       );
     if (text > maxQueuedText) this.database.violations.push(`${text} characters are held`);
+    for (const [token, count] of countsOf(unanswered.map(({ token }) => token))) {
+      // A quarter that is for all, and a quarter of its own.
+      const share = Math.ceil(maxQueued / 4) + Math.max(1, Math.floor(maxQueued / 4));
+      if (count > share) this.database.violations.push(`${token} holds ${count} of ${maxQueued}`);
+    }
   }
 
   /** Once the database is well, creates succeed again. */
@@ -345,7 +358,7 @@ class Schedule {
       await this.clock.advance(2_000 + this.options.timeoutMs);
     }
     const creates = Array.from({ length: this.options.maxQueued }, (_, i) =>
-      this.#create('good', 2_000n + BigInt(i)),
+      this.#create('good', 2_000n + BigInt(i), `client ${i}`),
     );
     const text = creates.reduce((sum, { plant }) => sum + plant.name.length, 0);
     await this.clock.advance(10 * this.options.timeoutMs);

@@ -103,7 +103,8 @@ const storage = groupCommit(
     await stalled;
     return plants.map(({ name }) => (name === 'taken' ? 'taken' : 'created'));
   },
-  { maxQueued: 600 },
+  // One token fills half of it.
+  { maxQueued: 1_200 },
 );
 const handle = createPlantStore(storage, acceptTokens('secret'), {
   bodyLimit: 65_536,

@@ -1,0 +1,10 @@
+import type { StorageContext } from 'plant-store';
+
+/** The context of a create by this caller, whose client stays. */
+export const contextOf = <Caller>(caller: Caller): StorageContext<Caller> => ({
+  caller,
+  request: { method: 'POST', url: '/plants', headers: {} },
+  signal: new AbortController().signal,
+});
+
+export const context = contextOf<unknown>('anyone');

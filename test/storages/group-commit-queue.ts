@@ -1,0 +1,73 @@
+// What the tests of the group commit share: a queue on a simulated clock, and a database that behaves as a test says.
+import type { CreateMany, CreateOutcome, NewPlant, StorageContext } from 'plant-store';
+import { vi } from 'vitest';
+import type { GroupCommitOptions } from '../../src/group-commit/options.js';
+import { Queue } from '../../src/group-commit/queue.js';
+import { SimulatedClock } from '../support/clock.js';
+import { deferred } from '../support/deferred.js';
+import { contextOf } from './context.js';
+
+/** A script's: nobody shares the queue with it. */
+export const context = contextOf<unknown>('');
+export const plant = (id: number, name = `plant ${id}`): NewPlant => ({ id: BigInt(id), name });
+export const idsOf = (plants: readonly NewPlant[]) => plants.map(({ id }) => Number(id));
+export const created = (plants: readonly NewPlant[]) => plants.map(() => 'created' as const);
+export const answers: CreateMany<unknown> = async (plants) => created(plants);
+
+/** How a create ended, and how many milliseconds after its call. */
+export interface Told {
+  outcome: unknown;
+  after: number;
+}
+
+export const outcomesOf = (creates: readonly Told[]) => creates.map(({ outcome }) => outcome);
+
+/** A queue whose database behaves as `database.current` does. */
+export function open(options: GroupCommitOptions = { timeoutMs: 1_000 }, behaviour = answers) {
+  const clock = new SimulatedClock();
+  const database = { current: behaviour };
+  const createMany = vi.fn<CreateMany<unknown>>((...parameters) => database.current(...parameters));
+  const queue = new Queue(createMany, options, clock);
+  const createPlant = (given: NewPlant, from: StorageContext<unknown>): Told => {
+    const told: Told = { outcome: 'pending', after: Number.NaN };
+    const start = clock.now();
+    const settle = (outcome: unknown) => Object.assign(told, { outcome, after: clock.now() - start });
+    queue.create(given, from).then(settle, settle);
+    return told;
+  };
+  const create = (id: number, name?: string, from = context) => createPlant(plant(id, name), from);
+  const sentIds = () => createMany.mock.calls.map(([plants]) => idsOf(plants));
+  /** A database that takes so many milliseconds for a batch. */
+  const answersIn =
+    (ms: number): CreateMany<unknown> =>
+    async (plants) => {
+      await clock.sleep(ms);
+      return created(plants);
+    };
+  return { clock, database, queue, create, createPlant, createMany, sentIds, answersIn };
+}
+
+/** A queue whose calls the test settles by hand. */
+export function openByHand(options?: GroupCommitOptions) {
+  const calls: {
+    ids: number[];
+    plants: readonly NewPlant[];
+    contexts: readonly StorageContext<unknown>[];
+    answer: (...outcomes: CreateOutcome[]) => Promise<void>;
+    fail: (error: unknown) => Promise<void>;
+  }[] = [];
+  const opened = open(options, (plants, contexts) => {
+    const { promise, resolve, reject } = deferred<CreateOutcome[]>();
+    /** After a millisecond, so that creates that came meanwhile had to wait. */
+    const after = async (settle: () => void) => {
+      await opened.clock.advance(1);
+      settle();
+      await opened.clock.endTurn();
+    };
+    const answer = (...outcomes: CreateOutcome[]) => after(() => resolve(outcomes));
+    const fail = (error: unknown) => after(() => reject(error));
+    calls.push({ ids: idsOf(plants), plants, contexts, answer, fail });
+    return promise;
+  });
+  return { ...opened, calls };
+}
