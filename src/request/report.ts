@@ -27,8 +27,12 @@ function conceal(request: PlantRequest): void {
     if (Object.hasOwn(request, name)) Object.defineProperty(request, name, { enumerable: false });
   }
   // `%o` of Node, and of winston, shows hidden members, too.
-  const inspect = Symbol.for('nodejs.util.inspect.custom');
-  Object.defineProperty(request, inspect, { value: () => ({ ...request }) });
+  Object.defineProperty(request, Symbol.for('nodejs.util.inspect.custom'), { value: enumerableMembers });
+}
+
+/** One function for all requests: a second error of a request may define it again. */
+function enumerableMembers(this: PlantRequest): object {
+  return { ...this };
 }
 
 /** Whether an error only says that the client disconnected, which is expected, and not a fault. */

@@ -9,9 +9,10 @@ import {
   type PlantStoreOptions,
   RolledBack,
   StorageBusy,
+  type VerifyContext,
   type VerifyToken,
 } from 'plant-store';
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { problems } from '../../src/problems.js';
 
 const good: PlantRequest = {
@@ -24,25 +25,36 @@ const taken: PlantStorage = { create: async () => 'taken', find: async () => und
 
 /** What goes wrong: each party gets a function that throws, rejects, or returns something that does. */
 type Fail = () => never;
-const parties: Record<string, (fail: Fail) => Promise<PlantResponse>> = {
-  verifyToken: (fail) => handleWith({ verifyToken: fail })(good),
-  'the body': (fail) => handleWith({})({ ...good, body: fail }),
-  'the headers': (fail) => handleWith({})({ ...good, headers: { get: fail } }),
-  'storage.create': (fail) => handleWith({ storage: { create: fail } })(good),
-  'storage.find': (fail) =>
-    handleWith({ storage: { ...taken, find: fail }, options: { acceptReplays: true } })(good),
-  onError: (fail) => handleWith({ verifyToken: broken, options: { onError: fail } })(good),
-  'the signal': (fail) =>
-    handleWith({ verifyToken: (_token, { signal }) => !signal.aborted })(
-      Object.defineProperty({ ...good }, 'signal', { get: fail }),
-    ),
-  'addEventListener of the signal': (fail) =>
-    handleWith(reading)({ ...good, signal: signalWith({ add: fail }) }),
-  'removeEventListener of the signal': (fail) =>
-    handleWith(reading)({ ...good, signal: signalWith({ remove: fail }) }),
+type Send = (fail: Fail) => Promise<PlantResponse>;
+let onError = vi.fn();
+beforeEach(() => {
+  onError = vi.fn();
+});
+
+/** The code of each party's failure, of which `onError` hears; a party without one changes no response. */
+const parties: Record<string, { readonly code?: number; readonly send: Send }> = {
+  verifyToken: { code: 50002, send: (fail) => handleWith({ verifyToken: fail })(good) },
+  'the body': { code: 50003, send: (fail) => handleWith({})({ ...good, body: fail }) },
+  'the headers': { code: 50000, send: (fail) => handleWith({})({ ...good, headers: { get: fail } }) },
+  'storage.create': { code: 50001, send: (fail) => handleWith({ storage: { create: fail } })(good) },
+  'storage.find': {
+    code: 50001,
+    send: (fail) => handleWith({ storage: { ...taken, find: fail }, options: { acceptReplays: true } })(good),
+  },
+  'the signal': {
+    code: 50002,
+    send: (fail) => handleWith(reading)(Object.defineProperty({ ...good }, 'signal', { get: fail })),
+  },
+  'addEventListener of the signal': {
+    code: 50002,
+    send: (fail) => handleWith(reading)({ ...good, signal: signalWith({ add: fail }) }),
+  },
+  'removeEventListener of the signal': {
+    send: (fail) => handleWith(reading)({ ...good, signal: signalWith({ remove: fail }) }),
+  },
 };
 
-const reading = { verifyToken: (_token: string, { signal }: { signal: unknown }) => !!signal };
+const reading = { verifyToken: (_token: string, { signal }: VerifyContext) => !signal.aborted };
 
 function signalWith({ add = () => {}, remove = () => {} }): AbortSignal {
   return { aborted: false, addEventListener: add, removeEventListener: remove } as unknown as AbortSignal;
@@ -58,7 +70,7 @@ function handleWith(parts: {
   options?: PlantStoreOptions;
 }) {
   const { verifyToken = () => true, storage = { create: async () => 'created' }, options } = parts;
-  return createPlantStore(storage, verifyToken, { onError: () => {}, timeoutMs: 0, ...options });
+  return createPlantStore(storage, verifyToken, { onError, timeoutMs: 0, ...options });
 }
 
 const throws = () => broken();
@@ -69,13 +81,20 @@ const names = ['InsufficientScope', 'PlantRefused', 'RolledBack', 'StorageBusy',
 const wrong = { message: 7, scope: 'a"b', problem: 'none', resend: null, toString: revoked };
 const [nothing, odd] = [Object.create(null), new Date(Number.NaN)];
 
-/** What may be thrown. Above all, what looks like one of the library's own errors and is none. */
+/** What looks like one of the library's own errors and is none: it may mean another number than its party's. */
+const alike: readonly unknown[] = names.flatMap((name) => [
+  named(name),
+  named(name, wrong),
+  withGetters(named(name), Object.keys(wrong)),
+]);
+
+/** What may be thrown. */
 const thrown: readonly unknown[] = [
+  ...alike,
   ...[undefined, null, 0, '', 'a"b', 'a\r\nSet-Cookie: b', '\ud800', Symbol('s'), 7n, nothing, odd, throws],
   ...[revoked, new Proxy({}, { get: throws, has: throws, getPrototypeOf: throws, ownKeys: throws })],
   // biome-ignore lint/suspicious/noThenProperty: a thrown thenable is among what is tried
   Object.assign(new Error('boom'), { then: throws }),
-  ...names.flatMap((name) => [named(name), named(name, wrong), withGetters(named(name), Object.keys(wrong))]),
   withGetters(new Error('boom'), ['stack', 'name', 'constructor', 'code', 'cause']),
 ];
 
@@ -116,19 +135,23 @@ function checkAnswer({ status, headers, body }: PlantResponse): void {
 /** Parties of which no promise is expected. */
 const synchronous = /headers|signal/;
 
-describe.each(Object.entries(parties))('whatever comes from %s', (party, answer) => {
+describe.each(Object.entries(parties))('whatever comes from %s', (party, { code, send }) => {
   const possible = Object.entries(ways).filter(([way]) => way === 'throws' || !synchronous.test(party));
   test.each(possible)('when it %s, the client gets a response', async (_way, failing) => {
     for (const value of thrown) {
-      const answering = answer(failing(value));
-      checkAnswer(await answering.catch(() => expect.fail('handle rejected')));
+      onError.mockClear();
+      const answer = await send(failing(value)).catch(() => expect.fail('handle rejected'));
+      checkAnswer(answer);
+      if (alike.includes(value)) continue;
+      expect(answer.error).toBe(code);
+      expect(onError.mock.calls.map(([error]) => error === value)).toEqual(code ? [true] : []);
     }
   });
 });
 
 describe('a foreign error with the name of an error of the library', () => {
   const answerTo = async (party: string, properties: object) => {
-    const { status, headers, body } = await parties[party]!(
+    const { status, headers, body } = await parties[party]!.send(
       ways.throws!(Object.assign(new Error(), properties)),
     );
     return { status, challenge: headers['www-authenticate'], ...JSON.parse(body) };
@@ -166,6 +189,9 @@ describe('a foreign error with the name of an error of the library', () => {
 
   test("the library's own errors mean the same, with their messages", async () => {
     const own: [string, Error, number, RegExp][] = [
+      // By their names: the CommonJS copy of the package has its own classes.
+      ['storage.create', named('PlantRefused', { message: 'too long' }), 40004, /^too long$/],
+      ['storage.create', named('StorageBusy'), 50301, /./],
       ['verifyToken', new InsufficientScope('a'), 40301, /./],
       ['storage.create', new PlantRefused('too long'), 40004, /^too long$/],
       ['storage.create', new RolledBack('apart', new Error('a CHECK')), 50004, /^The storage rejected/],
@@ -183,7 +209,7 @@ describe('a foreign error with the name of an error of the library', () => {
       ['verifyToken', new PlantRefused('too long'), 50002, /./],
     ];
     for (const [party, error, number, message] of own) {
-      const { body } = await parties[party]!(ways.throws!(error));
+      const { body } = await parties[party]!.send(ways.throws!(error));
       expect(JSON.parse(body)).toEqual({ error: number, message: expect.stringMatching(message) });
     }
   });
