@@ -47,18 +47,13 @@ export function meaningOf(error: unknown, isSent: boolean): Meaning {
   return unknown.includes(errno) ? 'unknown' : 'rejected';
 }
 
-/** No such table, no grant on it or on a column of it; a user, a host or a database that the server refuses for good. */
-const faults: Record<number, Fault> = {
-  1146: 'missing',
-  1142: 'denied',
-  1143: 'denied',
-  1044: 'login',
-  1045: 'login',
-  1049: 'login',
-  1130: 'login',
-  1698: 'login',
-};
+/** No such table, no grant on it or on a column of it. */
+const faults: Record<number, Fault> = { 1146: 'missing', 1142: 'denied', 1143: 'denied' };
+
+/** A user, a host or a database that the server refuses for good. */
+const logins = [1044, 1045, 1049, 1130, 1698];
 
 export function faultOf(error: unknown): Fault | undefined {
-  return faults[(Object(error) as MysqlError).errno ?? 0];
+  const { errno = 0 } = Object(error) as MysqlError;
+  return logins.includes(errno) ? 'login' : faults[errno];
 }

@@ -1,5 +1,4 @@
 import { type CreateOutcome, StorageBusy } from '../../src/index.js';
-import type { Pool } from './_connector.js';
 import { duplicateKey, faultOf, type MysqlError, meaningOf, packetTooLarge } from './_mysql-errors.js';
 import { members, type Rows, type Value } from './_rows.js';
 import { isKept, OpenTransaction, type Server } from './_server.js';
@@ -70,15 +69,13 @@ export function mysqlServer(pool: MysqlPool, table: Table): Server<MysqlConnecti
   let sql = statementsOf(table, []);
   const [last, database = null] = table.given.split('.').reverse();
   return {
-    pool: {
-      connect: async () => pool.getConnection(),
-      /** After a server error the connection can be reused, except for 1153, after which the server hangs up. */
-      release(connection, error) {
-        const { errno, sqlState } = (error ?? {}) as MysqlError;
-        if (error && (!sqlState || errno === packetTooLarge)) connection.destroy();
-        else connection.release();
-      },
-    } satisfies Pool<MysqlConnection>,
+    connect: async () => pool.getConnection(),
+    /** After a server error the connection can be reused, except for 1153, after which the server hangs up. */
+    release(connection, error) {
+      const { errno, sqlState } = (error ?? {}) as MysqlError;
+      if (error && (!sqlState || errno === packetTooLarge)) connection.destroy();
+      else connection.release();
+    },
     meaningOf,
     faultOf,
     async look(connection) {
@@ -91,10 +88,8 @@ export function mysqlServer(pool: MysqlPool, table: Table): Server<MysqlConnecti
       // An INSERT does not say which index it relies on. A view shows none.
       if (engine && (await execute(connection, index, [database, exactName!, ...key])).length === 0)
         throw table.faulty('not unique');
-      sql = statementsOf(
-        table,
-        table.learn(rows.map(([, , , , name, type]) => ({ name: name!, type: type! }))),
-      );
+      const columns = rows.map(([, , , , name, type]) => ({ name: name!, type: type! }));
+      sql = statementsOf(table, table.learn(columns));
     },
     insert: (connection, rows) => insert(connection, sql, rows),
     async find(connection, key) {
@@ -109,7 +104,7 @@ export function mysqlServer(pool: MysqlPool, table: Table): Server<MysqlConnecti
  * Finds the engine and the columns of a table, by the names of its database and of itself, and what the session does to
  * texts. The exact name goes first. Each name is a parameter: the server then reads this table and no other.
  */
-export const lookAt = `SELECT t.TABLE_NAME, t.ENGINE, e.TRANSACTIONS, c.TABLE_NAME, c.COLUMN_NAME, c.COLUMN_TYPE,
+const lookAt = `SELECT t.TABLE_NAME, t.ENGINE, e.TRANSACTIONS, c.TABLE_NAME, c.COLUMN_NAME, c.COLUMN_TYPE,
 @@character_set_client, @@sql_mode FROM information_schema.TABLES AS t JOIN information_schema.COLUMNS AS c
 LEFT JOIN information_schema.ENGINES AS e ON e.ENGINE = t.ENGINE
 WHERE c.TABLE_SCHEMA = COALESCE(?, DATABASE()) AND c.TABLE_NAME = ?
@@ -143,20 +138,16 @@ type Statements = ReturnType<typeof statementsOf>;
 
 function statementsOf({ name, names, columns, key, found }: Table, types: readonly Column[]) {
   // MySQL compares numbers with text as doubles, so that 2^53 equals 2^53+1.
-  const isNumber = key.map((_, i) =>
-    /int|decimal/.test(types[i]?.type ?? (names[i] === 'id' ? 'bigint' : '')),
-  );
-  const same = key
-    .map((column, i) => `${column} = ${isNumber[i] ? 'CAST(? AS DECIMAL(65))' : '?'}`)
-    .join(' AND ');
+  const comparisons = key.map((column, i) => {
+    const type = types[i]?.type ?? (names[i] === 'id' ? 'bigint' : '');
+    return `${column} = ${/int|decimal/.test(type) ? 'CAST(? AS DECIMAL(65))' : '?'}`;
+  });
+  const same = comparisons.join(' AND ');
   const row = `(${columns.map(() => '?').join(', ')})`;
   const lone = `${insertInto} ${name} (${columns.join(', ')}) VALUES ${row}`;
   const storedOf = (count: number) => {
-    const others = Array.from(
-      { length: count - 1 },
-      (_, i) => ` UNION ALL SELECT ${i + 1} FROM ${name} WHERE ${same}`,
-    );
-    return rowsOf(`SELECT 0 FROM ${name} WHERE ${same}${others.join('')}`);
+    const selects = Array.from({ length: count }, (_, i) => `SELECT ${i} FROM ${name} WHERE ${same}`);
+    return rowsOf(selects.join(' UNION ALL '));
   };
   const storedOne = storedOf(1);
   return {
@@ -218,11 +209,8 @@ async function execute(
   const drop = (old: string | MysqlStatement) => connection.unprepare(old);
   const { connection: core = connection } = connection as { connection?: object };
   const running = connection.execute(statement, values);
-  if (!isLasting || !isKept(core, statement, drop)) {
-    // A connection that has closed by now throws, and has no statement left to drop.
-    const dropThis = () => drop(statement);
-    running.then(dropThis, (error: MysqlError) => error.sqlState && dropThis()).catch(() => {});
-  }
+  // A connection that has closed by now throws, and has no statement left to drop.
+  if (!isLasting || !isKept(core, statement, drop)) running.finally(() => drop(statement)).catch(() => {});
   const result = (await running)[0] as Cells[] | { readonly serverStatus: number };
   if (Array.isArray(result)) return result;
   if ((result.serverStatus & inTransaction) === 0) return [];

@@ -18,9 +18,6 @@ const cancelled = '57014';
 /** Connection dropped, outcome unknown, shut down, input/output failed, an internal error. */
 const unknown = /^(08|40003|57|58|XX)/;
 
-/** A number is too large for its column. */
-export const outOfRange = '22003';
-
 /** The connection came with a transaction that had failed. */
 export const inFailedTransaction = '25P02';
 
@@ -40,17 +37,16 @@ export function meaningOf(error: unknown, isSent: boolean): Meaning {
   return isSqlState && !unknown.test(state) ? 'rejected' : 'unknown';
 }
 
-/** No such table, no such index, a login or a database that the server refuses for good. */
-const faults: Record<string, Fault> = {
-  '42P01': 'missing',
-  '42P10': 'not unique',
-  '3D000': 'login',
-};
+/** No such table, no such index. */
+const faults: Record<string, Fault> = { '42P01': 'missing', '42P10': 'not unique' };
+
+/** A login or a database that the server refuses for good. */
+const logins = /^(28|3D000)/;
 
 export function faultOf(error: unknown): Fault | undefined {
   const { code, routine } = Object(error) as Record<string, unknown>;
   const state = String(code);
   // A policy of row-level security has the code of a missing grant, and rejects one plant alone.
   if (state === '42501') return /^aclcheck/.test(String(routine)) ? 'denied' : undefined;
-  return state.startsWith('28') ? 'login' : faults[state];
+  return logins.test(state) ? 'login' : faults[state];
 }

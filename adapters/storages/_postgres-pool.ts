@@ -1,6 +1,6 @@
 import type { Pool } from './_connector.js';
-import { meaningOf } from './_postgres-errors.js';
-import { Unanswered } from './_server.js';
+import { inFailedTransaction, meaningOf } from './_postgres-errors.js';
+import { OpenTransaction, Unanswered } from './_server.js';
 
 /** The part of a `pg` Pool or Client, of PGlite, or of a custom object that this storage uses. */
 export interface PostgresPool {
@@ -14,9 +14,7 @@ export interface PgPool {
   connect(callback: (error: unknown, client: PgClient) => void): void;
   readonly options?: object;
   /** No documented members: the class of its clients, and the clients, also while they connect. */
-  readonly Client?: new (
-    options?: object,
-  ) => PgClient;
+  readonly Client?: { new (options?: object): PgClient };
   readonly _clients?: readonly PgClient[];
 }
 
@@ -27,15 +25,12 @@ export interface PgClient extends PostgresPool {
   readonly connection?: {
     readonly parsedStatements?: Record<string, string>;
     readonly stream?: { destroy(): unknown };
-    connect?(...address: unknown[]): void;
-    cancel?(processID: number, secretKey: unknown): void;
-    on?(event: 'readyForQuery' | 'error' | 'connect', listener: (message: Message) => void): unknown;
+    on?(event: 'readyForQuery' | 'error', listener: (message: Message) => void): unknown;
     off?(event: 'readyForQuery', listener: (message: Message) => void): unknown;
   };
-  readonly host?: string;
-  readonly port?: number;
   readonly processID?: number | null;
   readonly secretKey?: unknown;
+  cancel?(client: object): void;
   /** PGlite's. */
   isInTransaction?(): boolean;
   on?(event: 'notice' | 'error', listener: (message: Message) => void): unknown;
@@ -43,7 +38,7 @@ export interface PgClient extends PostgresPool {
   release?(error?: unknown): void;
 }
 
-export interface Message {
+interface Message {
   readonly message?: string | undefined;
   readonly routine?: string | undefined;
   readonly status?: string | undefined;
@@ -53,6 +48,7 @@ export interface Message {
 const hungMs = 5_000;
 
 export function isPool(pool: PostgresPool): pool is PostgresPool & PgPool {
+  // Read, not looked for by `in`: a Proxy that opens the pool on first use has no such members of its own.
   const { totalCount, connect } = pool as Partial<PgPool>;
   return totalCount !== undefined && typeof connect === 'function';
 }
@@ -65,10 +61,10 @@ export function poolOf(pool: PostgresPool): Pool<PgClient> {
     connect: () => connect(pool),
     /** With an error the pool discards the connection; for a rejected plant the connection is kept. */
     release(client, error) {
-      if (error instanceof Unanswered) cancel(pool, client);
       client.off?.('error', ignore);
       const isKept = !error || ['rejected', 'locked', 'expired'].includes(meaningOf(error, true));
       client.release?.(isKept ? undefined : error);
+      if (error instanceof Unanswered) cancel(pool, client);
     },
   };
 }
@@ -85,7 +81,7 @@ function connect(pool: PgPool): Promise<PgClient> {
       else resolve(client);
     });
     // A login that the network swallowed never ends by itself, and holds a place of the pool.
-    const login = pool._clients?.[length]?.connection;
+    const login = pool._clients?.[length];
     if (login) destroyLater(login, () => isConnecting);
   });
 }
@@ -95,22 +91,62 @@ function connect(pool: PgPool): Promise<PgClient> {
  * its client has gone, so that each attempt would leave another process behind.
  */
 function cancel({ Client, options }: PgPool, { processID, secretKey }: PgClient): void {
-  const { connection, host, port } = processID && Client ? new Client(options) : ({} as Partial<PgClient>);
-  if (!connection?.connect || !connection.on) return;
-  connection.on('error', ignore);
-  connection.on('connect', () => connection.cancel?.(processID!, secretKey));
-  if (host?.startsWith('/')) connection.connect(`${host}/.s.PGSQL.${port}`);
-  else connection.connect(port, host);
-  destroyLater(connection, () => true);
+  const canceller = processID && Client ? new Client(options) : undefined;
+  if (!canceller?.connection?.on) return;
+  canceller.connection.on('error', ignore);
+  // Its own `cancel` compares the query to cancel with the client's: here both are undefined.
+  canceller.cancel?.({ processID, secretKey });
+  destroyLater(canceller, () => true);
 }
 
-function destroyLater(connection: PgClient['connection'], isHung: () => boolean): void {
+function destroyLater({ connection }: PgClient, isHung: () => boolean): void {
   const end = () => isHung() && connection?.stream?.destroy();
   AbortSignal.timeout(hungMs).addEventListener('abort', end);
 }
 
+/**
+ * Runs an INSERT, and listens to what the server says besides.
+ *
+ * @param isOwn whether the connection may be discarded
+ * @throws {OpenTransaction} if the connection came with one
+ */
+export async function hearing<T>(client: PgClient, isOwn: boolean, insert: () => Promise<T>): Promise<T> {
+  if (isInTransaction(client)) throw new OpenTransaction();
+  const heard: Message[] = [];
+  const hear = (message: Message) => heard.push(message);
+  client.on?.('notice', hear);
+  if (!client.getTransactionStatus) client.connection?.on?.('readyForQuery', hear);
+  let result: T;
+  try {
+    result = await insert();
+  } catch (error) {
+    const { code } = Object(error);
+    throw code === inFailedTransaction ? new OpenTransaction({ cause: error }) : error;
+  } finally {
+    client.off?.('notice', hear);
+    client.connection?.off?.('readyForQuery', hear);
+  }
+  if (isInTransaction(client) || heard.some(({ status }) => status === 'T')) {
+    // Nobody but the app may end the transaction of a connection that the app gave: there the outcome is unknown.
+    if (!isOwn) throw new Error(new OpenTransaction().message);
+    await client.query('ROLLBACK');
+    throw new OpenTransaction();
+  }
+  const unreplicated = heard.find(isUnreplicated);
+  if (unreplicated) throw new Error(`not replicated: ${unreplicated.message}`);
+  return result;
+}
+
+/**
+ * If the wait for a standby is cut short, PostgreSQL still commits and only warns. Saying `created` could lose the
+ * plant at the next failover.
+ */
+function isUnreplicated({ message, routine }: Message): boolean {
+  return routine === 'SyncRepWaitForLSN' || message?.includes('synchronous replication') === true;
+}
+
 /** Whether a transaction is open. Exact after a statement, and unless one was begun and not awaited, before it. */
-export function isInTransaction(client: PgClient): boolean {
+function isInTransaction(client: PgClient): boolean {
   return /^[TE]$/.test(client.getTransactionStatus?.() ?? '') || client.isInTransaction?.() === true;
 }
 

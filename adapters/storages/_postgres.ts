@@ -1,14 +1,7 @@
-import { faultOf, inFailedTransaction, meaningOf, outOfRange } from './_postgres-errors.js';
-import {
-  isInTransaction,
-  isPool,
-  type Message,
-  type PgClient,
-  type PostgresPool,
-  poolOf,
-} from './_postgres-pool.js';
+import { faultOf, meaningOf } from './_postgres-errors.js';
+import { hearing, isPool, type PgClient, type PostgresPool, poolOf } from './_postgres-pool.js';
 import { outcomesOf, type Rows, textOf, type Value } from './_rows.js';
-import { isKept, OpenTransaction, type Server } from './_server.js';
+import { isKept, type Server } from './_server.js';
 import { type Column, cutsSpaces, type Dialect, type Table } from './_table.js';
 
 // Not "name", which cuts, and not arrays, which are another value. A numeric with a negative scale rounds.
@@ -32,20 +25,8 @@ export const dialect: Dialect = {
   text: 'text',
 };
 
-/** A column, and its type in a cast. */
-interface PostgresColumn extends Column {
-  readonly cast: string;
-}
-
-/** A statement; connections of `pg` keep it prepared under its name: half of the time of a lone INSERT. */
-interface Statement {
-  /** Random, because a pooler may run what another process has prepared under this name. */
-  readonly name: string;
-  readonly text: string;
-}
-
 export function postgresServer(pool: PostgresPool, table: Table): Server<PgClient> {
-  let columns: readonly PostgresColumn[] = [];
+  let columns: readonly Column[] = [];
   let sql = statementsOf(table, columns, 250);
   const run = preparing();
 
@@ -65,26 +46,21 @@ export function postgresServer(pool: PostgresPool, table: Table): Server<PgClien
   }
 
   return {
-    pool: poolOf(pool),
+    ...poolOf(pool),
     meaningOf,
     faultOf,
     async look(client) {
       const { rows } = await client.query(lookAt, [table.name, table.names]);
       if (rows[0]?.parent)
         throw table.unusable('other tables inherit from it: its index does not know their ids');
-      columns = table.learn(rows as PostgresColumn[]);
+      columns = table.learn(rows);
       // ON CONFLICT waits for a rival transaction to end, but not for long, because a batch waits with it. To compare with
       // the app's own setting in each INSERT is 4 % of it.
       sql = statementsOf(table, columns, Math.min(Number(rows[0]?.patience) || 250, 250));
     },
     insert,
     async find(client, key) {
-      const values = key.map((value, i) => sent(value, columns[i]));
-      const { rows } = await client.query(sql.find, values).catch((error) => {
-        // No row has an id that the column cannot hold.
-        if (error?.code === outOfRange) return { rows: [] };
-        throw error;
-      });
+      const { rows } = await client.query(sql.find, key.map(textOf));
       return rows[0];
     },
     createTable: (client) => client.query(table.schema),
@@ -94,7 +70,7 @@ export function postgresServer(pool: PostgresPool, table: Table): Server<PgClien
 /** Runs statements by name, as far as connections keep them prepared. */
 function preparing() {
   let isNaming = true;
-  return async (client: PgClient, { name, text }: Statement, values: unknown[]) => {
+  return async (client: PgClient, { name, text }: ReturnType<typeof named>, values: unknown[]) => {
     const dropped: string[] = [];
     const isNamed = isNaming && canPrepare(client) && isKept(client, name, (old) => dropped.push(old));
     for (const old of dropped) await deallocate(client, old);
@@ -111,21 +87,22 @@ function preparing() {
 /**
  * Parameters travel as text, because drivers and the app's own serializers change values of some types, and are cast to
  * the columns' types, those behind domains: a cast to a domain cuts what is too long for it, an assignment rejects it.
- * Arrays of the usual two types are not cast: 10 % of an INSERT.
+ * Arrays of the usual two types need no cast of each value: 10 % of an INSERT.
  */
-function statementsOf(table: Table, columns: readonly PostgresColumn[], patienceMs: number) {
+function statementsOf(table: Table, columns: readonly Column[], patienceMs: number) {
   const { name, names, key } = table;
-  const casts = names.map(
-    (column, i) => columns[i]?.cast ?? `pg_catalog.${column === 'id' ? 'int8' : 'text'}`,
-  );
-  const isUsual = casts.map((cast) => /^pg_catalog\.(int8|text)$/.test(cast));
-  const arrays = casts.map((cast, i) => `$${i + 1}::${isUsual[i] ? cast : 'text'}[]`);
-  const values = casts.map((cast, i) => (isUsual[i] ? `new.v${i}` : `new.v${i}::${cast}`));
+  const casts = names.map((column, i) => {
+    const cast = columns[i]?.cast ?? `pg_catalog.${column === 'id' ? 'int8' : 'text'}`;
+    // `find` then compares with an id that is too large, and an assignment to a smaller integer is exact.
+    return cast.replace(/^pg_catalog\.int[24]$/, 'pg_catalog.int8');
+  });
+  const usual = /^pg_catalog\.(int8|text)$/;
+  const arrays = casts.map((cast, i) => `$${i + 1}::${usual.test(cast) ? cast : 'text'}[]`);
+  const values = casts.map((cast, i) => `new.v${i}::${cast}`);
   const aliases = casts.map((_, i) => `v${i}`);
   const stored = key.map((column) => `plant.${column}`);
   const text = key.length > 1 ? `ROW(${stored.join(', ')})::text` : `${stored}::text`;
-  const where = (value: (i: number) => string) =>
-    stored.map((column, i) => `${column} = ${value(i)}`).join(' AND ');
+  const where = (given: string[]) => stored.map((column, i) => `${column} = ${given[i]}`).join(' AND ');
   // Ids come sorted, so that two instances cannot deadlock; a namespace does not. Of keys that only PostgreSQL takes for
   // one, the first create wins.
   const isSorted = key.length === 1;
@@ -147,13 +124,16 @@ ${order}${ending} RETURNING ${text} AS key`),
 SELECT ${parameters.join(', ')} WHERE ${verbosity} <> '' AND ${patience} <> '' ${ending}`),
     stored: `SELECT (new.place - 1)::text AS n, ${text} AS key
 FROM unnest(${arrays.slice(0, key.length).join(', ')}) WITH ORDINALITY AS new (${aliases.slice(0, key.length).join(', ')}, place)
-JOIN ${name} AS plant ON ${where((i) => values[i]!)}`,
-    find: `SELECT ${table.found} FROM ${name} AS plant WHERE ${where((i) => parameters[i]!)}`,
+JOIN ${name} AS plant ON ${where(values)}`,
+    find: `SELECT ${table.found} FROM ${name} AS plant WHERE ${where(parameters)}`,
   };
 }
 
-/** The name is random, because a pooler may run what another process has prepared under it. */
-function named(text: string): Statement {
+/**
+ * A statement that connections of `pg` keep prepared under its name: half of the time of a lone INSERT. The name is random,
+ * because a pooler may run what another process has prepared under it.
+ */
+function named(text: string) {
   return { name: `plant_store_${Math.random().toString(36).slice(2)}`, text };
 }
 
@@ -161,7 +141,7 @@ function named(text: string): Statement {
  * Finds the columns of a table, the types behind domains, the session's `lock_timeout` in milliseconds, and whether other
  * tables inherit from it.
  */
-export const lookAt = `WITH RECURSIVE found AS (
+const lookAt = `WITH RECURSIVE found AS (
 SELECT attname AS name, attrelid, format_type(atttypid, atttypmod) AS type, atttypid AS base, atttypmod AS modifier
 FROM pg_attribute WHERE attrelid = to_regclass($1::text) AND attname = ANY ($2::text[]) UNION ALL
 SELECT name, attrelid, type, typbasetype, typtypmod FROM found JOIN pg_type ON oid = base WHERE typtype = 'd')
@@ -170,47 +150,6 @@ CASE typtype WHEN 'e' THEN 'enum' ELSE format_type(base, modifier) END AS base,
 (SELECT setting FROM pg_settings WHERE pg_settings.name = 'lock_timeout') AS patience,
 (SELECT max(relkind::text) FROM pg_inherits JOIN pg_class AS c ON c.oid = inhparent WHERE inhparent = attrelid AND relkind = 'r') AS parent
 FROM found JOIN pg_type AS t ON t.oid = base JOIN pg_namespace AS n ON n.oid = typnamespace WHERE typtype <> 'd'`;
-
-/**
- * Runs an INSERT, and listens to what the server says besides.
- *
- * @param isOwn whether the connection may be discarded
- * @throws {OpenTransaction} if the connection came with one
- */
-async function hearing<T>(client: PgClient, isOwn: boolean, insert: () => Promise<T>): Promise<T> {
-  if (isInTransaction(client)) throw new OpenTransaction();
-  const heard: Message[] = [];
-  const hear = (message: Message) => heard.push(message);
-  client.on?.('notice', hear);
-  if (!client.getTransactionStatus) client.connection?.on?.('readyForQuery', hear);
-  let result: T;
-  try {
-    result = await insert();
-  } catch (error) {
-    const { code } = Object(error);
-    throw code === inFailedTransaction ? new OpenTransaction({ cause: error }) : error;
-  } finally {
-    client.off?.('notice', hear);
-    client.connection?.off?.('readyForQuery', hear);
-  }
-  if (isInTransaction(client) || heard.some(({ status }) => status === 'T')) {
-    // Nobody but the app may end the transaction of a connection that the app gave: there the outcome is unknown.
-    if (!isOwn) throw new Error(new OpenTransaction().message);
-    await client.query('ROLLBACK');
-    throw new OpenTransaction();
-  }
-  const unreplicated = heard.find(isUnreplicated);
-  if (unreplicated) throw new Error(`not replicated: ${unreplicated.message}`);
-  return result;
-}
-
-/**
- * If the wait for a standby is cut short, PostgreSQL still commits and only warns. Saying `created` could lose the
- * plant at the next failover.
- */
-function isUnreplicated({ message, routine }: Message): boolean {
-  return routine === 'SyncRepWaitForLSN' || message?.includes('synchronous replication') === true;
-}
 
 /** There is no such statement, or another one of its name: a pooler has changed the connection, or the app reset it. */
 const notPrepared = ['26000', '42P05'];
@@ -221,15 +160,14 @@ function canPrepare({ connection }: PgClient): boolean {
 }
 
 async function deallocate(client: PgClient, name: string): Promise<void> {
-  const { parsedStatements = {} } = client.connection ?? {};
   // One that was used once has no name.
-  if (!Object.hasOwn(parsedStatements, name)) return;
-  delete parsedStatements[name];
+  if (!client.connection?.parsedStatements?.[name]) return;
+  delete client.connection.parsedStatements[name];
   await client.query(`DEALLOCATE "${name}"`).catch(() => {});
 }
 
 /** A value as it is sent to a column. */
-function sent(value: Value, column: PostgresColumn | undefined): string | null {
+function sent(value: Value, column: Column | undefined): string | null {
   const isJson = value !== null && typeof value !== 'bigint' && /^jsonb?$/.test(column?.base ?? '');
   return isJson ? JSON.stringify(value) : textOf(value);
 }

@@ -14,9 +14,6 @@ export type Columns<Caller, Value> = {
   readonly [column: string]: (context: StorageContext<Caller>) => Value;
 };
 
-/** A column of the app, and its function. */
-type OwnColumn<Caller> = readonly [column: string, get: (context: StorageContext<Caller>) => Value];
-
 export type Value = ColumnValue | null;
 
 /** A value for each column of a table. */
@@ -65,19 +62,16 @@ export const members = Object.keys({
 export class RowMaker<Caller> {
   /** Whether the app has columns of its own. */
   readonly isExtended: boolean;
-  /** The namespace and the further columns. */
-  readonly #own: readonly OwnColumn<Caller>[];
-  /** How many of these are the namespace. */
-  readonly #spaces: number;
+  readonly #namespace: (context: StorageContext<Caller>) => Row;
+  readonly #further: (context: StorageContext<Caller>) => Row;
   /** What their functions returned, for each queued create. */
-  readonly #values = new WeakMap<StorageContext<Caller>, Row>();
+  readonly #values = new WeakMap<StorageContext<Caller>, { namespace: Row; further: Row }>();
 
   /** @throws {TypeError} if a column has no function */
   constructor({ namespace, columns }: RowOptions<Caller>) {
-    const spaces = ownColumns('namespace', namespace);
-    this.#own = [...spaces, ...ownColumns('columns', columns)];
-    this.#spaces = spaces.length;
-    this.isExtended = this.#own.length > 0;
+    this.#namespace = valuesOf('namespace', namespace);
+    this.#further = valuesOf('columns', columns);
+    this.isExtended = Object.keys({ ...namespace, ...columns }).length > 0;
   }
 
   /**
@@ -86,7 +80,7 @@ export class RowMaker<Caller> {
    * @throws {RolledBack} if one throws or returns an invalid value
    */
   prepare(context: StorageContext<Caller>): StorageContext<Caller> {
-    const values = this.#own.map((column, i) => columnValue(column, context, i < this.#spaces));
+    const values = { namespace: this.#namespace(context), further: this.#further(context) };
     // A script may use one context for several creates.
     const isUsed = this.#values.has(context);
     const own = isUsed
@@ -98,32 +92,32 @@ export class RowMaker<Caller> {
 
   /** What `groupCommit` compares by `===`. */
   readonly namespaceOf = (context: StorageContext<Caller>): string =>
-    JSON.stringify(this.#values.get(context)!.slice(0, this.#spaces));
+    JSON.stringify(this.#values.get(context)!.namespace);
 
   rowsOf(plants: readonly NewPlant[], contexts: readonly StorageContext<Caller>[]): Rows {
     return plants.map((plant, i) => {
       const row = members.map((member) => plant[member] ?? null);
       if (!this.isExtended) return row;
-      const own = this.#values.get(contexts[i]!)!;
-      return [...own.slice(0, this.#spaces), ...row, ...own.slice(this.#spaces)];
+      const { namespace, further } = this.#values.get(contexts[i]!)!;
+      return [...namespace, ...row, ...further];
     });
   }
 
   /** The first values of a row: those of the namespace, and the id. A replay is looked for where its create was sent. */
   keyOf(id: bigint, context: StorageContext<Caller>): Row {
-    const evaluate = (column: OwnColumn<Caller>) => columnValue(column, context, true);
-    const spaces = this.#values.get(context) ?? this.#own.slice(0, this.#spaces).map(evaluate);
-    return [...spaces.slice(0, this.#spaces), id];
+    return [...(this.#values.get(context)?.namespace ?? this.#namespace(context)), id];
   }
 }
 
-function ownColumns<Caller>(option: string, given: Columns<Caller, Value> = {}): OwnColumn<Caller>[] {
-  const own: OwnColumn<Caller>[] = Object.entries(Object(given));
+/** Returns what calls the functions of these columns, in their order. */
+function valuesOf<Caller>(option: 'namespace' | 'columns', given: Columns<Caller, Value> = {}) {
+  const own = Object.entries<Columns<Caller, Value>[string]>(Object(given));
   if (given === null || typeof given !== 'object' || own.some(([, get]) => typeof get !== 'function')) {
     const example = '{ tenant: ({ caller }) => caller.tenant }';
     throw new TypeError(`${option} must be columns and their functions, such as ${example}`);
   }
-  return own;
+  return (context: StorageContext<Caller>): Row =>
+    own.map(([column, get]) => columnValue(column, () => get(context), option === 'namespace'));
 }
 
 /**
@@ -131,18 +125,14 @@ function ownColumns<Caller>(option: string, given: Columns<Caller, Value> = {}):
  *
  * @throws {RolledBack} `apart` if it throws, or returns what no column can hold: nothing is stored
  */
-function columnValue<Caller>(
-  [column, get]: OwnColumn<Caller>,
-  context: StorageContext<Caller>,
-  isKey: boolean,
-): Value {
+function columnValue(column: string, get: () => Value, isKey: boolean): Value {
   // A unique index takes any number of nulls: two plants of one id. Trailing spaces are none to MySQL and in CHAR(n).
   const isAllowed = (value: unknown) =>
     isValue(value) && !(isKey && (value === null || (typeof value === 'string' && value.endsWith(' '))));
   const allowed = 'a string without U+0000, a finite number, a bigint, a boolean or a valid Date';
   const more = isKey ? ', and no text that ends with a space' : ', or null';
   const must = `the function of the column ${column} must return ${allowed}${more}`;
-  const value = ofApp(() => get(context), isAllowed, must);
+  const value = ofApp(get, isAllowed, must);
   return isKey ? textOf(value) : value;
 }
 

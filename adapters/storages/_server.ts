@@ -26,8 +26,7 @@ export class OpenTransaction extends StorageBusy {
 export class Unanswered extends Error {}
 
 /** A database server, and the statements of one table there. */
-export interface Server<Connection> {
-  readonly pool: Pool<Connection>;
+export interface Server<Connection> extends Pool<Connection> {
   /** What an error of a statement means; `isSent` is `false` if no plant was sent before it. */
   meaningOf(error: unknown, isSent: boolean): Meaning;
   /** What an error says of the table, or that the server refuses the user or the database for good. */
@@ -57,17 +56,12 @@ export class ServerTable<Connection> implements StoredTable {
     options: SqlOptions<never>,
   ) {
     this.#timeoutMs = options.timeoutMs ?? 10_000;
-    this.#connector = new Connector(server.pool);
+    this.#connector = new Connector(server);
   }
 
   async insert(rows: Rows, call: BatchCall): Promise<CreateOutcome[]> {
     try {
-      return await this.#onConnection(call, async (connection) => {
-        if (!this.table.isKnown) await this.#look(connection);
-        call.sent = true;
-        this.table.check(rows);
-        return this.server.insert(connection, rows);
-      });
+      return await this.#send(rows, call, (connection) => this.server.insert(connection, rows));
     } catch (error) {
       // One create reports the app's mistake. The others are sent on another connection.
       if (error instanceof OpenTransaction && rows.length > 1) {
@@ -77,18 +71,8 @@ export class ServerTable<Connection> implements StoredTable {
     }
   }
 
-  async find(key: Row): Promise<Record<string, unknown> | undefined> {
-    const call = this.#call();
-    try {
-      return await this.#onConnection(call, async (connection) => {
-        if (!this.table.isKnown) await this.#look(connection);
-        call.sent = true;
-        this.table.check([key]);
-        return this.server.find(connection, key);
-      });
-    } catch (error) {
-      throw this.#faulty(error, this.server.meaningOf(error, call.sent)) ?? error;
-    }
+  find(key: Row): Promise<Record<string, unknown> | undefined> {
+    return this.#send([key], this.#call(), (connection) => this.server.find(connection, key));
   }
 
   async create(): Promise<void> {
@@ -102,6 +86,26 @@ export class ServerTable<Connection> implements StoredTable {
       });
     // IF NOT EXISTS can race: the loser gets an error of the catalogue; its second try finds the table.
     await make().catch(make);
+  }
+
+  /**
+   * Runs a statement with these values as soon as the table is known to keep them.
+   *
+   * @throws {Unusable} if it says what is wrong with the table or the login
+   */
+  #send<T>(rows: Rows, call: BatchCall, run: (connection: Connection) => Promise<T>): Promise<T> {
+    const sending = this.#onConnection(call, async (connection) => {
+      if (!this.table.isKnown) await this.#look(connection);
+      call.sent = true;
+      this.table.check(rows);
+      return run(connection);
+    });
+    return sending.catch((error) => {
+      const fault = this.server.faultOf(error);
+      // A server refuses a login before anything is sent: later, such an error is one of a trigger.
+      const isMeant = fault && (fault === 'login') !== call.sent;
+      throw (isMeant && this.table.faulty(fault, error)) || error;
+    });
   }
 
   async #look(connection: Connection): Promise<void> {
@@ -154,19 +158,11 @@ export class ServerTable<Connection> implements StoredTable {
     });
   }
 
-  #faulty(error: unknown, meaning: Meaning): Unusable | undefined {
-    const fault = this.server.faultOf(error);
-    const isOfLogin = meaning === 'permanent';
-    const isFaulty = fault && (isOfLogin || meaning === 'rejected') && (fault === 'login') === isOfLogin;
-    return isFaulty ? this.table.faulty(fault, error) : undefined;
-  }
-
   /** The error to throw. `groupCommit` retries what the database rolled back. */
   #explained(error: unknown, isSent: boolean, count: number): unknown {
     if (error instanceof StorageBusy || error instanceof Unusable || error instanceof Rejection) return error;
     const meaning = this.server.meaningOf(error, isSent);
-    const faulty = this.#faulty(error, meaning);
-    if (faulty || meaning === 'unknown') return faulty ?? error;
+    if (meaning === 'unknown') return error;
     if (meaning === 'rejected') return new Rejection(error);
     if (meaning === 'permanent')
       return new StorageBusy('the database refused the connection', { cause: error });

@@ -42,6 +42,8 @@ export interface Column {
   readonly type: string;
   /** The type behind a domain. */
   readonly base?: string;
+  /** That type in a cast, which has no length: a cast to `varchar(5)` cuts. */
+  readonly cast?: string;
 }
 
 /** The database, or a look at its table, rejected the rows: nothing was stored, and the connection is as before. */
@@ -125,7 +127,7 @@ export class Table {
    *
    * @throws {Unusable} if one is missing, or would change the values that it is given
    */
-  learn<Found extends Column>(found: readonly Found[]): Found[] {
+  learn(found: readonly Column[]): Column[] {
     this.isKnown = false;
     const columns = found.length > 0 ? this.names.map((name, i) => this.#exact(name, i, found)) : [];
     this.#checks = columns.flatMap((column, i) => {
@@ -138,7 +140,7 @@ export class Table {
     return columns;
   }
 
-  #exact<Found extends Column>(name: string, i: number, found: readonly Found[]): Found {
+  #exact(name: string, i: number, found: readonly Column[]): Column {
     const { exact, types, text } = this.dialect;
     const column = found.find((other) => other.name.toLowerCase() === name.toLowerCase());
     if (!column) throw this.unusable(`it has no column ${name}`);
@@ -166,29 +168,25 @@ export class Table {
   faulty(fault: Fault, error?: unknown): Unusable | undefined {
     const { isKnown, names, name, given, dialect } = this;
     const { message } = Object(error) as Error;
-    const key = this.key.join(', ');
     if (fault === 'login') {
       const remedy = 'Check user, password and database in the settings of the pool';
-      return new Unusable(`plant-store cannot connect to the database: ${message}. ${remedy}`, {
-        cause: error,
-      });
+      const why = `plant-store cannot connect to the database: ${message}. ${remedy}`;
+      return new Unusable(why, { cause: error });
     }
     this.isKnown = false;
-    if (fault === 'denied')
-      return this.unusable(`${message}. Run: GRANT SELECT, INSERT ON ${name} TO …`, error);
-    if (fault === 'not unique') {
-      const remedy = `CREATE UNIQUE INDEX plants_key ON ${name} (${key})`;
-      return this.unusable(`it needs a unique index of exactly (${key}). Run: ${remedy}`, error);
-    }
     // A trigger may miss another table. If it is this one that is gone, the next look shows that.
-    if (isKnown) return undefined;
+    if (fault === 'missing' && isKnown) return undefined;
+    const key = this.key.join(', ');
     const option = given === 'plants' ? '' : ` --table '${given}'`;
-    const remedy = `Call storage.createTable(), or run: npx plant-store schema ${dialect.engine}${option}`;
     const isPlain = names.length === members.length;
-    return this.unusable(
-      `it does not exist. ${isPlain ? remedy : 'Create it from what schemaOf returns'}`,
-      error,
-    );
+    const why = {
+      denied: `${message}. Run: GRANT SELECT, INSERT ON ${name} TO …`,
+      'not unique': `it needs a unique index of exactly (${key}). Run: CREATE UNIQUE INDEX plants_key ON ${name} (${key})`,
+      missing: isPlain
+        ? `it does not exist. Call storage.createTable(), or run: npx plant-store schema ${dialect.engine}${option}`
+        : 'it does not exist. Create it from what schemaOf returns',
+    };
+    return this.unusable(why[fault], error);
   }
 
   #isOwn(name: string): boolean {

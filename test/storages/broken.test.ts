@@ -32,45 +32,19 @@ const broken: [hazard: string, caughtBy: string[], create: (plants: Plants) => P
   [
     'turns ids into numbers',
     ['int64-edges', 'int64-neighbours'],
-    (plants) => async (plant) => {
-      const id = BigInt(Number(plant.id));
-      if (plants.has(id)) return 'taken';
-      plants.set(id, { ...plant, id });
-      return 'created';
-    },
+    storing((plant) => ({ ...plant, id: BigInt(Number(plant.id)) })),
   ],
   [
     'cuts ids to 32 bits',
     ['int64-edges'],
-    (plants) => async (plant) => {
-      const id = BigInt.asIntN(32, plant.id);
-      if (plants.has(id)) return 'taken';
-      plants.set(id, { ...plant, id });
-      return 'created';
-    },
+    storing((plant) => ({ ...plant, id: BigInt.asIntN(32, plant.id) })),
   ],
   [
     'swallows an error of the database and returns created',
     ['long-text', 'taken-changes-nothing'],
-    (plants) => async (plant) => {
-      try {
-        insert(plants, plant);
-      } catch {}
-      return 'created';
-    },
+    taking('created'),
   ],
-  [
-    'takes every error of the database for a taken id',
-    ['long-text'],
-    (plants) => async (plant) => {
-      try {
-        insert(plants, plant);
-        return 'created';
-      } catch {
-        return 'taken';
-      }
-    },
-  ],
+  ['takes every error of the database for a taken id', ['long-text'], taking('taken')],
   [
     'returns created for the wrong one of two racing creates',
     ['race', 'many-at-once'],
@@ -168,17 +142,20 @@ const broken: [hazard: string, caughtBy: string[], create: (plants: Plants) => P
   ],
 ];
 
-/** A database that limits the length of a name. */
-function insert(plants: Plants, plant: NewPlant): void {
-  if (plant.name.length > 10_000) throw new Error('value too long');
-  if (plants.has(plant.id)) throw new Error('duplicate key');
-  plants.set(plant.id, plant);
+/** Inserts into a database that limits the length of a name, and returns this outcome after every error. */
+function taking(outcome: 'created' | 'taken'): (plants: Plants) => PlantStorage['create'] {
+  return (plants) => async (plant) => {
+    if (plant.name.length > 10_000 || plants.has(plant.id)) return outcome;
+    plants.set(plant.id, plant);
+    return 'created';
+  };
 }
 
 function storing(kept: (plant: NewPlant) => NewPlant): (plants: Plants) => PlantStorage['create'] {
   return (plants) => async (plant) => {
-    if (plants.has(plant.id)) return 'taken';
-    plants.set(plant.id, kept(plant));
+    const stored = kept(plant);
+    if (plants.has(stored.id)) return 'taken';
+    plants.set(stored.id, stored);
     return 'created';
   };
 }
@@ -221,33 +198,29 @@ const bareConflict = {
 };
 
 /** The ids of the cases that a storage fails. */
-async function failedBy(make: (plants: Plants) => PlantStorage): Promise<string[]> {
-  const cases = storageCases(() => {
-    const plants: Plants = new Map();
-    return { storage: make(plants), caller: 'anyone', peek: (id) => plants.get(id) };
-  });
+async function failedBy(open: Parameters<typeof storageCases<string>>[0]): Promise<string[]> {
   const failed: string[] = [];
-  for (const { id, run } of cases) await run().catch(() => failed.push(id));
+  for (const { id, run } of storageCases(open)) await run().catch(() => failed.push(id));
   return failed;
 }
 
+/** Opens a storage over a new map. */
+const over = (make: (plants: Plants) => PlantStorage) => () => {
+  const plants: Plants = new Map();
+  return { storage: make(plants), caller: 'anyone', peek: (id: bigint) => plants.get(id) };
+};
+
 describe('a storage that', () => {
   it.each(broken)('%s fails %j', async (_, caughtBy, create) => {
-    expect(await failedBy((plants) => ({ create: create(plants) }))).toEqual(
-      expect.arrayContaining(caughtBy),
-    );
+    const failed = await failedBy(over((plants) => ({ create: create(plants) })));
+    expect(failed).toEqual(expect.arrayContaining(caughtBy));
   });
 
-  it('groups the creates of two tenants without a namespace fails ["namespaces"] alone', async () => {
-    const failed: string[] = [];
-    for (const { id, run } of storageCases(withoutNamespace.open)) await run().catch(() => failed.push(id));
-    expect(failed).toEqual(withoutNamespace.caughtBy);
-  });
-
-  it('takes the conflict of another column for a taken id fails ["second-unique-column"] alone', async () => {
-    const failed: string[] = [];
-    for (const { id, run } of storageCases(bareConflict.open)) await run().catch(() => failed.push(id));
-    expect(failed).toEqual(bareConflict.caughtBy);
+  it.each([
+    ['groups the creates of two tenants without a namespace', withoutNamespace],
+    ['takes the conflict of another column for a taken id', bareConflict],
+  ])('%s fails its own case alone', async (_, { open, caughtBy }) => {
+    expect(await failedBy(open)).toEqual(caughtBy);
   });
 
   it.each<[string, (plants: Plants) => PlantStorage['find']]>([
@@ -264,10 +237,8 @@ describe('a storage that', () => {
       },
     ],
   ])('%s fails ["find"] alone', async (_, find) => {
-    const failed = await failedBy((plants) => ({
-      create: storing((plant) => plant)(plants),
-      find: find(plants),
-    }));
+    const exactly = storing((plant) => plant);
+    const failed = await failedBy(over((plants) => ({ create: exactly(plants), find: find(plants) })));
     expect(failed).toEqual(['find']);
   });
 });
@@ -276,57 +247,41 @@ describe('storageCases', () => {
   it('has a broken storage in this file for each of its cases', () => {
     const ids = storageCases(() => Promise.reject(new Error('not opened'))).map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
-    expect(
-      new Set([
-        ...broken.flatMap(([, caughtBy]) => caughtBy),
-        ...withoutNamespace.caughtBy,
-        ...bareConflict.caughtBy,
-        'find',
-      ]),
-    ).toEqual(new Set(ids));
+    const others = [...withoutNamespace.caughtBy, ...bareConflict.caughtBy, 'find'];
+    expect(new Set([...broken.flatMap(([, caughtBy]) => caughtBy), ...others])).toEqual(new Set(ids));
   });
 
-  it.each<[string, (plant: NewPlant) => NewPlant]>([
-    ['{ id: 1n, name: "without", tag: "" }', (plant) => ({ ...plant, tag: plant.tag ?? '' })],
-    [
-      '{ id: number 1, name: "without", tag: absent }',
-      (plant) => ({ ...plant, id: Number(plant.id) as never }),
-    ],
-  ])('reports the broken promise with the expected and the received plant: %s', async (came, kept) => {
-    const plants: Plants = new Map();
-    const create = storing(kept)(plants);
-    const cases = storageCases(() => ({
-      storage: { create },
-      caller: 'anyone',
-      peek: (id) => plants.get(id),
+  /** Runs one case on a storage that stores something else, or nothing. */
+  const runOf = (id: string, kept: (plant: NewPlant) => NewPlant | undefined) => {
+    const open = over((plants) => ({
+      async create(plant) {
+        const stored = kept(plant);
+        if (stored) plants.set(plant.id, stored);
+        return 'created';
+      },
     }));
-    await expect(cases.find(({ id }) => id === 'tag-absent-or-empty')?.run()).rejects.toThrow(
-      `what landed under id 1: expected { id: 1n, name: "without", tag: absent }, got ${came}`,
-    );
-  });
+    return storageCases(open)
+      .find((one) => one.id === id)!
+      .run();
+  };
 
-  it('reports that nothing was stored, or a plant whose id is no bigint', async () => {
-    const landed: unknown[] = [undefined, { id: 1, name: 'Rosa 1', tag: 'shrub' }];
-    for (const [i, got] of ['no plant', '{ id: number 1, name: "Rosa 1", tag: "shrub" }'].entries()) {
-      const create = async () => 'created' as const;
-      const peek = () => landed[i] as NewPlant;
-      const cases = storageCases(() => ({ storage: { create }, caller: 'anyone', peek }));
-      await expect(cases.find(({ id }) => id === 'created-lands')?.run()).rejects.toThrow(
-        `what landed under id 1: expected { id: 1n, name: "Rosa 1", tag: "shrub" }, got ${got}`,
-      );
-    }
-  });
+  const shrub = '{ id: 1n, name: "Rosa 1", tag: "shrub" }';
+  const without = '{ id: 1n, name: "without", tag: absent }';
+  it.each<[string, string, string, (plant: NewPlant) => NewPlant | undefined]>([
+    ['created-lands', shrub, 'no plant', () => undefined],
+    ['created-lands', shrub, shrub.replace('1n', 'number 1'), (plant) => ({ ...plant, id: 1 as never })],
+    ['tag-absent-or-empty', without, without.replace('absent', '""'), (plant) => ({ tag: '', ...plant })],
+  ])(
+    'reports the broken promise of %s with the expected and the received plant: %s, %s',
+    async (id, expected, got, kept) => {
+      const why = `what landed under id 1: expected ${expected}, got ${got}`;
+      await expect(runOf(id, kept)).rejects.toThrow(why);
+    },
+  );
 
   it('shortens a long text', async () => {
-    const plants: Plants = new Map();
-    const create = storing((plant) => ({ ...plant, name: plant.name.slice(0, 50_000) }))(plants);
-    const cases = storageCases(() => ({
-      storage: { create },
-      caller: 'anyone',
-      peek: (id) => plants.get(id),
-    }));
-    const failing = cases.find(({ id }) => id === 'long-text')?.run();
-    await expect(failing).rejects.toThrow(
+    const cut = runOf('long-text', (plant) => ({ ...plant, name: plant.name.slice(0, 50_000) }));
+    await expect(cut).rejects.toThrow(
       /expected .{300}… \(1000\d{2} characters\), got .{300}… \(500\d{2} characters\)$/,
     );
   });

@@ -1,21 +1,21 @@
 // Each table of `columns.ts` on its database; MariaDB's runs in test/programs/cluster/mariadb.cluster.ts.
 import { PGlite } from '@electric-sql/pglite';
 import Database from 'libsql';
-import pg from 'pg';
 import { memoryStorage } from 'plant-store/memory';
 import { type PostgresPool, schemaOf as postgresSchema, postgresStorage } from 'plant-store/postgres';
 import { schemaOf as sqliteSchema, sqliteStorage } from 'plant-store/sqlite';
 import { afterAll, beforeAll, describe } from 'vitest';
-import { PostgresServer } from '../support/postgres.js';
 import { drivers } from '../support/sqlite.js';
 import {
   type ColumnDatabase,
   itKeepsNamespacesApart,
   itStoresExactly,
+  type Namespace,
   postgresCases,
   postgresTypes,
   sqliteCases,
 } from './columns.js';
+import { ownServer } from './postgres-server.js';
 
 let tables = 0;
 const newTable = () => `columns ${tables++}`;
@@ -30,24 +30,17 @@ const onPostgres = (database: PostgresPool): ColumnDatabase => ({
   storage: (options) => postgresStorage(database, options),
 });
 
+const apartOnPostgres = async (database: PostgresPool, namespace: Namespace) => {
+  const options = { table: newTable(), namespace };
+  await database.query(postgresSchema(options));
+  return postgresStorage(database, options);
+};
+
 describe('PostgreSQL', () => {
-  let server: PostgresServer;
-  let pool: pg.Pool;
-  beforeAll(async () => {
-    server = await PostgresServer.start();
-    pool = new pg.Pool({ connectionString: server.url, options: '-c timezone=UTC' });
-    await pool.query(postgresTypes);
-  });
-  afterAll(async () => {
-    await pool.end();
-    await server.close();
-  });
-  itStoresExactly(() => onPostgres(pool), postgresCases);
-  itKeepsNamespacesApart(async (namespace) => {
-    const options = { table: newTable(), namespace };
-    await pool.query(postgresSchema(options));
-    return postgresStorage(pool, options);
-  });
+  const own = ownServer({}, { options: '-c timezone=UTC' });
+  beforeAll(() => own.pool.query(postgresTypes));
+  itStoresExactly(() => onPostgres(own.pool), postgresCases);
+  itKeepsNamespacesApart((namespace) => apartOnPostgres(own.pool, namespace));
 });
 
 describe('PGlite', () => {
@@ -58,11 +51,7 @@ describe('PGlite', () => {
   });
   afterAll(() => pglite.close());
   itStoresExactly(() => onPostgres(pglite), postgresCases);
-  itKeepsNamespacesApart(async (namespace) => {
-    const options = { table: newTable(), namespace };
-    await pglite.exec(postgresSchema(options));
-    return postgresStorage(pglite, options);
-  });
+  itKeepsNamespacesApart((namespace) => apartOnPostgres(pglite, namespace));
 });
 
 describe.each(drivers)('SQLite through %s', (_, driver) => {

@@ -3,13 +3,16 @@
 import type { PlantStorage } from 'plant-store';
 import type { ColumnValue } from 'plant-store/sqlite';
 import { expect, it } from 'vitest';
+import { contextOf as contextOfCaller } from './context.js';
 
 /** What the column is of, its type, and each value with its outcome. */
 export type ColumnCase = readonly [
   of: 'id' | 'name' | 'tag' | 'tenant' | 'further',
   type: string,
-  cells: readonly (readonly [value: ColumnValue | null, outcome: Outcome])[] | 'unusable',
+  cells: readonly Cell[] | 'unusable',
 ];
+
+type Cell = readonly [value: ColumnValue | null, outcome: Outcome];
 
 /** `=`: stored as it came. `rejected`: not stored, nor is anything else. `as`: stored as the database spells this value. */
 type Outcome = '=' | 'rejected' | { readonly as: string | null };
@@ -37,11 +40,7 @@ export interface ColumnDatabase {
   }): Storage;
 }
 
-const contextOf = (value: ColumnValue | null) => ({
-  caller: { value },
-  request: { method: 'POST', url: '/plants', headers: {} },
-  signal: new AbortController().signal,
-});
+const contextOf = (value: ColumnValue | null) => contextOfCaller({ value });
 
 export function itStoresExactly(database: () => ColumnDatabase, cases: readonly ColumnCase[]): void {
   for (const [of, type, cells] of cases)
@@ -131,24 +130,24 @@ async function run(
   expect(await settle()).toMatchObject(taken);
 }
 
-const cut = [
-  ['abcde', '='],
-  ['abcde  ', 'rejected'],
-  ['abcdefgh', 'rejected'],
-  ['\u{1F339}bcde', '='],
-  ['', '='],
-] as const;
+const cells =
+  (outcome: Outcome) =>
+  (...values: readonly (ColumnValue | null)[]) =>
+    values.map((value): Cell => [value, outcome]);
+const exact = cells('=');
+const rejected = cells('rejected');
+
+/** A row for each of the types. */
+const each = (of: ColumnCase[0], types: readonly string[], cells: ColumnCase[2]) =>
+  types.map((type): ColumnCase => [of, type, cells]);
+
+const cut = [...exact('abcde', '\u{1F339}bcde', ''), ...rejected('abcde  ', 'abcdefgh')];
+const padded = [...exact('abcde'), ...rejected('ab ', 'abcdefgh')];
+const large = exact(1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n - 1n);
 const tenants = [
-  ['7', '='],
-  ['07', 'rejected'],
-  ['1abc', 'rejected'],
-  [' 8', 'rejected'],
-  [9n, '='],
-  [1.5, 'rejected'],
-  [true, 'rejected'],
-  [2n ** 63n - 1n, '='],
-  [2n ** 63n, 'rejected'],
-] as const;
+  ...exact('7', 9n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n - 1n),
+  ...rejected('07', '1abc', ' 8', 1.5, true, 2n ** 63n),
+];
 
 /** The domains and the enum that the cases need. */
 export const postgresTypes = `CREATE DOMAIN short AS varchar(5); CREATE DOMAIN shorter AS short CHECK (value <> 'weed');
@@ -156,181 +155,58 @@ CREATE DOMAIN padded AS char(5); CREATE DOMAIN positive AS bigint CHECK (value >
 CREATE DOMAIN needed AS text NOT NULL; CREATE DOMAIN rounded AS numeric(10, -2); CREATE TYPE mood AS ENUM ('shy', 'bold')`;
 
 const uuid = '6f9619ff-8b86-d011-b42d-00c04fc964ff';
-const large = [1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n - 1n].map((id) => [id, '='] as const);
+const longTenants = ['garden-10', 'garden-11'];
 
 export const postgresCases: readonly ColumnCase[] = [
-  ...['bigint', 'numeric', 'numeric(20)', 'text', 'varchar(30)', 'positive'].map(
-    (type): ColumnCase => ['id', type, large],
-  ),
-  [
+  ...each('id', ['bigint', 'numeric', 'numeric(20)', 'text', 'varchar(30)', 'positive'], large),
+  ['id', 'numeric(25, 3)', large.map(([id]) => [id, { as: `${id}.000` }])],
+  ['id', 'integer', [...exact(7n), ...rejected(2n ** 32n + 7n)]],
+  ...each(
     'id',
-    'numeric(25, 3)',
-    [
-      [2n ** 53n, { as: '9007199254740992.000' }],
-      [2n ** 53n + 1n, { as: '9007199254740993.000' }],
-    ],
-  ],
-  [
-    'id',
-    'integer',
-    [
-      [7n, '='],
-      [2n ** 32n + 7n, 'rejected'],
-    ],
-  ],
-  ...(['short', 'shorter', 'padded', 'varchar(5)', 'char(5)'] as const).map(
-    (type): ColumnCase => [
-      'id',
-      type,
-      [
-        [12_345n, '='],
-        [123_456n, 'rejected'],
-        [1_234_567n, 'rejected'],
-      ],
-    ],
+    ['short', 'shorter', 'padded', 'varchar(5)', 'char(5)'],
+    [...exact(12_345n), ...rejected(123_456n, 1_234_567n)],
   ),
-  ...['real', 'double precision', 'numeric(10, -2)', 'rounded', 'uuid', 'jsonb', 'date', 'money'].map(
-    (type): ColumnCase => ['id', type, 'unusable'],
-  ),
-  ...(['name', 'tag'] as const).flatMap((of): ColumnCase[] => [
-    [of, 'varchar(5)', cut],
-    [of, 'short', cut],
-    [of, 'shorter', [...cut, ['weed', 'rejected']]],
-    [of, 'padded', 'unusable'],
-    [of, 'char(20)', 'unusable'],
-    [of, 'integer', 'unusable'],
-    [of, 'text[]', 'unusable'],
-    [
-      of,
-      'mood',
-      [
-        ['shy', '='],
-        ['tall', 'rejected'],
-      ],
-    ],
+  ...each('id', ['real', 'double precision', 'numeric(10, -2)', 'rounded', 'uuid'], 'unusable'),
+  ...each('id', ['jsonb', 'date', 'money'], 'unusable'),
+  ...(['name', 'tag'] as const).flatMap((of) => [
+    ...each(of, ['varchar(5)', 'short'], cut),
+    ...each(of, ['shorter'], [...cut, ...rejected('weed')]),
+    ...each(of, ['padded', 'char(20)', 'integer', 'text[]'], 'unusable'),
+    ...each(of, ['mood'], [...exact('shy'), ...rejected('tall')]),
   ]),
-  ...['text', 'varchar(8)', 'short', 'shorter', 'char(8)', 'padded'].map(
-    (type): ColumnCase => [
-      'tenant',
-      type,
-      [
-        ['gar', '='],
-        ['gar ', 'rejected'],
-        ['garden-10', type === 'text' ? '=' : 'rejected'],
-        ['garden-11', type === 'text' ? '=' : 'rejected'],
-        [' gar', '='],
-      ],
-    ],
+  ['tenant', 'text', [...exact('gar', ' gar', ...longTenants), ...rejected('gar ')]],
+  ...each(
+    'tenant',
+    ['varchar(8)', 'short', 'shorter', 'char(8)', 'padded'],
+    [...exact('gar', ' gar'), ...rejected('gar ', ...longTenants)],
   ),
   ['tenant', 'bigint', tenants],
-  [
-    'tenant',
-    'uuid',
-    [
-      [uuid, '='],
-      ['no uuid', 'rejected'],
-    ],
-  ],
-  ...['date', 'timestamptz', 'numeric(10, -2)', 'double precision', 'jsonb', 'boolean', 'bits'].map(
-    (type): ColumnCase => ['tenant', type, 'unusable'],
-  ),
-  ...(['varchar(5)', 'short', 'shorter'] as const).map(
-    (type): ColumnCase => ['further', type, [...cut, [null, '=']]],
-  ),
-  ...(['char(5)', 'padded'] as const).map(
-    (type): ColumnCase => [
-      'further',
-      type,
-      [
-        ['abcde', '='],
-        ['ab ', 'rejected'],
-        ['abcdefgh', 'rejected'],
-      ],
-    ],
-  ),
-  [
-    'further',
-    'bits',
-    [
-      ['101', '='],
-      ['10101', 'rejected'],
-      ['1', 'rejected'],
-    ],
-  ],
-  [
-    'further',
-    'needed',
-    [
-      ['x', '='],
-      [null, 'rejected'],
-    ],
-  ],
-  [
-    'further',
-    'uuid',
-    [
-      [uuid.toUpperCase(), { as: uuid }],
-      ['no uuid', 'rejected'],
-    ],
-  ],
-  [
-    'further',
-    'bigint',
-    [
-      [2n ** 63n - 1n, '='],
-      [7, '='],
-      ['7', '='],
-      [2n ** 63n, 'rejected'],
-      [1.5, 'rejected'],
-      [true, 'rejected'],
-    ],
-  ],
+  ['tenant', 'uuid', [...exact(uuid), ...rejected('no uuid')]],
+  ...each('tenant', ['date', 'timestamptz', 'numeric(10, -2)', 'double precision'], 'unusable'),
+  ...each('tenant', ['jsonb', 'boolean', 'bits'], 'unusable'),
+  ...each('further', ['varchar(5)', 'short', 'shorter'], [...cut, ...exact(null)]),
+  ...each('further', ['char(5)', 'padded'], padded),
+  ['further', 'bits', [...exact('101'), ...rejected('10101', '1')]],
+  ['further', 'needed', [...exact('x'), ...rejected(null)]],
+  ['further', 'uuid', [[uuid.toUpperCase(), { as: uuid }], ...rejected('no uuid')]],
+  ['further', 'bigint', [...large, ...exact(7, '7'), ...rejected(2n ** 63n, 1.5, true)]],
   [
     'further',
     'numeric(30, 4)',
-    [
-      [2n ** 70n, { as: '1180591620717411303424.0000' }],
-      ['12345678901234567890.1234', '='],
-    ],
+    [[2n ** 70n, { as: '1180591620717411303424.0000' }], ...exact('12345678901234567890.1234')],
   ],
-  [
-    'further',
-    'double precision',
-    [
-      [0.1, '='],
-      [5e-324, '='],
-      [1.7976931348623157e308, '='],
-    ],
-  ],
+  ['further', 'double precision', exact(0.1, 1e21, -5, 5e-324, 1.7976931348623157e308)],
   [
     'further',
     'timestamptz',
     [
       [new Date('2026-03-29T01:30:00.250Z'), { as: '2026-03-29 01:30:00.25+00' }],
-      ['2026-03-29 01:30:00.123456+00', '='],
+      ...exact('2026-03-29 01:30:00.123456+00'),
     ],
   ],
-  [
-    'further',
-    'positive',
-    [
-      [5n, '='],
-      [-5n, 'rejected'],
-    ],
-  ],
-  [
-    'further',
-    'boolean',
-    [
-      [true, '='],
-      [false, '='],
-    ],
-  ],
-  [
-    'further',
-    'text',
-    ['{"a",\\}', '', 'NULL', ' x ', '\u{1F339}', 7, true].map((value) => [value, '='] as const),
-  ],
+  ['further', 'positive', [...exact(5n), ...rejected(-5n)]],
+  ['further', 'boolean', exact(true, false)],
+  ['further', 'text', exact('{"a",\\}', '', 'NULL', ' x ', '\u{1F339}', 7, true)],
   // Each value is the JSON value of its own type: a string is no JSON text.
   [
     'further',
@@ -338,264 +214,91 @@ export const postgresCases: readonly ColumnCase[] = [
     [
       ['{"a": 1}', { as: '"{\\"a\\": 1}"' }],
       ['7', { as: '"7"' }],
-      [7, '='],
-      [2n ** 60n, '='],
-      [null, '='],
+      ...exact(7, 2n ** 60n, null),
       [new Date(0), { as: '"1970-01-01T00:00:00.000Z"' }],
     ],
   ],
-  [
-    'further',
-    'text[]',
-    [
-      ['{a,b}', '='],
-      ['no array', 'rejected'],
-    ],
-  ],
+  ['further', 'text[]', [...exact('{a,b}'), ...rejected('no array')]],
 ];
 
 const utf8 = 'CHARACTER SET utf8mb4 COLLATE utf8mb4_bin';
+const [longest, spaces] = ['x'.repeat(255), 'x'.repeat(250)];
+const [mood, moods] = ["ENUM('shy', 'bold')", "SET('shy', 'bold')"];
 
 export const mysqlCases: readonly ColumnCase[] = [
-  ...['BIGINT', 'DECIMAL(20)', `VARCHAR(30) ${utf8}`].map((type): ColumnCase => ['id', type, large]),
-  [
-    'id',
-    'INT UNSIGNED',
-    [
-      [7n, '='],
-      [-7n, 'rejected'],
-      [2n ** 32n + 7n, 'rejected'],
-    ],
-  ],
-  ...['DOUBLE', 'DECIMAL(10, 2)', 'CHAR(10)'].map((type): ColumnCase => ['id', type, 'unusable']),
-  ...(['name', 'tag'] as const).flatMap((of): ColumnCase[] => [
-    [of, `VARCHAR(5) ${utf8}`, cut],
-    [
+  ...each('id', ['BIGINT', 'DECIMAL(20)', `VARCHAR(30) ${utf8}`], large),
+  ['id', 'INT UNSIGNED', [...exact(7n), ...rejected(-7n, 2n ** 32n + 7n)]],
+  ...each('id', ['DOUBLE', 'DECIMAL(10, 2)', 'CHAR(10)'], 'unusable'),
+  ...(['name', 'tag'] as const).flatMap((of) => [
+    ...each(of, [`VARCHAR(5) ${utf8}`], cut),
+    ...each(
       of,
-      `TINYTEXT ${utf8}`,
-      [
-        ['x'.repeat(255), '='],
-        [`${'x'.repeat(250)}     `, '='],
-        [`${'x'.repeat(250)}      `, 'rejected'],
-        ['x'.repeat(256), 'rejected'],
-      ],
-    ],
-    [of, 'CHAR(10)', 'unusable'],
-    [of, 'LONGBLOB', 'unusable'],
-    [of, "ENUM('1', 'a')", 'unusable'],
+      [`TINYTEXT ${utf8}`],
+      [...exact(longest, `${spaces}     `), ...rejected(`${spaces}      `, `${longest}x`)],
+    ),
+    ...each(of, ['CHAR(10)', 'LONGBLOB', "ENUM('1', 'a')"], 'unusable'),
   ]),
   [
     'tenant',
     `VARCHAR(8) ${utf8}`,
-    [
-      ['gar', '='],
-      ['gar ', 'rejected'],
-      ['Gar', '='],
-      ['g\u00e1r', '='],
-      ['garden-10', 'rejected'],
-      ['', '='],
-    ],
+    [...exact('gar', 'Gar', 'g\u00e1r', ''), ...rejected('gar ', 'garden-10')],
   ],
-  ['tenant', 'BIGINT', tenants],
-  ['tenant', 'DECIMAL(30)', tenants],
-  [
-    'tenant',
-    'INT',
-    [
-      ['1', '='],
-      ['1abc', 'rejected'],
-      ['', 'rejected'],
-    ],
-  ],
-  ...["ENUM('shy', 'bold')", "SET('shy', 'bold')", 'DOUBLE', 'DATETIME', 'DECIMAL(10, 2)', 'BINARY(4)'].map(
-    (type): ColumnCase => ['tenant', type, 'unusable'],
-  ),
-  ['further', `VARCHAR(5) ${utf8}`, [...cut, [null, '=']]],
-  [
-    'further',
-    'CHAR(5)',
-    [
-      ['abcde', '='],
-      ['ab ', 'rejected'],
-      ['abcdefgh', 'rejected'],
-    ],
-  ],
-  [
-    'further',
-    "ENUM('shy', 'bold')",
-    [
-      ['shy', '='],
-      ['1', 'rejected'],
-      [2, 'rejected'],
-      ['SHY', 'rejected'],
-      ['tall', 'rejected'],
-    ],
-  ],
-  [
-    'further',
-    "SET('shy', 'bold')",
-    [
-      ['shy,bold', '='],
-      ['3', 'rejected'],
-      ['tall', 'rejected'],
-    ],
-  ],
-  [
-    'further',
-    'INT',
-    [
-      [7, '='],
-      ['7abc', 'rejected'],
-      [true, { as: '1' }],
-    ],
-  ],
+  ...each('tenant', ['BIGINT', 'DECIMAL(30)'], tenants),
+  ['tenant', 'INT', [...exact('1'), ...rejected('1abc', '')]],
+  ...each('tenant', [mood, moods, 'DOUBLE', 'DATETIME', 'DECIMAL(10, 2)', 'BINARY(4)'], 'unusable'),
+  ['further', `VARCHAR(5) ${utf8}`, [...cut, ...exact(null)]],
+  ['further', 'CHAR(5)', padded],
+  ['further', mood, [...exact('shy'), ...rejected('1', 2, 'SHY', 'tall')]],
+  ['further', moods, [...exact('shy,bold'), ...rejected('3', 'tall')]],
+  ['further', 'INT', [...exact(7), ...rejected('7abc'), [true, { as: '1' }]]],
+  ['further', 'BIGINT', large],
+  ['further', 'DOUBLE', exact(0.1, -5)],
 ];
 
 export const sqliteCases: readonly ColumnCase[] = [
-  ...['INTEGER', 'BIGINT', 'TEXT', 'NUMERIC', 'DECIMAL(20)', 'VARCHAR(5)', 'BLOB', ''].map(
-    (type): ColumnCase => ['id', type, [...large, [-(2n ** 63n), '=']]],
+  ...each(
+    'id',
+    ['INTEGER', 'BIGINT', 'TEXT', 'NUMERIC', 'DECIMAL(20)', 'VARCHAR(5)', 'BLOB', ''],
+    [...large, ...exact(-(2n ** 63n))],
   ),
-  ...['REAL', 'DOUBLE'].map((type): ColumnCase => ['id', type, 'unusable']),
-  ...(['name', 'tag'] as const).flatMap((of): ColumnCase[] => [
-    [
-      of,
-      'VARCHAR(5)',
-      [
-        ['007', '='],
-        ['abcdefgh ', '='],
-        ['1e3', '='],
-      ],
-    ],
-    [of, 'INTEGER', 'unusable'],
-    [of, 'STRING', 'unusable'],
-    [of, 'NUMERIC', 'unusable'],
+  ...each('id', ['REAL', 'DOUBLE'], 'unusable'),
+  ...(['name', 'tag'] as const).flatMap((of) => [
+    ...each(of, ['VARCHAR(5)'], exact('007', 'abcdefgh ', '1e3')),
+    ...each(of, ['INTEGER', 'STRING', 'NUMERIC'], 'unusable'),
   ]),
   [
     'tenant',
     'TEXT',
-    [
-      ['007', '='],
-      [7, '='],
-      [0.1, '='],
-      [0.30000000000000004, '='],
-      [0.3, '='],
-      [1e20, '='],
-      [true, '='],
-      ['gar', '='],
-      ['gar ', 'rejected'],
-      ['', '='],
-    ],
+    [...exact('007', 7, 0.1, 0.30000000000000004, 0.3, 1e20, true, 'gar', ''), ...rejected('gar ')],
   ],
-  [
-    'tenant',
-    '',
-    [
-      ['007', '='],
-      [7, '='],
-      ['1e3', '='],
-    ],
-  ],
+  ['tenant', '', exact('007', 7, '1e3')],
   ['tenant', 'INTEGER', tenants],
-  ...['REAL', 'NUMERIC', 'DATE', 'UUID'].map((type): ColumnCase => ['tenant', type, 'unusable']),
+  ...each('tenant', ['REAL', 'NUMERIC', 'DATE', 'UUID'], 'unusable'),
+  ['further', 'INTEGER', large],
+  ['further', 'REAL', [...exact(0.1), [1e21, { as: '1.0e+21' }], [-5, { as: '-5.0' }]]],
 ];
 
 /** Texts that look alike to some collation, cast or driver: each is a namespace of its own, or none. */
 const apart: readonly ColumnValue[] = [
-  ...[
-    'garden',
-    'Garden',
-    'GARDEN',
-    'garde\u0144',
-    'g\u00e1rden',
-    'ga\u0301rden',
-    'garden\u200b',
-    'g\u0430rden',
-  ],
-  ...['\uff47arden', ' garden', '\tgarden', 'garden\t', 'garden\n', 'garden\r\n', 'gar den', 'gar  den'],
-  ...[
-    'garden\u00a0',
-    '\u00e6',
-    'ae',
-    '\u00df',
-    'ss',
-    'SS',
-    '\u0130',
-    'i',
-    'I',
-    '\u0131',
-    '\ufb01',
-    'fi',
-    '\u212a',
-    'k',
-    'K',
-  ],
-  ...[
-    '\u{1f331}',
-    '\u{1f332}',
-    '\u0161cme',
-    'acme',
-    '\ufffd',
-    '?',
-    '\ufffe',
-    '\uffff',
-    '',
-    '0',
-    '00',
-    '-0',
-    '+0',
-    '0.0',
-  ],
-  ...[
-    '1',
-    '01',
-    '1.0',
-    '1e0',
-    '1abc',
-    '0x1',
-    '\u0661',
-    '\uff11',
-    1e21,
-    '1e21',
-    0.1,
-    '0.10',
-    0.30000000000000004,
-    0.3,
-  ],
-  ...[
-    2n ** 53n,
-    2n ** 53n + 1n,
-    2n ** 64n,
-    'true',
-    'TRUE',
-    'null',
-    'NULL',
-    '\\N',
-    "'",
-    "''",
-    '"',
-    '`',
-    '\\',
-    '\\\\',
-    '%',
-    '_',
-  ],
-  ...[
-    new Date('2026-03-29T01:30:00.250Z'),
-    new Date('2026-03-29T01:30:00.251Z'),
-    '2026-03-29',
-    '2026-03-29T01:30:00Z',
-  ],
+  ...['garden', 'Garden', 'GARDEN', 'garde\u0144', 'g\u00e1rden', 'ga\u0301rden', 'garden\u200b'],
+  ...['g\u0430rden', '\uff47arden', ' garden', '\tgarden', 'garden\t', 'garden\n', 'garden\r\n'],
+  ...['gar den', 'gar  den', 'garden\u00a0', '\u00e6', 'ae', '\u00df', 'ss', 'SS', '\u0130', 'i', 'I'],
+  ...['\u0131', '\ufb01', 'fi', '\u212a', 'k', 'K', '\u{1f331}', '\u{1f332}', '\u0161cme', 'acme'],
+  ...['\ufffd', '?', '\ufffe', '\uffff', '', '0', '00', '-0', '+0', '0.0', '1', '01', '1.0', '1e0'],
+  ...['1abc', '0x1', '\u0661', '\uff11', 1e21, '1e21', 0.1, '0.10', 0.30000000000000004, 0.3],
+  ...[2n ** 53n, 2n ** 53n + 1n, 2n ** 64n, 'true', 'TRUE', 'null', 'NULL', '\\N', "'", "''", '"', '`'],
+  ...['\\', '\\\\', '%', '_', '2026-03-29', '2026-03-29T01:30:00Z'],
+  ...[new Date('2026-03-29T01:30:00.250Z'), new Date('2026-03-29T01:30:00.251Z')],
 ];
 
 /** No namespace: a trailing space is none to MySQL. */
-const refused: readonly unknown[] = [
-  ...['garden ', 'garden  ', ' ', '  ', '\u{1f331} ', 'a\0', '\ud800', null, undefined, Number.NaN, {}, []],
-];
+const texts = ['garden ', 'garden  ', ' ', '  ', '\u{1f331} ', 'a\0', '\ud800'];
+const refused: readonly unknown[] = [...texts, null, undefined, Number.NaN, {}, []];
+
+export type Namespace = Readonly<Record<'tenant', (context: { readonly caller: Caller }) => ColumnValue>>;
 
 /** @param open a storage whose namespace is what this function returns, on the table of its `schemaOf` */
-export function itKeepsNamespacesApart(
-  open: (namespace: { tenant: (context: { readonly caller: Caller }) => ColumnValue }) => Promise<Storage>,
-): void {
+export function itKeepsNamespacesApart(open: (namespace: Namespace) => Promise<Storage>): void {
   it.each([false, true])(
     `keeps ${apart.length} namespaces apart, and rejects ${refused.length} that are none (in a batch: %s)`,
     async (isBatch) => {

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -8,6 +7,7 @@ import { Creators, missingOf } from '../support/creators.js';
 import { PostgresServer } from '../support/postgres.js';
 import { type Program, portOf, runExample } from '../support/program.js';
 import { randomOf, seed } from '../support/random.js';
+import { newFolder } from '../support/run-folder.js';
 
 const random = randomOf(seed);
 const rounds = 8;
@@ -18,11 +18,7 @@ async function serve(databaseUrl: string, env: Record<string, string> = {}): Pro
   return [program, await portOf(program)];
 }
 
-function sqliteFile(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'plants-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return `file:${join(folder, 'plants.db')}`;
-}
+const sqliteFile = () => `file:${join(newFolder(), 'plants.db')}`;
 
 async function postgres(): Promise<PostgresServer> {
   const server = await PostgresServer.start();

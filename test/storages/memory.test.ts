@@ -2,12 +2,7 @@ import { createPlantStore, type NewPlant } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { storageCases } from 'plant-store/testing';
 import { describe, expect, it, vi } from 'vitest';
-
-const contextOf = <Caller>(caller: Caller) => ({
-  caller,
-  request: { method: 'POST', url: '/plants', headers: {} },
-  signal: new AbortController().signal,
-});
+import { contextOf } from './context.js';
 
 describe('memoryStorage with a namespace', () => {
   const open = () => {

@@ -1,17 +1,17 @@
 import { createPoolCluster as createCallbackCluster, createPool as createCallbackPool } from 'mysql2';
 import { createPool, createPoolCluster } from 'mysql2/promise';
-import { type MysqlConnection, type MysqlStatement, mysqlStorage, schema } from 'plant-store/mysql';
+import {
+  type MysqlConnection,
+  type MysqlStatement,
+  type MysqlStorage,
+  mysqlStorage,
+  schema,
+} from 'plant-store/mysql';
 import { describe, expect, it } from 'vitest';
-import { deferred } from '../support/deferred.js';
-import { waitFor } from '../support/wait-for.js';
+import { context } from './context.js';
 
 // What needs no server. test/programs/cluster runs the storage on real servers, alone and in a cluster.
 
-const context = {
-  caller: 'anyone',
-  request: { method: 'POST', url: '/plants', headers: {} },
-  signal: new AbortController().signal,
-};
 const inserted = { serverStatus: 2 };
 
 /**
@@ -38,127 +38,96 @@ function answering(...answers: unknown[]) {
   return { log, statements, pool: { getConnection: async () => connection } };
 }
 
-function mysqlError(properties: {
-  errno?: number;
-  sqlState?: string;
-  code?: string;
-  fatal?: boolean;
-}): Error {
-  return Object.assign(new Error('from the driver'), properties);
+interface Properties {
+  readonly errno?: number;
+  readonly sqlState?: string;
+  readonly code?: string;
+  readonly fatal?: boolean;
 }
 
+const mysqlError = (properties: Properties, message = 'from the driver') =>
+  Object.assign(new Error(message), properties);
+const duplicate = mysqlError({ errno: 1062, sqlState: '23000' });
+
+/** Creates plants with these ids, in one batch. */
+const createAll = ({ create }: Pick<MysqlStorage, 'create'>, ...ids: bigint[]) =>
+  Promise.allSettled(ids.map((id) => create({ id, name: 'Rosa' }, context)));
+
 describe('mysqlStorage', () => {
-  it.each<[string, number, string]>([
-    ['a deadlock, or a conflict between Galera nodes', 1213, '40001'],
-    ['a node without its cluster', 1047, '08S01'],
-    ['a server that became read-only', 1290, 'HY000'],
-    ['a server that is full', 1040, '08004'],
-    ['the server keeps no more prepared statements', 1461, '42000'],
-    ['TiDB: a transaction to be retried', 8022, 'HY000'],
-    ['TiDB: a write conflict', 9007, 'HY000'],
-  ])('retries a batch that was definitely rolled back after this: %s', async (_, errno, sqlState) => {
-    const { pool, log } = answering(mysqlError({ errno, sqlState }));
-    const { create } = mysqlStorage(pool);
-    expect(await create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
-    expect(log).toEqual(['INSERT 1,Rosa,', 'release', 'INSERT 1,Rosa,', 'release']);
-  });
+  const both = 'INSERT 1,Rosa,,2,Rosa,';
+  /** What becomes of a batch of two plants whose INSERT fails, as does that of the first alone; `end` is the connection's. */
+  const meanings = {
+    'is retried, because it was definitely rolled back,': (_error: Error, end: string) => ({
+      answers: 1,
+      outcomes: [{ value: 'created' }, { value: 'created' }],
+      log: [both, end, both, 'release'],
+    }),
+    'has an unknown outcome, and is not retried,': (error: Error, end: string) => ({
+      answers: 1,
+      outcomes: [{ reason: error }, { reason: error }],
+      log: [both, end],
+    }),
+    'is sent plant by plant, because one may be the cause,': (cause: Error, end: string) => ({
+      answers: 2,
+      outcomes: [{ reason: { name: 'RolledBack', cause } }, { value: 'created' }],
+      log: [both, end, 'INSERT 1,Rosa,', end, 'INSERT 2,Rosa,', 'release'],
+    }),
+  };
+  const [retried, unknown, apart] = Object.keys(meanings) as (keyof typeof meanings)[];
 
   // A connection that the server still answers on is kept.
-  const kept = ['release'];
-  it.each([
-    ['the commit itself failed', mysqlError({ errno: 1180, sqlState: 'HY000' }), kept],
-    ['the statement was interrupted', mysqlError({ errno: 1317, sqlState: '70100' }), kept],
-    ['the server shuts down', mysqlError({ errno: 1053, sqlState: '08S01' }), kept],
-    ['the connection was killed', mysqlError({ errno: 1927, sqlState: '70100' }), kept],
+  it.each<[keyof typeof meanings, string, Properties, end?: string]>([
+    [retried!, 'a deadlock, or a conflict between Galera nodes', { errno: 1213, sqlState: '40001' }],
+    [retried!, 'a node without its cluster', { errno: 1047, sqlState: '08S01' }],
+    [retried!, 'a server that became read-only', { errno: 1290, sqlState: 'HY000' }],
+    [retried!, 'a server that is full', { errno: 1040, sqlState: '08004' }],
+    [retried!, 'the server keeps no more prepared statements', { errno: 1461, sqlState: '42000' }],
+    [retried!, 'TiDB: a transaction to be retried', { errno: 8022, sqlState: 'HY000' }],
+    [retried!, 'TiDB: a write conflict', { errno: 9007, sqlState: 'HY000' }],
+    [unknown!, 'the commit itself failed', { errno: 1180, sqlState: 'HY000' }],
+    [unknown!, 'the statement was interrupted', { errno: 1317, sqlState: '70100' }],
+    [unknown!, 'the server shuts down', { errno: 1053, sqlState: '08S01' }],
+    [unknown!, 'the connection was killed', { errno: 1927, sqlState: '70100' }],
+    [unknown!, 'the server says no more than that something failed', { errno: 1105, sqlState: 'HY000' }],
+    [unknown!, 'a proxy has a number of its own, below', { errno: 999, sqlState: 'HY000' }],
+    [unknown!, 'a proxy has a number of its own, above', { errno: 8000, sqlState: 'HY000' }],
+    [unknown!, 'the connection was lost', { code: 'PROTOCOL_CONNECTION_LOST', fatal: true }, 'destroy'],
+    [unknown!, 'the connection was refused in mid-use', { code: 'ECONNREFUSED', fatal: true }, 'destroy'],
+    [unknown!, 'the driver timed out', { code: 'PROTOCOL_SEQUENCE_TIMEOUT' }, 'destroy'],
+    [apart!, 'a trigger with SIGNAL', { errno: 1644, sqlState: '45000' }],
+    [apart!, 'a CHECK of MySQL', { errno: 3819, sqlState: 'HY000' }],
+    [apart!, 'a CHECK of MariaDB', { errno: 4025, sqlState: '23000' }],
+    [apart!, 'a full table', { errno: 1114, sqlState: 'HY000' }],
+    [apart!, 'a statement that took too long, for MariaDB', { errno: 1969, sqlState: '70100' }],
+    [apart!, 'a statement that took too long, for MySQL', { errno: 3024, sqlState: 'HY000' }],
+    [apart!, 'a column without a value', { errno: 1364, sqlState: 'HY000' }],
+    [apart!, 'a text that the character set lacks', { errno: 1366, sqlState: '22007' }],
+    [apart!, 'the first number of a server', { errno: 1000, sqlState: 'HY000' }],
+    [apart!, 'a SIGNAL whose state only looks like a lost connection', { errno: 1644, sqlState: '45708' }],
     [
-      'the server says no more than that something failed',
-      mysqlError({ errno: 1105, sqlState: 'HY000' }),
-      kept,
+      apart!,
+      'a packet too large, after which the server hangs up',
+      { errno: 1153, sqlState: '08S01' },
+      'destroy',
     ],
-    ['a proxy has a number of its own, below', mysqlError({ errno: 999, sqlState: 'HY000' }), kept],
-    ['a proxy has a number of its own, above', mysqlError({ errno: 8000, sqlState: 'HY000' }), kept],
-    ['the connection was lost', mysqlError({ code: 'PROTOCOL_CONNECTION_LOST', fatal: true }), ['destroy']],
-    ['the connection was refused in mid-use', mysqlError({ code: 'ECONNREFUSED', fatal: true }), ['destroy']],
-    ['the driver timed out', mysqlError({ code: 'PROTOCOL_SEQUENCE_TIMEOUT' }), ['destroy']],
-  ])('leaves an unknown outcome unknown and retries nothing after this: %s', async (_, error, then) => {
-    const { pool, log } = answering(error);
-    const { create } = mysqlStorage(pool);
-    const creating = [1n, 2n].map((id) => create({ id, name: 'Rosa' }, context));
-    for (const outcome of await Promise.allSettled(creating)) {
-      expect(outcome).toEqual({ status: 'rejected', reason: error });
-    }
-    expect(log).toEqual(['INSERT 1,Rosa,,2,Rosa,', ...then]);
-  });
-
-  it.each([
-    ['a trigger with SIGNAL', 1644, '45000'],
-    ['a CHECK of MySQL', 3819, 'HY000'],
-    ['a CHECK of MariaDB', 4025, '23000'],
-    ['a full table', 1114, 'HY000'],
-    ['a statement that took too long, for MariaDB', 1969, '70100'],
-    ['a statement that took too long, for MySQL', 3024, 'HY000'],
-    ['a column without a value', 1364, 'HY000'],
-    ['a text that the character set lacks', 1366, '22007'],
-    ['the first number of a server', 1000, 'HY000'],
-    ['a SIGNAL whose state only looks like a lost connection', 1644, '45708'],
-  ])(
-    'sends plants one by one if the server rejected them, because one may be the cause: %s',
-    async (_, errno, sqlState) => {
-      const refused = mysqlError({ errno, sqlState });
-      const { pool, log } = answering(refused, refused);
-      const { create } = mysqlStorage(pool);
-      const outcomes = [1n, 2n].map((id) => create({ id, name: 'Rosa' }, context));
-      expect(await Promise.allSettled(outcomes)).toEqual([
-        { status: 'rejected', reason: expect.objectContaining({ name: 'RolledBack', cause: refused }) },
-        { status: 'fulfilled', value: 'created' },
-      ]);
-      expect(log).toEqual([
-        'INSERT 1,Rosa,,2,Rosa,',
-        'release',
-        'INSERT 1,Rosa,',
-        'release',
-        'INSERT 2,Rosa,',
-        'release',
-      ]);
-    },
-  );
-
-  it('sends plants one by one if a packet was too large, on other connections, because the server hangs up', async () => {
-    const tooLarge = mysqlError({ errno: 1153, sqlState: '08S01' });
-    const { pool, log } = answering(tooLarge, tooLarge);
-    const { create } = mysqlStorage(pool);
-    const outcomes = [1n, 2n].map((id) => create({ id, name: 'Rosa' }, context));
-    expect(await Promise.allSettled(outcomes)).toMatchObject([
-      { reason: { cause: tooLarge } },
-      { value: 'created' },
-    ]);
-    expect(log).toEqual([
-      'INSERT 1,Rosa,,2,Rosa,',
-      'destroy',
-      'INSERT 1,Rosa,',
-      'destroy',
-      'INSERT 2,Rosa,',
-      'release',
-    ]);
+  ])('a batch %s after this: %s', async (meaning, _, properties, end = 'release') => {
+    const error = mysqlError(properties);
+    const { answers, outcomes, log: expected } = meanings[meaning](error, end);
+    const { pool, log } = answering(...Array(answers).fill(error));
+    expect(await createAll(mysqlStorage(pool), 1n, 2n)).toMatchObject(outcomes);
+    expect(log).toEqual(expected);
   });
 
   it('sends a batch that has to wait for a lock apart, and a plant alone again', async () => {
     const locked = mysqlError({ errno: 1205, sqlState: 'HY000' });
     const { pool, log } = answering(locked, locked);
-    const { create } = mysqlStorage(pool);
-    const outcomes = [1n, 2n].map((id) => create({ id, name: 'Rosa' }, context));
-    expect(await Promise.all(outcomes)).toEqual(['created', 'created']);
+    const created = { value: 'created' };
+    expect(await createAll(mysqlStorage(pool), 1n, 2n)).toMatchObject([created, created]);
     const inserts = log.filter((entry) => entry.startsWith('INSERT'));
-    expect(inserts.sort()).toEqual([
-      'INSERT 1,Rosa,',
-      'INSERT 1,Rosa,',
-      'INSERT 1,Rosa,,2,Rosa,',
-      'INSERT 2,Rosa,',
-    ]);
+    expect(inserts.sort()).toEqual(['INSERT 1,Rosa,', 'INSERT 1,Rosa,', both, 'INSERT 2,Rosa,']);
   });
 
   it('sends ids as text that is cast, because MySQL compares BIGINT with text as doubles', async () => {
-    const duplicate = mysqlError({ errno: 1062, sqlState: '23000' });
     const { pool, statements } = answering(duplicate, inserted, [['1']], inserted, [['Rosa', null]]);
     const { create, find, createTable } = mysqlStorage(pool, { table: 'garden.a `table`' });
     await Promise.all([
@@ -199,39 +168,6 @@ describe('mysqlStorage', () => {
     ]);
   });
 
-  it('sends nothing on a connection that comes after the timeout, and releases it', async () => {
-    const { pool, log } = answering();
-    let connect: () => void = () => {};
-    const late = new Promise<void>((resolve) => {
-      connect = resolve;
-    });
-    const { create } = mysqlStorage(
-      { getConnection: () => late.then(pool.getConnection) },
-      { timeoutMs: 50 },
-    );
-    await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({ name: 'StorageBusy' });
-    connect();
-    await waitFor(() => expect(log).toEqual(['release']));
-  });
-
-  it.each([
-    ['a result', inserted],
-    ['an error', mysqlError({ errno: 1213, sqlState: '40001' })],
-  ])(
-    'destroys a connection that does not respond, and only once, even if %s comes after the timeout',
-    async (_, came) => {
-      const late = deferred<unknown>();
-      const { pool, log } = answering(late.promise);
-      const { create } = mysqlStorage(pool, { timeoutMs: 50 });
-      await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow('did not answer within 50 ms');
-      const isDestroyed = () => expect(log).toEqual(['INSERT 1,Rosa,', 'destroy']);
-      await waitFor(isDestroyed);
-      late.resolve(came);
-      await new Promise((resolve) => setImmediate(resolve));
-      isDestroyed();
-    },
-  );
-
   it('fails if the connections do not autocommit, and destroys the connection', async () => {
     const { pool, log } = answering({ serverStatus: 1 });
     await expect(mysqlStorage(pool).create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(
@@ -248,14 +184,6 @@ describe('mysqlStorage', () => {
     const { pool, log } = answering(rows);
     expect(await mysqlStorage(pool).find(1n, context)).toEqual(found);
     expect(log).toEqual(['SELECT 1', 'release']);
-  });
-
-  it('creates its table only when createTable is called', async () => {
-    const { pool, log } = answering();
-    const { createTable } = mysqlStorage(pool);
-    expect(log).toEqual([]);
-    await createTable();
-    expect(log).toEqual(['CREATE ', 'release']);
   });
 
   it.each([
@@ -277,12 +205,13 @@ describe('mysqlStorage', () => {
 
   it('connects again when a connection is refused, because nothing was sent', async () => {
     const { pool, log } = answering();
-    const refused = [
-      mysqlError({ code: 'ECONNREFUSED', fatal: true }),
-      mysqlError({ errno: 1040, sqlState: '08004' }),
+    const refused: Properties[] = [
+      { code: 'ECONNREFUSED', fatal: true },
+      { errno: 1040, sqlState: '08004' },
     ];
     const { create } = mysqlStorage({
-      getConnection: () => (refused.length > 0 ? Promise.reject(refused.shift()) : pool.getConnection()),
+      getConnection: () =>
+        refused.length > 0 ? Promise.reject(mysqlError(refused.shift()!)) : pool.getConnection(),
     });
     expect(await create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
     expect(log).toEqual(['INSERT 1,Rosa,', 'release']);
@@ -294,7 +223,7 @@ describe('mysqlStorage', () => {
   ])(
     'rejects each create for good if the server refuses the login with %i',
     async (errno, sqlState, message) => {
-      const denied = Object.assign(new Error(message), { errno, sqlState });
+      const denied = mysqlError({ errno, sqlState }, message);
       const { create, find } = mysqlStorage({ getConnection: () => Promise.reject(denied) });
       const why = `plant-store cannot connect to the database: ${message}. Check user, password and database in the settings of the pool`;
       await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({
@@ -305,33 +234,20 @@ describe('mysqlStorage', () => {
     },
   );
 
+  const missing = 'it does not exist. Call storage.createTable(), or run: npx plant-store schema mysql';
+  const denied = 'INSERT command denied to user';
   it.each([
-    [
-      1146,
-      '42S02',
-      "Table 'garden.plants' doesn't exist",
-      'it does not exist. Call storage.createTable(), or run: npx plant-store schema mysql',
-    ],
-    [
-      1142,
-      '42000',
-      'INSERT command denied to user',
-      'INSERT command denied to user. Run: GRANT SELECT, INSERT ON `plants` TO …',
-    ],
+    [1146, '42S02', "Table 'garden.plants' doesn't exist", missing],
+    [1142, '42000', denied, `${denied}. Run: GRANT SELECT, INSERT ON \`plants\` TO …`],
   ])(
     'rejects a batch at once if its table has a fault, and says what to do: %i',
     async (errno, sqlState, message, why) => {
-      const { pool, log } = answering(Object.assign(new Error(message), { errno, sqlState }));
-      const { create } = mysqlStorage(pool, { refuse: () => 'never asked' });
-      const outcomes = await Promise.allSettled([1n, 2n].map((id) => create({ id, name: 'Rosa' }, context)));
-      for (const outcome of outcomes)
-        expect(outcome).toMatchObject({
-          reason: {
-            name: 'RolledBack',
-            cause: { message: `plant-store cannot use the table \`plants\`: ${why}` },
-          },
-        });
-      expect(log).toEqual(['INSERT 1,Rosa,,2,Rosa,', 'release']);
+      const { pool, log } = answering(mysqlError({ errno, sqlState }, message));
+      const storage = mysqlStorage(pool, { refuse: () => 'never asked' });
+      const cause = { message: `plant-store cannot use the table \`plants\`: ${why}` };
+      const rejected = { reason: { name: 'RolledBack', cause } };
+      expect(await createAll(storage, 1n, 2n)).toMatchObject([rejected, rejected]);
+      expect(log).toEqual([both, 'release']);
     },
   );
 
@@ -354,41 +270,25 @@ describe('mysqlStorage', () => {
     connection.unprepare = () => {
       throw new Error("Can't add new command when connection is in closed state");
     };
-    const { create } = mysqlStorage(pool);
-    const outcomes = [1n, 2n].map((id) => create({ id, name: 'Rosa' }, context));
-    expect(await Promise.all(outcomes)).toEqual(['created', 'created']);
-    expect(log).toContain('INSERT 1,Rosa,,2,Rosa,');
+    const created = { value: 'created' };
+    expect(await createAll(mysqlStorage(pool), 1n, 2n)).toMatchObject([created, created]);
+    expect(log).toContain(both);
   });
 
-  it('asks which ids are stored if one is, and sends the other plants again', async () => {
-    const { pool, log } = answering(mysqlError({ errno: 1062, sqlState: '23000' }), inserted, [['1']]);
-    const { create } = mysqlStorage(pool);
-    const outcomes = [1n, 2n, 3n].map((id) => create({ id, name: 'Rosa' }, context));
-    expect(await Promise.all(outcomes)).toEqual(['created', 'taken', 'created']);
-    expect(log).toEqual([
-      'INSERT 1,Rosa,,2,Rosa,,3,Rosa,',
-      'DO ',
-      'SELECT 1,2,3',
-      'INSERT 1,Rosa,,3,Rosa,',
-      'release',
-    ]);
-  });
-
-  it('sends no more if all ids are stored already', async () => {
-    const { pool, log } = answering(mysqlError({ errno: 1062, sqlState: '23000' }), inserted, [['0'], ['1']]);
-    const { create } = mysqlStorage(pool);
-    const outcomes = [1n, 2n].map((id) => create({ id, name: 'Rosa' }, context));
-    expect(await Promise.all(outcomes)).toEqual(['taken', 'taken']);
-    expect(log).toEqual(['INSERT 1,Rosa,,2,Rosa,', 'DO ', 'SELECT 1,2', 'release']);
+  it.each([
+    ['sends the other plants again if one is', [['1']], 'created taken created', ['INSERT 1,Rosa,,3,Rosa,']],
+    ['sends no more if all are', [['0'], ['1'], ['2']], 'taken taken taken', []],
+  ])('asks which ids are stored, and %s', async (_, stored, outcomes, then) => {
+    const { pool, log } = answering(duplicate, inserted, stored);
+    const settled = await createAll(mysqlStorage(pool), 1n, 2n, 3n);
+    expect(settled).toMatchObject(outcomes.split(' ').map((value) => ({ value })));
+    expect(log).toEqual(['INSERT 1,Rosa,,2,Rosa,,3,Rosa,', 'DO ', 'SELECT 1,2,3', ...then, 'release']);
   });
 
   it('does not return taken if it cannot see the row', async () => {
-    const duplicate = mysqlError({ errno: 1062, sqlState: '23000' });
     const { pool } = answering(duplicate, inserted, []);
-    await expect(mysqlStorage(pool).create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({
-      name: 'RolledBack',
-      cause: duplicate,
-    });
+    const rejected = { reason: { name: 'RolledBack', cause: duplicate } };
+    expect(await createAll(mysqlStorage(pool), 1n)).toMatchObject([rejected]);
   });
 
   it.each(['', '.', 'a.', 'a.b.c', 'a\0b', 7 as never])('throws at once for the table %j', (table) => {

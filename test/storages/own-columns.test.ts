@@ -7,10 +7,10 @@ import pg from 'pg';
 import { schemaOf, sqliteStorage } from 'plant-store/sqlite';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe } from 'vitest';
-import { PostgresServer } from '../support/postgres.js';
-import { drivers } from '../support/sqlite.js';
+import { driverOf, drivers } from '../support/sqlite.js';
 import { itStoresOwnColumns } from './own-columns.js';
 import { ownPostgres } from './own-columns-databases.js';
+import { ownServer } from './postgres-server.js';
 
 let inserts = 0;
 const count = (sql: unknown) => {
@@ -20,28 +20,19 @@ const count = (sql: unknown) => {
 let tables = 0;
 
 describe('PostgreSQL', () => {
-  let server: PostgresServer;
-  let pool: pg.Pool;
-  beforeAll(async () => {
-    server = await PostgresServer.start();
-    class CountingClient extends pg.Client {
-      override query(...parameters: never[]) {
-        count(parameters[0]);
-        return super.query(...(parameters as unknown as [never])) as never;
-      }
+  class CountingClient extends pg.Client {
+    override query(...parameters: never[]) {
+      count(parameters[0]);
+      return super.query(...(parameters as unknown as [never])) as never;
     }
-    pool = new pg.Pool({ connectionString: server.url, Client: CountingClient as never });
-  });
-  afterAll(async () => {
-    await pool.end();
-    await server.close();
-  });
-  itStoresOwnColumns(() => ownPostgres(pool, () => inserts));
+  }
+  const own = ownServer({}, { Client: CountingClient as never });
+  itStoresOwnColumns(() => ownPostgres(own.pool, () => inserts));
 
   describe('through postgres.js', () => {
     let sql: postgres.Sql;
     beforeAll(() => {
-      sql = postgres({ host: dirname(server.socket), username: 'postgres', onnotice: () => {} });
+      sql = postgres({ host: dirname(own.server.socket), username: 'postgres', onnotice: () => {} });
     });
     afterAll(() => sql.end());
     const query = async (text: string, values: never[] = []) => {
@@ -54,7 +45,7 @@ describe('PostgreSQL', () => {
   describe('through Knex', () => {
     let database: knex.Knex;
     beforeAll(() => {
-      database = knex({ client: 'pg', connection: server.url });
+      database = knex({ client: 'pg', connection: own.server.url });
     });
     afterAll(() => database.destroy());
     const query = async (text: string, values: never[] = []) => {
@@ -92,29 +83,25 @@ describe('PGlite', () => {
 describe.each(drivers)('SQLite through %s', (_, driver) => {
   const database = new Database(':memory:');
   afterAll(() => database.close());
-  const counting = driver({
-    exec: (sql) => database.exec(sql),
-    prepare(sql) {
-      const statement = database.prepare(sql);
-      const counted =
-        (method: 'all' | 'run') =>
-        (...values: unknown[]) => {
-          count(sql);
-          return statement[method](...values) as unknown[];
-        };
-      return { all: counted('all'), run: counted('run'), reader: statement.reader };
-    },
+  const counting = driverOf(database, (statement, sql) => {
+    const counted =
+      (method: 'all' | 'run') =>
+      (...values: unknown[]) => {
+        count(sql);
+        return statement[method](...values);
+      };
+    return { all: counted('all'), run: counted('run'), reader: statement.reader };
   });
   itStoresOwnColumns(() => ({
     mark: '"',
-    types: { text: 'TEXT', bigint: 'INTEGER', double: 'REAL', alike: 'TEXT COLLATE NOCASE' },
+    types: { text: 'TEXT', bigint: 'INTEGER', alike: 'TEXT COLLATE NOCASE' },
     alike: ['Garden', 'gARDEN'],
     maxName: 300,
     schemaOf,
     newTable: () => `own ${tables++}`,
     run: async (sql) => database.exec(sql),
     rows: async (sql) => database.prepare(sql).all() as Record<string, unknown>[],
-    storage: (options) => sqliteStorage(counting, options),
+    storage: (options) => sqliteStorage(driver(counting), options),
     inserts: () => inserts,
   }));
 });

@@ -1,70 +1,55 @@
-// Tables that plant-store did not create: each stores a plant exactly, or the create fails.
+// What only PostgreSQL has: tables that plant-store did not create, with their types, indexes, triggers and grants; and
+// connections with settings or transactions of the app.
 import pg from 'pg';
 import { type PostgresStorage, postgresStorage } from 'plant-store/postgres';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { PostgresServer } from '../support/postgres.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { context } from './context.js';
+import { ownServer } from './postgres-server.js';
 
-const context = {
-  caller: 'anyone',
-  request: { method: 'POST', url: '/plants', headers: {} },
-  signal: new AbortController().signal,
-};
-
-let server: PostgresServer;
-function poolOf(options: pg.PoolConfig = {}): pg.Pool {
-  const made = new pg.Pool({ connectionString: server.url, ...options });
-  made.on('error', () => {});
-  return made;
-}
-
-let pool: pg.Pool;
-beforeAll(async () => {
-  server = await PostgresServer.start();
-  pool = poolOf();
-});
-afterAll(async () => {
-  await pool.end();
-  await server.close();
-});
-
+const own = ownServer();
+const usual = 'id bigint PRIMARY KEY, name text NOT NULL, tag text';
 let tables = 0;
 let table: string;
 beforeEach(() => {
   table = `plants ${tables++}`;
 });
 
-async function open(columns: string): Promise<PostgresStorage> {
-  await pool.query(`CREATE TABLE "${table}" (${columns})`);
-  return postgresStorage(pool, { table });
+async function open(columns = usual): Promise<PostgresStorage> {
+  await own.pool.query(`CREATE TABLE "${table}" (${columns})`);
+  return postgresStorage(own.pool, { table });
 }
 
-describe('a table that changes plants', () => {
-  it('is read again after an error, so that a migration needs no restart', async () => {
-    const { create } = await open('id real PRIMARY KEY, name text NOT NULL, tag text');
-    await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(/real/);
-    await pool.query(`ALTER TABLE "${table}" ALTER id TYPE bigint`);
-    expect(await create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
-  });
+it('a table is read again after an error, so that a migration needs no restart', async () => {
+  const { create } = await open('id real PRIMARY KEY, name text NOT NULL, tag text');
+  await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(/real/);
+  await own.pool.query(`ALTER TABLE "${table}" ALTER id TYPE bigint`);
+  expect(await create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
 });
 
+it.each(['smallint', 'integer', 'varchar(3)'])(
+  'find returns nothing for an id that %s cannot hold',
+  async (type) => {
+    const { create, find } = await open(`id ${type} PRIMARY KEY, name text NOT NULL, tag text`);
+    expect(await create({ id: 7n, name: 'Rosa' }, context)).toBe('created');
+    for (const id of [70_000n, 2n ** 63n - 1n]) expect(await find(id, context)).toBe(undefined);
+    expect(await find(7n, context)).toMatchObject({ name: 'Rosa' });
+  },
+);
+
 it('createTable of a role that may only SELECT and INSERT finds the table that is there', async () => {
-  await open('id bigint PRIMARY KEY, name text NOT NULL, tag text');
-  await pool.query(`CREATE ROLE "${table}" LOGIN; GRANT SELECT, INSERT ON "${table}" TO "${table}"`);
-  const gardeners = poolOf({
-    connectionString: server.url.replace('postgres@', `${encodeURIComponent(table)}@`),
-  });
+  await open();
+  await own.pool.query(`CREATE ROLE "${table}" LOGIN; GRANT SELECT, INSERT ON "${table}" TO "${table}"`);
+  const gardeners = own.poolOf({ role: table });
   const storage = postgresStorage(gardeners, { table });
   await storage.createTable();
   expect(await storage.create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
   expect(await storage.create({ id: 1n, name: 'Rosa' }, context)).toBe('taken');
   expect(await storage.find(1n, context)).toMatchObject({ name: 'Rosa' });
-  await gardeners.end();
 });
 
 describe('a connection of the pool that comes with a transaction of the app', () => {
-  const open1 = () => open('id bigint PRIMARY KEY, name text NOT NULL, tag text');
   const rows = async () =>
-    (await pool.query(`SELECT id::int FROM "${table}" ORDER BY id`)).rows.map(({ id }) => id);
+    (await own.pool.query(`SELECT id::int FROM "${table}" ORDER BY id`)).rows.map(({ id }) => id);
 
   const mistakes: Record<string, (client: pg.PoolClient) => unknown> = {
     'is open': (client) => client.query('BEGIN'),
@@ -75,9 +60,9 @@ describe('a connection of the pool that comes with a transaction of the app', ()
     it.each(Object.entries(mistakes))(
       'that %s is discarded: one create fails and names the mistake, the others are stored',
       async (_, spoil) => {
-        const storage = await open1();
+        const storage = await open();
         await storage.create({ id: 0n, name: 'Rosa' }, context);
-        const narrow = poolOf({ max: 1 });
+        const narrow = own.poolOf({ max: 1 });
         const { create } = postgresStorage(narrow, { table });
         const client = await narrow.connect();
         // As in versions of `pg` from before 2025.
@@ -90,7 +75,6 @@ describe('a connection of the pool that comes with a transaction of the app', ()
         const failed = outcomes.filter(({ status }) => status === 'rejected');
         expect(failed).toMatchObject([{ reason: { name: 'StorageBusy', message: /open transaction/ } }]);
         expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
-        await narrow.end();
         const stored = outcomes.flatMap(({ status }, i) => (status === 'fulfilled' ? [i + 1] : []));
         expect(await rows()).toEqual([0, ...stored]);
       },
@@ -98,8 +82,8 @@ describe('a connection of the pool that comes with a transaction of the app', ()
   });
 
   it('cannot be one that the app gave instead of a pool: create fails until the app ends the transaction', async () => {
-    await open1();
-    const client = new pg.Client(server.url);
+    await open();
+    const client = new pg.Client(own.server.url);
     await client.connect();
     const { create } = postgresStorage(client, { table });
     await client.query('BEGIN');
@@ -114,7 +98,7 @@ describe('a connection of the pool that comes with a transaction of the app', ()
 
 it('a PoolClient that the app gave is released by the app alone', async () => {
   await open('id bigint PRIMARY KEY, name text NOT NULL CHECK (length(name) < 9), tag text');
-  const narrow = poolOf({ max: 1 });
+  const narrow = own.poolOf({ max: 1 });
   const client = await narrow.connect();
   const { create, find } = postgresStorage(client, { table });
   expect(await create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
@@ -126,32 +110,30 @@ it('a PoolClient that the app gave is released by the app alone', async () => {
   expect(await create({ id: 3n, name: 'Rosa' }, context)).toBe('created');
   client.release();
   expect(narrow.idleCount).toBe(1);
-  await narrow.end();
 });
 
 it('a plant whose statement takes longer than statement_timeout fails alone: the other 19 are stored', async () => {
-  await open('id bigint PRIMARY KEY, name text NOT NULL, tag text');
-  await pool.query(`CREATE FUNCTION "slow ${table}"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  await open();
+  await own.pool.query(`CREATE FUNCTION "slow ${table}"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
       IF new.name = 'slow' THEN PERFORM pg_sleep(60); END IF; RETURN new; END $$;
     CREATE TRIGGER slow BEFORE INSERT ON "${table}" FOR EACH ROW EXECUTE FUNCTION "slow ${table}"()`);
-  const hurried = poolOf({ options: '-c statement_timeout=100' });
+  const hurried = own.poolOf({ options: '-c statement_timeout=100' });
   const { create } = postgresStorage(hurried, { table });
   const outcomes = await Promise.allSettled(
     Array.from({ length: 20 }, (_, i) => create({ id: BigInt(i), name: i === 7 ? 'slow' : 'Rosa' }, context)),
   );
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(19);
   expect(outcomes[7]).toMatchObject({ reason: { cause: { code: '57014' } } });
-  await hurried.end();
 });
 
 describe('a row that another transaction has locked', () => {
   /** Creates plants together with one whose id is locked; returns how long the statements waited for that lock. */
   async function waits(options = ''): Promise<number[]> {
-    await open('id bigint PRIMARY KEY, name text NOT NULL, tag text');
-    const holder = new pg.Client(server.url);
+    await open();
+    const holder = new pg.Client(own.server.url);
     await holder.connect();
     await holder.query(`BEGIN; INSERT INTO "${table}" VALUES (7, 'held')`);
-    const watched = poolOf({ options });
+    const watched = own.poolOf({ options });
     const times: number[] = [];
     watched.on('connect', (client) => {
       const query = client.query.bind(client) as (...parameters: unknown[]) => Promise<unknown>;
@@ -174,7 +156,7 @@ describe('a row that another transaction has locked', () => {
     expect(await locked).toBe('created');
     const { rows } = await watched.query('SHOW lock_timeout');
     expect(rows).toEqual([{ lock_timeout: options.split('=')[1] ?? '0' }]);
-    await Promise.all([holder.end(), watched.end()]);
+    await holder.end();
     return times;
   }
 
@@ -192,4 +174,75 @@ describe('a row that another transaction has locked', () => {
     const times = await waits('-c lock_timeout=50ms');
     expect(Math.min(...times)).toBeLessThan(200);
   });
+});
+
+const uuid = '6f9619ff-8b86-d011-b42d-00c04fc964ff';
+
+describe('a column that no option names', () => {
+  it('gets its default, its identity, or what generates it', async () => {
+    await own.pool.query(`CREATE TABLE generous (tenant uuid, id bigint, name text NOT NULL, tag text,
+      seq bigint GENERATED ALWAYS AS IDENTITY, upper text GENERATED ALWAYS AS (upper(name)) STORED,
+      state text NOT NULL DEFAULT 'new', PRIMARY KEY (tenant, id))`);
+    const { create } = postgresStorage(own.pool, { table: 'generous', namespace: { tenant: () => uuid } });
+    await Promise.all([2n, 1n].map((id) => create({ id, name: `plant ${id}` }, context)));
+    const { rows } = await own.pool.query('SELECT id::int, seq::int, upper, state FROM generous ORDER BY id');
+    expect(rows).toEqual([
+      { id: 1, seq: 1, upper: 'PLANT 1', state: 'new' },
+      { id: 2, seq: 2, upper: 'PLANT 2', state: 'new' },
+    ]);
+  });
+
+  it.each(['seq', 'upper'])('cannot be an option if PostgreSQL generates its values: %s', async (column) => {
+    const { create } = postgresStorage(own.pool, {
+      table: 'generous',
+      namespace: { tenant: () => uuid },
+      columns: { [column]: () => '9' },
+    });
+    await expect(create({ id: 9n, name: 'Rosa' }, context)).rejects.toMatchObject({
+      cause: { code: '428C9' },
+    });
+  });
+});
+
+it('postgresStorage finds the plants of a batch by an index, also in a large table', async () => {
+  await own.pool.query(`CREATE TABLE large (tenant uuid, id bigint, name text NOT NULL, tag text, PRIMARY KEY (tenant, id));
+    INSERT INTO large SELECT '${uuid}', id, 'Rosa' FROM generate_series(1, 20000) AS id; ANALYZE large`);
+  const statements: [string, unknown[]][] = [];
+  const watched = {
+    query(text: string, values: unknown[] = []) {
+      statements.push([text, values]);
+      return own.pool.query(text, values);
+    },
+  };
+  const { create } = postgresStorage(watched, { table: 'large', namespace: { tenant: () => uuid } });
+  await Promise.all([1n, 2n, 3n].map((id) => create({ id, name: 'Rosa' }, context)));
+  const [text, values] = statements.at(-1)!;
+  const { rows } = await own.pool.query(`EXPLAIN ${text}`, values);
+  expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toMatch(/Index (Only )?Scan/);
+});
+
+it.each(['n'.repeat(64), '\u{e9}'.repeat(32)])(
+  'postgresStorage throws for the column %j, whose name PostgreSQL would cut',
+  (name) => {
+    for (const options of [{ namespace: { [name]: () => 'x' } }, { columns: { [name]: () => 'x' } }]) {
+      expect(() => postgresStorage(own.pool, options)).toThrow(/a column must be a name of at most 63 bytes/);
+    }
+  },
+);
+
+it('postgresStorage needs no more than the grants that adapters/README.md names, by column', async () => {
+  await own.pool.query(`CREATE TABLE granted (tenant text, id bigint, name text NOT NULL, tag text, who text, secret text,
+      PRIMARY KEY (tenant, id));
+    CREATE ROLE gardener LOGIN;
+    GRANT SELECT (tenant, id, name, tag), INSERT (tenant, id, name, tag, who) ON granted TO gardener`);
+  const gardeners = own.poolOf({ role: 'gardener' });
+  const storage = postgresStorage(gardeners, {
+    table: 'granted',
+    namespace: { tenant: () => 'garden' },
+    columns: { who: () => 'me' },
+  });
+  const createAll = () => Promise.all([1n, 2n].map((id) => storage.create({ id, name: 'Rosa' }, context)));
+  expect(await createAll()).toEqual(['created', 'created']);
+  expect(await createAll()).toEqual(['taken', 'taken']);
+  expect(await storage.find(1n, context)).toMatchObject({ name: 'Rosa' });
 });

@@ -1,26 +1,15 @@
 // What the database definitely rejected: 50004, or 40004 with the text of the option `refuse`.
 import Database from 'libsql';
-import pg from 'pg';
 import { acceptTokens, createPlantStore, type PlantStorage } from 'plant-store';
 import { type MysqlConnection, mysqlStorage } from 'plant-store/mysql';
 import { postgresStorage } from 'plant-store/postgres';
 import { sqliteStorage } from 'plant-store/sqlite';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { PostgresServer } from '../support/postgres.js';
+import { describe, expect, it, vi } from 'vitest';
+import { ownServer } from './postgres-server.js';
 
 type Refuse = NonNullable<Parameters<typeof sqliteStorage>[1]>['refuse'];
 
-let server: PostgresServer;
-let pool: pg.Pool;
-beforeAll(async () => {
-  server = await PostgresServer.start();
-  pool = new pg.Pool({ connectionString: server.url });
-  pool.on('error', () => {});
-});
-afterAll(async () => {
-  await pool.end();
-  await server.close();
-});
+const own = ownServer();
 
 /** MySQL's response to a name that is too long, and to any other plant. */
 const tooLong = Object.assign(new Error('from the driver'), { errno: 1406, sqlState: '22001' });
@@ -39,10 +28,10 @@ let tables = 0;
 const storages: Record<string, (refuse: Refuse) => Promise<PlantStorage>> = {
   async PostgreSQL(refuse) {
     const table = `plants${tables++}`;
-    await pool.query(
+    await own.pool.query(
       `CREATE TABLE ${table} (id bigint PRIMARY KEY, name text NOT NULL CHECK (name NOT LIKE 'nettle%'), tag text)`,
     );
-    return postgresStorage(pool, { table, refuse });
+    return postgresStorage(own.pool, { table, refuse });
   },
   async SQLite(refuse) {
     const database = new Database(':memory:');

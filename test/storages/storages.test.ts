@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import Database from 'libsql';
@@ -8,10 +6,12 @@ import pg from 'pg';
 import { groupCommit, type NewPlant, PlantRefused, type PlantStorage } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { type PostgresPool, postgresStorage } from 'plant-store/postgres';
-import { sqliteStorage } from 'plant-store/sqlite';
+import { type SqliteDatabase, sqliteStorage } from 'plant-store/sqlite';
 import { type OpenedStorage, storageCases } from 'plant-store/testing';
 import { afterAll, describe, it } from 'vitest';
 import { PostgresServer } from '../support/postgres.js';
+import { newFolder } from '../support/run-folder.js';
+import { driverOf } from '../support/sqlite.js';
 
 /** What closes the databases: each starts when its first case runs. */
 const closing: (() => Promise<unknown>)[] = [];
@@ -81,36 +81,19 @@ const storages: Record<string, () => OpenedStorage<unknown> | Promise<OpenedStor
     return { storage, ...peekAs('garden'), other: peekAs('park') };
   },
   async 'SQLite in a file'() {
-    const folder = mkdtempSync(join(tmpdir(), 'plants-'));
-    const database = new Database(join(folder, 'plants.db'));
+    const folder = newFolder();
+    const [database, other] = [1, 2].map(() => new Database(join(folder, 'plants.db'))) as [Sqlite, Sqlite];
     database.exec('PRAGMA journal_mode=WAL');
-    const other = new Database(join(folder, 'plants.db'));
-    const storage = sqliteStorage(database, { table: 'a "quoted" table; --' });
-    await storage.createTable();
-    const peek = (id: bigint) => peekSqlite(other, '"a ""quoted"" table; --"', id);
+    const { close, ...opened } = await openSqlite(database, database, 'a "quoted" table; --', other);
     return {
-      storage,
-      caller: 'anyone',
-      peek,
+      ...opened,
       close() {
-        database.close();
+        close();
         other.close();
-        rmSync(folder, { recursive: true });
       },
     };
   },
-  async 'SQLite in memory'() {
-    const database = new Database(':memory:');
-    const storage = sqliteStorage(database);
-    await storage.createTable();
-    return {
-      storage,
-      caller: 'anyone',
-      peek: (id) => peekSqlite(database, 'plants', id),
-      makeNamesUnique: () => database.exec('CREATE UNIQUE INDEX names ON plants (name)'),
-      close: () => void database.close(),
-    };
-  },
+  'SQLite in memory': () => openSqlite(new Database(':memory:')),
   async 'SQLite on a driver that throws at a large integer, as node:sqlite does'() {
     const database = new Database(':memory:');
     const withoutLarge = <T extends object>(row: T): T => {
@@ -120,35 +103,41 @@ const storages: Record<string, () => OpenedStorage<unknown> | Promise<OpenedStor
       }
       return row;
     };
-    const strict = {
-      exec: (sql: string) => database.exec(sql),
-      prepare(sql: string) {
-        const statement = database.prepare(sql);
-        return {
-          all: (...values: unknown[]) => (statement.all(...values) as object[]).map(withoutLarge),
-          // Since Node 26.
-          run: (...values: unknown[]) => withoutLarge(statement.run(...values)),
-          expandedSQL: sql,
-        };
-      },
-    };
-    const storage = sqliteStorage(strict);
-    await storage.createTable();
-    return {
-      storage,
-      caller: 'anyone',
-      peek: (id) => peekSqlite(database, 'plants', id),
-      close: () => void database.close(),
-    };
+    const strict = driverOf(database, (statement, sql) => ({
+      all: (...values: unknown[]) => (statement.all(...values) as object[]).map(withoutLarge),
+      // Since Node 26.
+      run: (...values: unknown[]) => withoutLarge(statement.run(...values)),
+      expandedSQL: sql,
+    }));
+    return openSqlite(database, strict);
   },
   PGlite: async () => openPostgres(await onePglite()),
   PostgreSQL: async () => openPostgres(await onePool()),
 };
 
-function peekSqlite(database: Database.Database, table: string, id: bigint): NewPlant | undefined {
-  const select = database.prepare(`SELECT id, name, tag FROM ${table} WHERE id = ?`).safeIntegers(true);
-  const row = select.get(id) as { id: bigint; name: string; tag: string | null } | undefined;
-  return row && { id: row.id, name: row.name, ...(row.tag !== null && { tag: row.tag }) };
+type Sqlite = Database.Database;
+
+/** A storage of this database through the driver, whose table another connection reads. */
+async function openSqlite(
+  database: Sqlite,
+  driver: SqliteDatabase = database,
+  table = 'plants',
+  other = database,
+) {
+  const storage = sqliteStorage(driver, { table });
+  await storage.createTable();
+  const quoted = `"${table.replaceAll('"', '""')}"`;
+  return {
+    storage,
+    caller: 'anyone',
+    peek(id: bigint): NewPlant | undefined {
+      const select = other.prepare(`SELECT id, name, tag FROM ${quoted} WHERE id = ?`).safeIntegers(true);
+      const row = select.get(id) as { id: bigint; name: string; tag: string | null } | undefined;
+      return row && { id: row.id, name: row.name, ...(row.tag !== null && { tag: row.tag }) };
+    },
+    makeNamesUnique: () => database.exec(`CREATE UNIQUE INDEX names ON ${quoted} (name)`),
+    close: () => void database.close(),
+  };
 }
 
 async function openPostgres(database: PostgresPool): Promise<OpenedStorage<unknown>> {

@@ -1,22 +1,16 @@
 // After SIGKILL the kernel still writes its cache to disk, after a power cut it does not. So strace counts the syncs.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Creators } from '../support/creators.js';
 import { describeUnless } from '../support/obstacle.js';
 import { portOf, startExample } from '../support/program.js';
+import { newFolder } from '../support/run-folder.js';
 
-let folder: string;
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'plants-'));
-});
-
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = newFolder();
 
 // -D makes strace a grandchild, so that the child is the server itself and can be stopped.
 const strace = ['strace', '-D', '-f', '-s', '2000', '-e', 'trace=read,write,writev,fsync,fdatasync', '-o'];

@@ -29,7 +29,7 @@ describe.skipIf(inject('obstacle'))(`postgresStorage before Patroni, etcd and HA
   afterEach(() => load?.kill());
 
   /** Creators at work through HAProxy, or through PgBouncer as well. */
-  async function start(url = cluster.url): Promise<void> {
+  async function start(url: string): Promise<void> {
     // Everything as it comes, as in an app that read nothing but the first page.
     load = new Load({ table, urls: [url, url], pauseMs: 20 });
     await load.tells('created', 1_000 + Math.floor(choose() * 500));
@@ -49,65 +49,56 @@ describe.skipIf(inject('obstacle'))(`postgresStorage before Patroni, etcd and HA
     return faultsIn(told, await cluster.holdings(table)).slice(0, 20);
   }
 
-  it('keeps its promises when the primary is killed', async () => {
-    await start();
-    (await cluster.primary()).killPostgres();
-    await load.tells('created', 2_000);
+  /** While creators are at work, something fails; `fail` may return what repairs it. */
+  async function survives(
+    fail: () => Promise<(() => Promise<void>) | void>,
+    { created = 2_000, url = cluster.url } = {},
+  ): Promise<void> {
+    await start(url);
+    const repair = await fail();
+    await load.tells('created', created);
+    await repair?.();
     expect(await faults()).toEqual([]);
-  });
+  }
 
-  it('keeps its promises when the machine of the primary is lost, and comes back', async () => {
-    await start();
-    const lost = await cluster.primary();
-    await lost.signal('SIGKILL');
-    await load.tells('created', 2_000);
-    lost.start();
-    await cluster.healthy();
-    expect(await faults()).toEqual([]);
-  });
+  const killPrimary = async () => (await cluster.primary()).killPostgres();
 
-  it('keeps its promises when the machine of the primary is frozen for 40 s, and continues', async () => {
-    await start();
-    await freeze(await cluster.primary(), 40_000);
-    await load.tells('created', 10_000);
-    await cluster.healthy();
-    expect(await faults()).toEqual([]);
-  });
+  it('keeps its promises when the primary is killed', () => survives(killPrimary));
 
-  it('keeps its promises at a planned switchover', async () => {
-    await start();
-    await cluster.switchOver();
-    await load.tells('created', 2_000);
-    expect(await faults()).toEqual([]);
-  });
+  it('keeps its promises when the machine of the primary is lost, and comes back', () =>
+    survives(async () => {
+      const lost = await cluster.primary();
+      await lost.signal('SIGKILL');
+      return () => {
+        lost.start();
+        return cluster.healthy();
+      };
+    }));
 
-  it('keeps its promises when all of etcd is lost for 15 s', async () => {
-    await start();
-    await Promise.all(cluster.nodes.map(({ etcd }) => etcd.signal('SIGKILL')));
-    await sleep(15_000);
-    for (const node of cluster.nodes) node.startEtcd();
-    await load.tells('created', 2_000);
-    expect(await faults()).toEqual([]);
-  });
+  it('keeps its promises when the machine of the primary is frozen for 40 s, and continues', () =>
+    survives(
+      async () => {
+        await freeze(await cluster.primary(), 40_000);
+        return () => cluster.healthy();
+      },
+      { created: 10_000 },
+    ));
 
-  it('keeps its promises when the synchronous standby is killed', async () => {
-    await start();
-    (await cluster.synchronousStandby()).killPostgres();
-    await load.tells('created', 2_000);
-    expect(await faults()).toEqual([]);
-  });
+  it('keeps its promises at a planned switchover', () => survives(() => cluster.switchOver()));
 
-  it('keeps its promises when the machine of the synchronous standby is frozen for 20 s', async () => {
-    await start();
-    await freeze(await cluster.synchronousStandby(), 20_000);
-    await load.tells('created', 2_000);
-    expect(await faults()).toEqual([]);
-  });
+  it('keeps its promises when all of etcd is lost for 15 s', () =>
+    survives(async () => {
+      await Promise.all(cluster.nodes.map(({ etcd }) => etcd.signal('SIGKILL')));
+      await sleep(15_000);
+      for (const node of cluster.nodes) node.startEtcd();
+    }));
 
-  it('keeps its promises through PgBouncer when the primary is killed', async () => {
-    await start(cluster.pgbouncerUrl);
-    (await cluster.primary()).killPostgres();
-    await load.tells('created', 2_000);
-    expect(await faults()).toEqual([]);
-  });
+  it('keeps its promises when the synchronous standby is killed', () =>
+    survives(async () => (await cluster.synchronousStandby()).killPostgres()));
+
+  it('keeps its promises when the machine of the synchronous standby is frozen for 20 s', () =>
+    survives(async () => freeze(await cluster.synchronousStandby(), 20_000)));
+
+  it('keeps its promises through PgBouncer when the primary is killed', () =>
+    survives(killPrimary, { url: cluster.pgbouncerUrl }));
 });

@@ -3,9 +3,9 @@ import type { NewPlant } from 'plant-store';
 import { postgresStorage } from 'plant-store/postgres';
 import { storageCases } from 'plant-store/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { Doorway } from '../../support/doorway.js';
 import { randomOf, seed } from '../../support/random.js';
 import { faultsIn } from './checker.js';
-import { Doorway } from './doorway.js';
 import { Load } from './load.js';
 import { clean } from './machine.js';
 import { onePostgres, type Postgres, primaryAndStandby } from './postgres.js';
@@ -25,7 +25,7 @@ describe.skipIf(inject('obstacle'))(`postgresStorage on a primary and a standby 
 
   async function start({ synchronous = true } = {}): Promise<void> {
     [primary, standby] = await primaryAndStandby({ synchronous });
-    doorway = await Doorway.before(primary.port);
+    doorway = await Doorway.before({ host: '127.0.0.1', port: primary.port });
     const pool = new pg.Pool({ connectionString: primary.url });
     await postgresStorage(pool).createTable();
     await pool.end();
@@ -44,7 +44,7 @@ describe.skipIf(inject('obstacle'))(`postgresStorage on a primary and a standby 
       await standby.ready();
     }
     await standby.promote();
-    doorway.leadTo(standby.port);
+    doorway.leadTo({ host: '127.0.0.1', port: standby.port });
   }
 
   async function faults(...servers: Postgres[]): Promise<string[]> {

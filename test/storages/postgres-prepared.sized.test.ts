@@ -1,31 +1,22 @@
 // INSERTs that a connection of `pg` keeps prepared: what an app, a migration or a pooler may do to them in between.
-import pg from 'pg';
+import type pg from 'pg';
 import { type PostgresStorage, postgresStorage } from 'plant-store/postgres';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { PostgresServer } from '../support/postgres.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { isHeavy } from '../support/heavy.js';
+import { context } from './context.js';
+import { ownServer } from './postgres-server.js';
 
-const context = {
-  caller: 'anyone',
-  request: { method: 'POST', url: '/plants', headers: {} },
-  signal: new AbortController().signal,
-};
+const own = ownServer();
 const columns = 'id bigint PRIMARY KEY, name text NOT NULL, tag text';
-
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await PostgresServer.start();
-});
-afterAll(() => server.close());
 
 /** A pool of one connection, so that each statement meets what the one before has left. */
 let pool: pg.Pool;
 let storage: PostgresStorage;
 beforeEach(async () => {
-  pool = new pg.Pool({ connectionString: server.url, max: 1 });
+  pool = own.poolOf({ max: 1 });
   await pool.query(`DROP TABLE IF EXISTS plants; CREATE TABLE plants (${columns})`);
   storage = postgresStorage(pool);
 });
-afterEach(() => pool.end());
 
 const create = (id: number, name = `plant ${id}`) => storage.create({ id: BigInt(id), name }, context);
 
@@ -49,8 +40,10 @@ it('postgresStorage prepares one statement for lone creates and one for batches,
   expect((await pool.query('SELECT count(*)::int AS n FROM plants')).rows).toEqual([{ n: 60 }]);
 });
 
-it('postgresStorage keeps at most 16 statements a connection, for hundreds of storages, and none of one that is no longer used', async () => {
-  const storages = Array.from({ length: 200 }, (_, i) => ({
+const count = isHeavy ? 1_000 : 200;
+
+it(`postgresStorage keeps at most 16 statements a connection, for ${count} storages, and none of one that is no longer used`, async () => {
+  const storages = Array.from({ length: count }, (_, i) => ({
     storage: postgresStorage(pool),
     id: BigInt(i),
   }));

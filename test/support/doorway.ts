@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import { connect, createServer, type NetConnectOpts, type Server, type Socket } from 'node:net';
+
+/** Another address for a server, on loopback: it can lead to another server, and its network can vanish. */
+export class Doorway {
+  /** Passes on what the server sent, or does something else with it. */
+  onAnswer = (answer: Buffer, client: Socket): void => void client.write(answer);
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  #target: NetConnectOpts;
+  #isOpen = true;
+  /** Counts outages: a connection that met one stays dead after it. */
+  #outages = 0;
+
+  private constructor(target: NetConnectOpts) {
+    this.#target = target;
+    this.#server = createServer((client) => this.#join(client, connect(this.#target)));
+  }
+
+  static async before(target: NetConnectOpts): Promise<Doorway> {
+    const doorway = new Doorway(target);
+    await once(doorway.#server.listen(0, '127.0.0.1'), 'listening');
+    return doorway;
+  }
+
+  get port(): number {
+    return (this.#server.address() as { port: number }).port;
+  }
+
+  /** Leads to another server from now on, and cuts the connections to the old server. */
+  leadTo(target: NetConnectOpts): void {
+    this.#target = target;
+    for (const socket of this.#sockets) socket.resetAndDestroy();
+  }
+
+  /** From now on connections are accepted, and bytes are swallowed, without a RST or a FIN. */
+  vanish(): void {
+    this.#isOpen = false;
+    this.#outages++;
+  }
+
+  /** New connections work again. */
+  heal(): void {
+    this.#isOpen = true;
+  }
+
+  close(): void {
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #join(client: Socket, server: Socket): void {
+    const outages = this.#outages;
+    const wasDead = !this.#isOpen;
+    const isDead = () => wasDead || !this.#isOpen || outages !== this.#outages;
+    client.on('data', (bytes) => isDead() || server.write(bytes));
+    server.on('data', (bytes) => isDead() || this.onAnswer(bytes, client));
+    for (const [from, to] of [[client, server] as const, [server, client] as const]) {
+      this.#sockets.add(from);
+      from.on('error', () => {});
+      from.on('close', () => {
+        this.#sockets.delete(from);
+        if (!isDead()) to.destroy();
+      });
+    }
+  }
+}
