@@ -1,12 +1,8 @@
 // A storage at module level shares its batches among requests, and on Workers the code of a request ends with it.
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { json } from 'node:stream/consumers';
-import { PGlite } from '@electric-sql/pglite';
 import { schema } from 'plant-store/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Program, urlOf } from '../../support/program.js';
+import { openDatabase } from './fetch-database.js';
 import { bundle, startOn, stop } from './runtimes.js';
 
 const counts = [8, 32, 256];
@@ -16,25 +12,12 @@ const ends: [string, { down: number; callMs: number }, number][] = [
   ['during a pause', { down: 1, callMs: 5 }, 700],
 ];
 
-let database: PGlite;
-const server = createServer(async (request, response) => {
-  const { text, values } = (await json(request)) as { text: string; values: unknown[] };
-  const answer = await database
-    .query(text, values)
-    .catch(({ code, message }) => ({ error: { code, message } }));
-  response.end(JSON.stringify(answer));
-});
+let database: Awaited<ReturnType<typeof openDatabase>>;
 
 beforeAll(async () => {
-  database = await PGlite.create();
-  await database.exec(schema);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  database = await openDatabase(schema);
 });
-afterAll(async () => {
-  server.close();
-  await database.close();
-});
+afterAll(() => database.close());
 
 describe.each([
   ['without nodejs_compat', {}],
@@ -49,8 +32,7 @@ describe.each([
   let nextId = 1;
 
   beforeAll(async () => {
-    const { port } = server.address() as AddressInfo;
-    const bindings = { DATABASE: `http://127.0.0.1:${port}` };
+    const bindings = { DATABASE: database.url };
     const worker = await bundle('test/programs/runtimes/batches-worker.ts');
     const start = JSON.stringify({ bindings, ...options });
     program = await startOn('node22', 'test/programs/runtimes/miniflare.ts', worker, start);

@@ -1,0 +1,163 @@
+// Each batch runs in the AsyncLocalStorage, and so in the trace, of a create that is in it.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { createServer } from 'node:http';
+import { PGlite } from '@electric-sql/pglite';
+import { context, type Span, trace } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-base';
+import { acceptTokens, createPlantStore, groupCommit, type PlantHandler, RolledBack } from 'plant-store';
+import { toNode } from 'plant-store/node';
+import { postgresStorage, schema } from 'plant-store/postgres';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { isHeavy } from '../../support/heavy.js';
+import { listen } from '../../support/sockets.js';
+import { named } from '../../support/titled.js';
+import { appHosts, type Before, hostNamed } from '../hosts.js';
+
+/** A row for each adapter, with a middleware of the app that knows the request's id. */
+const mounts = [
+  ...appHosts.filter(({ name }) => !/Express 4|Koa 2/.test(name)),
+  { ...hostNamed('Hono, by route'), name: 'Hono' },
+];
+
+const enough = isHeavy ? 10_000 : 200;
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
+
+/** Sends `count` creates, `clients` at a time, then lone ones. One in 40 has a name that the database rejects. */
+async function load(url: string, count: number, clients = 40, first = 0): Promise<void> {
+  let next = 0;
+  const client = async () => {
+    while (next < count) {
+      const id = String(first + ++next);
+      const name = next % 40 === 0 ? 'bad' : 'Rosa canina';
+      const body = `{"id":${id},"name":"${name}"}`;
+      const response = await fetch(`${url}/plants`, { method: 'POST', headers: { ...headers, id }, body });
+      await response.text();
+    }
+  };
+  await Promise.all(Array.from({ length: clients }, client));
+  if (clients > 1) await load(url, 10, 1, first + count);
+}
+
+describe.each(named(mounts))('a batch on %s', (_, { basePath = '', start }) => {
+  it('runs in the AsyncLocalStorage of a create that is in it, if it is slow, rolled back, rejected or retried', async () => {
+    const requests = new AsyncLocalStorage<string>();
+    let checks = 0;
+    const strays: string[] = [];
+    let calls = 0;
+    const storage = groupCommit<true>(async (plants) => {
+      const ids = plants.map(({ id }) => String(id));
+      const check = () => {
+        checks++;
+        const id = requests.getStore();
+        if (!id || !ids.includes(id)) strays.push(`${id} in ${ids}`);
+      };
+      const kind = calls++ % 7;
+      for (let i = 0; i < 4; i++) {
+        check();
+        await turn();
+      }
+      if (kind === 1) await new Promise((resolve) => setTimeout(resolve, 2));
+      check();
+      if (kind === 2) throw new RolledBack('together', new Error('deadlock'));
+      if (plants.some(({ name }) => name === 'bad')) throw new RolledBack('apart', new Error('a CHECK'));
+      return plants.map(() => 'created' as const);
+    });
+    const handle = createPlantStore(storage, acceptTokens('secret'), { basePath, onError() {} });
+    const before: Before = ({ headers }, _response, next) => requests.run(String(headers.id), next);
+    const running = await start(handle, { before });
+    onTestFinished(() => running.close());
+    // Each kind of batch comes seven times at least.
+    while (calls < 49 || checks < enough) await load(running.url, 100);
+    expect(strays).toEqual([]);
+  });
+});
+
+it('a query of a driver, and refuse, run in the AsyncLocalStorage of a create that is in their batch', async () => {
+  const database = await PGlite.create();
+  onTestFinished(() => database.close());
+  await database.exec(`${schema}; ALTER TABLE plants ADD CHECK (name <> 'bad')`);
+  const requests = new AsyncLocalStorage<string>();
+  let checks = 0;
+  const strays: string[] = [];
+  const check = (ids: readonly unknown[]) => {
+    checks++;
+    const id = requests.getStore();
+    if (!id || !ids.map(String).includes(id)) strays.push(`${id} in ${ids}`);
+  };
+  const driver = {
+    async query<Row>(text: string, values: unknown[] = []) {
+      const isInsert = text.startsWith('INSERT');
+      if (isInsert) check(values.flat());
+      try {
+        return await database.query<Row>(text, values);
+      } finally {
+        if (isInsert) check(values.flat());
+      }
+    },
+  };
+  const refuse = (_error: unknown, { id }: { id: bigint }) => {
+    check([id]);
+    return 'no';
+  };
+  const handle = createPlantStore(postgresStorage(driver, { refuse }), acceptTokens('secret'));
+  const mounted = toNode(handle);
+  const running = await listen(
+    createServer((request, response) => requests.run(String(request.headers.id), mounted, request, response)),
+  );
+  onTestFinished(() => running.close());
+  for (let first = 1_000; checks < enough / 5; first += 1_000) await load(running.url, 100, 40, first);
+  expect(strays).toEqual([]);
+});
+
+it("a driver's OpenTelemetry span has a parent in its batch, and ends before that", async () => {
+  const exporter = new InMemorySpanExporter();
+  const manager = new AsyncLocalStorageContextManager().enable();
+  context.setGlobalContextManager(manager);
+  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+  const tracer = provider.getTracer('test');
+  onTestFinished(() => {
+    context.disable();
+    manager.disable();
+  });
+  const spans = new Map<string, Span>();
+  const parents: boolean[] = [];
+  const storage = groupCommit<true>((plants) =>
+    tracer.startActiveSpan('INSERT', async (span) => {
+      const parent = (span as unknown as { parentSpanContext?: { spanId: string } }).parentSpanContext
+        ?.spanId;
+      parents.push(plants.some(({ id }) => spans.get(String(id))?.spanContext().spanId === parent));
+      for (let i = 0; i < 3; i++) await turn();
+      parents.push(trace.getActiveSpan() === span);
+      span.end();
+      return plants.map(() => 'created' as const);
+    }),
+  );
+  const handle = createPlantStore(storage, acceptTokens('secret'), { onError() {} });
+  const traced: PlantHandler = (request) =>
+    tracer.startActiveSpan('POST /plants', async (span) => {
+      spans.set((request.headers as { id: string }).id, span);
+      const response = await handle(request);
+      span.end();
+      return response;
+    });
+  const running = await listen(createServer(toNode(traced)));
+  onTestFinished(() => running.close());
+  await load(running.url, 400);
+  expect(parents.length).toBeGreaterThan(20);
+  expect(parents.every(Boolean)).toBe(true);
+  const finished = exporter.getFinishedSpans();
+  const inserts = finished.filter(({ name }) => name === 'INSERT');
+  for (const insert of inserts) {
+    const parent = finished.findIndex(
+      (span) => span.spanContext().spanId === insert.parentSpanContext?.spanId,
+    );
+    expect(parent).toBeGreaterThan(finished.indexOf(insert));
+  }
+});
