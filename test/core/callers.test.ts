@@ -1,12 +1,9 @@
 import {
   acceptTokens,
   createPlantStore,
-  type MaybePromise,
   type NewPlant,
-  PlantRefused,
   type PlantRequest,
   type PlantStorage,
-  StorageBusy,
   type StorageContext,
   type VerifyContext,
 } from 'plant-store';
@@ -45,23 +42,6 @@ describe('the verifier', () => {
     }
   });
 
-  test.each<[string, MaybePromise<false | null | undefined>]>([
-    ['false', false],
-    ['null', null],
-    ['undefined', undefined],
-    ['a promise of false', Promise.resolve(false)],
-    ['a promise of null', Promise.resolve(null)],
-    ['a promise of undefined', Promise.resolve(undefined)],
-  ])('rejects the token by returning %s, and onError is not called', async (_what, answer) => {
-    const onError = vi.fn();
-    const create = vi.fn();
-    const response = await createPlantStore({ create }, () => answer as false, { onError })(request('x'));
-    expect(response.status).toBe(401);
-    expect(response.headers['www-authenticate']).toBe('Bearer realm="plants", error="invalid_token"');
-    expect(create).not.toHaveBeenCalled();
-    expect(onError).not.toHaveBeenCalled();
-  });
-
   test('gets the exact token, and the request', async () => {
     const calls: [string, VerifyContext][] = [];
     const handle = createPlantStore(memoryStorage(), (token, context) => {
@@ -91,20 +71,9 @@ describe('acceptTokens', () => {
   ])('maps "%s" to %s', (token, accepted) => {
     expect(verify(token, context)).toBe(accepted);
   });
-
-  test('works as the verifier of a handler', async () => {
-    const handle = createPlantStore(memoryStorage(), acceptTokens('secret'));
-    expect((await handle(request('secret'))).status).toBe(200);
-    expect((await handle(request('secret2'))).status).toBe(401);
-  });
 });
 
 describe('the storage', () => {
-  test('may return a plain value instead of a promise, because JavaScript users do', async () => {
-    const create = (() => 'created') as unknown as PlantStorage['create'];
-    expect((await createPlantStore({ create }, () => true)(request('x'))).status).toBe(200);
-  });
-
   test('may change the plant object that it gets: the response still has the members that the client sent', async () => {
     const storage: PlantStorage = {
       async create(plant) {
@@ -129,13 +98,6 @@ describe('the storage', () => {
     expect(plants.kept).toHaveLength(1);
   });
 
-  test('gets a hundred creates of one id at once, and exactly one returns 200', async () => {
-    const handle = createPlantStore(memoryStorage(), () => true);
-    const answers = await Promise.all(Array.from({ length: 100 }, () => handle(request('x'))));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect(answers.filter(({ body }) => body.includes('40003'))).toHaveLength(99);
-  });
-
   test.each(['stored', undefined, true])(
     'causes 50001 if it returns %s, which is neither created nor taken, even if the plant is stored and replays are accepted',
     async (outcome) => {
@@ -153,29 +115,6 @@ describe('the storage', () => {
       }
     },
   );
-
-  test('throws StorageBusy, which a log shows with its cause', () => {
-    expect(String(new StorageBusy())).toBe('StorageBusy: the storage queue is full');
-    const cause = new Error('connection refused');
-    expect(new StorageBusy('the storage is unavailable', { cause })).toMatchObject({
-      message: 'the storage is unavailable',
-      cause,
-    });
-  });
-
-  test('throws errors that are recognised by name, because the CommonJS copy of the package has its own classes', async () => {
-    for (const [error, expected] of [
-      [
-        Object.assign(new Error('too long'), { name: 'PlantRefused' }),
-        '{"error":40004,"message":"too long"}',
-      ],
-      [Object.assign(new Error('full'), { name: 'StorageBusy' }), /^{"error":50301,/],
-    ] as const) {
-      const create = () => Promise.reject(error);
-      const answer = await createPlantStore({ create }, () => true, { onError() {} })(request('x'));
-      expect(answer.body).toMatch(expected);
-    }
-  });
 });
 
 describe('with acceptReplays', () => {
@@ -208,34 +147,11 @@ describe('with acceptReplays', () => {
     else expect(JSON.parse(answer.body).error).toBe(40003);
   });
 
-  test('find is called; without it a replay is id_taken', async () => {
-    const find = vi.fn();
-    const handle = createPlantStore({ create: async () => 'taken', find }, () => true);
-    expect(JSON.parse((await handle(request('x'))).body).error).toBe(40003);
-    expect(find).not.toHaveBeenCalled();
-  });
-
-  test.each<[string, PlantStorage['find'], number]>([
-    ['is taken if the plant was deleted meanwhile', async () => undefined, 40003],
-    [
-      'returns 200 if find returns a tag of null, as databases have it',
-      async () => ({ id: 1n, name: 'Rosa canina', tag: null as never }),
-      200,
-    ],
-    [
-      'returns 200 if find returns a plain value, because JavaScript users do',
-      (() => ({ id: 1n, name: 'Rosa canina' })) as never,
-      200,
-    ],
-    ['is 50001 if find fails', async () => Promise.reject(new Error('gone')), 50001],
-  ])('a replay %s', async (_what, find, expected) => {
-    const onError = vi.fn();
+  test('a replay returns 200 if find returns a tag of null, as databases have it', async () => {
+    const find = async () => ({ id: 1n, name: 'Rosa canina', tag: null as never });
     const storage: PlantStorage = { create: async () => 'taken', find };
-    const answer = await createPlantStore(storage, () => true, { acceptReplays: true, onError })(
-      request('x'),
-    );
-    expect(answer.status === 200 ? 200 : JSON.parse(answer.body).error).toBe(expected);
-    expect(onError).toHaveBeenCalledTimes(expected >= 50000 ? 1 : 0);
+    const handle = createPlantStore(storage, () => true, { acceptReplays: true });
+    expect((await handle(request('x'))).status).toBe(200);
   });
 
   test('find gets the exact id and the context of the create', async () => {
@@ -249,26 +165,16 @@ describe('with acceptReplays', () => {
 
 describe('onError', () => {
   const failing = (error: unknown) => ({ create: () => Promise.reject(error) });
+  const fails = () => {
+    throw new Error('of onError');
+  };
 
   test.each<[string, () => unknown]>([
-    [
-      'throws',
-      () => {
-        throw new Error('of onError');
-      },
-    ],
+    ['throws', fails],
     ['rejects', () => Promise.reject(new Error('of onError'))],
     ['never settles', () => new Promise(() => {})],
     ['returns something', () => 'something'],
-    [
-      'returns a thenable that throws',
-      () =>
-        Object.defineProperty({}, 'then', {
-          get() {
-            throw new Error('of then');
-          },
-        }),
-    ],
+    ['returns a thenable that throws', () => Object.defineProperty({}, 'then', { get: fails })],
   ])('%s, and the response stays the same', async (_what, behave) => {
     const onError = vi.fn(behave as () => void);
     const cause = new Error('of the storage');
@@ -276,20 +182,5 @@ describe('onError', () => {
     const answer = await createPlantStore(failing(cause), () => true, { onError })(sent);
     expect(JSON.parse(answer.body).error).toBe(50001);
     expect(onError.mock.calls).toEqual([[cause, sent, 50001]]);
-  });
-
-  test.each<[string, number, unknown]>([
-    ['is called once after a failure', 1, new Error('x')],
-    ['is called once after StorageBusy', 1, new StorageBusy()],
-    ['is not called after PlantRefused', 0, new PlantRefused('x')],
-    [
-      'is called once after an AbortError although the client is connected',
-      1,
-      new DOMException('x', 'AbortError'),
-    ],
-  ])('%s', async (_what, times, error) => {
-    const onError = vi.fn();
-    await createPlantStore(failing(error), () => true, { onError })(request('x'));
-    expect(onError.mock.calls.map(([told]) => told)).toEqual(times === 1 ? [error] : []);
   });
 });

@@ -30,78 +30,40 @@ declare const forUsers: PlantStorage<User>;
 declare const forAdmins: PlantStorage<Admin>;
 declare const forAnybody: PlantStorage;
 
+/** A create whose caller must have exactly this type. */
+declare function creates<Expected>(): <Caller>(
+  caller: Caller,
+  yes: Same<Caller, Expected>,
+) => Promise<'created'>;
+
 /** The `Caller` that `createPlantStore` infers, as a storage written in place sees it. */
-export function inferredFromTheVerifier(stored: Promise<'created'>): void {
+export function inferredFromTheVerifier(): void {
+  createPlantStore({ create: (_plant, { caller }) => creates<User>()(caller, true) }, () => user);
   createPlantStore(
-    {
-      create(_plant, { caller }) {
-        same<typeof caller, User>(true);
-        return stored;
-      },
-    },
-    () => user,
-  );
-  createPlantStore(
-    {
-      create(_plant, { caller }) {
-        same<typeof caller, User>(true);
-        return stored;
-      },
-    },
+    { create: (_plant, { caller }) => creates<User>()(caller, true) },
     async (): Promise<User | null> => user,
   );
   createPlantStore(
-    {
-      create(_plant, { caller }) {
-        same<typeof caller, User>(true);
-        return stored;
-      },
-    },
+    { create: (_plant, { caller }) => creates<User>()(caller, true) },
     (token: string): User | false | undefined => token === 'good' && user,
   );
   createPlantStore(
-    {
-      create(_plant, { caller }) {
-        same<typeof caller, true>(true);
-        return stored;
-      },
-    },
+    { create: (_plant, { caller }) => creates<true>()(caller, true) },
     (token: string): boolean => token === 'good',
   );
   createPlantStore(
-    {
-      create(_plant, { caller }) {
-        same<typeof caller, true>(true);
-        return stored;
-      },
-    },
+    { create: (_plant, { caller }) => creates<true>()(caller, true) },
     async (token: string): Promise<boolean> => token === 'good',
   );
+  createPlantStore({ create: (_plant, { caller }) => creates<true>()(caller, true) }, acceptTokens('good'));
   createPlantStore(
-    {
-      create(_plant, { caller }) {
-        same<typeof caller, true>(true);
-        return stored;
-      },
-    },
-    acceptTokens('good'),
-  );
-  createPlantStore(
-    {
-      create(_plant, { caller }) {
-        same<typeof caller, unknown>(true);
-        return stored;
-      },
-    },
+    { create: (_plant, { caller }) => creates<unknown>()(caller, true) },
     // TypeScript infers nothing from an unannotated parameter: `Caller` is then unknown, but never wrong.
     (token) => token === 'good' && user,
   );
   createPlantStore(
     {
-      create(plant) {
-        same<typeof plant, NewPlant>(true);
-        return stored;
-      },
+      create: (plant) => creates<NewPlant>()(plant, true),
       async find(id, { caller }) {
         same<typeof id, bigint>(true);
         same<typeof caller, User>(true);

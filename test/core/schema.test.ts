@@ -193,42 +193,14 @@ it('plantSchema accepts the body of a 200 and drops other members', async () => 
   });
 });
 
-describe('newPlantSchema works', () => {
-  it('in a validator of Hono', async () => {
-    const app = new Hono().post('/', vValidator('json', newPlantSchema), (c) => {
-      const plant = c.req.valid('json');
-      expectTypeOf(plant.id).toEqualTypeOf<bigint>();
-      return c.text(String(plant.id));
-    });
-    const post = (body: string) =>
-      app.request('/', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
-    expect(await (await post('{"id":7,"name":"Ilex"}')).text()).toBe('7');
-    expect((await post('{"id":9007199254740993,"name":"Ilex"}')).status).toBe(400);
+it('newPlantSchema works in a validator of Hono', async () => {
+  const app = new Hono().post('/', vValidator('json', newPlantSchema), (c) => {
+    const plant = c.req.valid('json');
+    expectTypeOf(plant.id).toEqualTypeOf<bigint>();
+    return c.text(String(plant.id));
   });
-
-  it('as the input of a procedure, as tRPC calls it', async () => {
-    const procedure = async (input: unknown) => {
-      const result = await newPlantSchema['~standard'].validate(input);
-      if (result.issues) throw new Error(result.issues.map(({ message }) => message).join('; '));
-      return result.value.id + 1n;
-    };
-    expect(await procedure({ id: 1n, name: 'Ilex' })).toBe(2n);
-    await expect(procedure({ id: 1n })).rejects.toThrow(memberRules.name);
-  });
-
-  it("in a form's resolver, which wants a message for each field", async () => {
-    const resolve = async (values: unknown) => {
-      const { issues = [] } = await newPlantSchema['~standard'].validate(values);
-      return Object.fromEntries(
-        issues.map(({ path = [], message }) => [
-          path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.'),
-          { type: 'validate', message },
-        ]),
-      );
-    };
-    expect(await resolve({ id: 1, name: 'Ilex' })).toEqual({});
-    expect(await resolve({ id: Number('9007199254740993'), name: '' })).toEqual({
-      id: { type: 'validate', message: memberRules.id },
-    });
-  });
+  const post = (body: string) =>
+    app.request('/', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  expect(await (await post('{"id":7,"name":"Ilex"}')).text()).toBe('7');
+  expect((await post('{"id":9007199254740993,"name":"Ilex"}')).status).toBe(400);
 });

@@ -13,6 +13,11 @@ export function runFolder(): string {
   return process.env.RUN_FOLDER;
 }
 
+/** A folder of a test, which is removed after the run. */
+export function newFolder(): string {
+  return mkdtempSync(join(runFolder(), 'test-'));
+}
+
 /** Vitest's global setup: its workers do not live to remove the folder. */
 export default function setup(): () => void {
   const folder = create();
