@@ -6,25 +6,23 @@ import express4 from 'express4';
 import Fastify, { type FastifyInstance } from 'fastify';
 import Koa from 'koa';
 import Koa2 from 'koa2';
-import { createPlantStore, guard, type PlantRequest } from 'plant-store';
+import { createPlantStore, guard, type PlantRequest, type PlantResponse } from 'plant-store';
 import { toExpress } from 'plant-store/express';
 import { toFastify } from 'plant-store/fastify';
 import { toFetch } from 'plant-store/fetch';
 import { toKoa } from 'plant-store/koa';
 import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Client, clientOf } from '../support/client.js';
 import { listen, type Running } from '../support/sockets.js';
 import { onExpress, onHono, onKoa, type Start, theApp } from './hosts.js';
-
-const onError = vi.fn();
 
 // In capitals, because header names have no letter case.
 const headers = { 'Content-Type': 'application/json', 'X-Kind': 'own' };
 
 /** What the app returns, by the last segment of the path. */
-const answers: Record<string, unknown> = {
+const answers: Record<string, PlantResponse> = {
   plant: { status: 200, headers, body: '{"name":"Röslein"}' },
   missing: { status: 404, headers, body: '{"error":40499}' },
   allow: { status: 405, headers: { Allow: 'GET' }, body: '' },
@@ -32,13 +30,6 @@ const answers: Record<string, unknown> = {
   204: { status: 204, headers: { etag: '"1"' }, body: '' },
   205: { status: 205, headers: {}, body: '' },
   304: { status: 304, headers: { etag: '"1"' }, body: '' },
-  undefined: { status: 200, headers: { etag: undefined }, body: '{}' },
-  list: { status: 200, headers: { etag: ['1', '2'] }, body: '{}' },
-  break: { status: 200, headers: { etag: '1\r\nx: y' }, body: '{}' },
-  control: { status: 200, headers: { etag: '\0' }, body: '{}' },
-  wide: { status: 200, headers: { etag: 'ж' }, body: '{}' },
-  name: { status: 200, headers: { 'a b': '1' }, body: '{}' },
-  nothing: undefined,
 };
 
 async function textOf(body: PlantRequest['body']): Promise<string> {
@@ -50,14 +41,10 @@ async function textOf(body: PlantRequest['body']): Promise<string> {
 }
 
 const verifyToken = (token: string) => token === 'good';
-const guarded = guard(
-  verifyToken,
-  async ({ url, body }) => {
-    const name = url.split('/').at(-1)!;
-    return name === 'echo' ? { status: 201, headers, body: await textOf(body) } : (answers[name] as never);
-  },
-  { onError },
-);
+const guarded = guard(verifyToken, async ({ url, body }) => {
+  const name = url.split('/').at(-1)!;
+  return name === 'echo' ? { status: 201, headers, body: await textOf(body) } : answers[name]!;
+});
 
 /** The operation next to the guard, in the same app. */
 const store = createPlantStore(memoryStorage(), verifyToken, { basePath: '/api' });
@@ -131,27 +118,22 @@ describe.each(Object.entries(hosts))('on %s, a guarded route', (host, start) => 
     expect([get.status, get.headers.get('x-kind'), get.text]).toEqual([status, kind, text]);
     // Nothing of the host's own (RFC 9110 §15.3.5).
     if ([204, 205, 304].includes(status)) expect(get.headers.get('content-type')).toBe(null);
+    // RFC 9110 §8.6
+    if (status === 204) expect(get.headers.get('content-length')).toBe(null);
     const head = await send('HEAD', name);
     expect([head.status, head.text]).toEqual([status, '']);
-    // RFC 9110 §8.6
     expect([null, get.headers.get('content-length')]).toContain(head.headers.get('content-length'));
   });
 
-  test.each(['undefined', 'list', 'break', 'control', 'wide', 'name', 'nothing'])(
-    'turns a response that no host can send (%s) into an Error, and reports it',
-    async (name) => {
-      onError.mockClear();
-      const { status, text } = await send('GET', name);
-      expect([status, JSON.parse(text).error]).toEqual([500, 50000]);
-      expect(onError).toHaveBeenCalledTimes(1);
-    },
-  );
-
-  test.each(['GET', 'HEAD'])('rejects %s without a token', async (method) => {
-    const { status, headers, text } = await send(method, 'plant', undefined, '');
+  test('rejects a GET, a HEAD and an upload without a token', async () => {
+    const { status, headers, text } = await send('GET', 'plant', undefined, '');
     expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="plants"']);
-    if (method === 'GET') expect(JSON.parse(text)).toMatchObject({ error: 40101 });
-    else expect([null, '82']).toContain(headers.get('content-length'));
+    expect(JSON.parse(text)).toMatchObject({ error: 40101 });
+    const head = await send('HEAD', 'plant', undefined, '');
+    expect(head.status).toBe(401);
+    expect([null, '82']).toContain(head.headers.get('content-length'));
+    const large = JSON.stringify('x'.repeat(500_000));
+    expect(await send('POST', 'echo', large, '')).toMatchObject({ status: 401 });
   });
 
   test('leaves other methods to the app, and works next to POST /plants', async () => {
@@ -170,10 +152,5 @@ describe.each(Object.entries(hosts))('on %s, a guarded route', (host, start) => 
     const get = await send('GET', 'echo', note);
     expect(get.status).toBe(201);
     expect(['', note]).toContain(get.text);
-  });
-
-  test('rejects an upload by POST without a token', async () => {
-    const large = JSON.stringify('x'.repeat(500_000));
-    expect(await send('POST', 'echo', large, '')).toMatchObject({ status: 401 });
   });
 });

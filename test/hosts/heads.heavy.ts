@@ -14,88 +14,30 @@ import { listen, Wire } from '../support/sockets.js';
 const body = '{"id":1,"name":"Rosa canina"}';
 const methods = ['POST', 'GET', 'PUT', 'HEAD', 'OPTIONS', 'post', 'POSTT', 'CONNECT', 'P\tOST', ''];
 const targets = [
-  ...[
-    '/plants',
-    '/plants?x=1',
-    '/plants?',
-    'http://a.example/plants',
-    '//plants',
-    '/plants/',
-    '/Plants',
-    '/%70lants',
-  ],
-  ...[
-    '*',
-    '',
-    '/',
-    '/plants#f',
-    '/plants?%',
-    '/%',
-    '/plants;v=1',
-    '/./plants',
-    '/a/../plants',
-    `/${'x'.repeat(9000)}`,
-  ],
+  ...['/plants', '/plants?x=1', '/plants?', 'http://a.example/plants', '//plants', '/plants/', '/Plants'],
+  ...['/%70lants', '*', '', '/', '/plants#f', '/plants?%', '/%', '/plants;v=1', '/./plants'],
+  ...['/a/../plants', `/${'x'.repeat(9000)}`],
 ];
 const versions = ['HTTP/1.1', 'HTTP/1.1', 'HTTP/1.0', 'HTTP/2.0', 'HTTP/1.2', 'http/1.1', ''];
+/** Values of each header, and headers that are none. */
+const values: Record<string, readonly string[]> = {
+  Authorization: [' Bearer wrong', ' Basic eA==', ' Bearer', ' Bearer sec ret', ' \u00e9'],
+  authorization: ['Bearer secret'],
+  AUTHORIZATION: ['  Bearer secret  '],
+  'Authorization ': [' Bearer secret'],
+  'Content-Type': [' text/plain', '', ' a/b, c/d'],
+  'content-type': [' APPLICATION/json;charset=utf-8'],
+  'Content-Length': [' 5', ' 29', ' -1', ' 1e3', ' 99999999999', ' 29, 29'],
+  'Transfer-Encoding': [' chunked', ' identity', ' gzip, chunked', ' x'],
+  'Content-Encoding': [' gzip', ' identity'],
+  Expect: [' 100-continue', ' x'],
+  Connection: [' close', ' upgrade'],
+  X: [' \u0001', ` ${'y'.repeat(20_000)}`],
+};
 const headers = [
-  ...[
-    'Authorization: Bearer wrong',
-    'authorization:Bearer secret',
-    'AUTHORIZATION:  Bearer secret  ',
-    'Authorization: Basic eA==',
-  ],
-  ...[
-    'Authorization: Bearer',
-    'Authorization: Bearer sec ret',
-    'Authorization : Bearer secret',
-    'Authorization: \u00e9',
-  ],
-  ...[
-    'Content-Type: text/plain',
-    'content-type: APPLICATION/json;charset=utf-8',
-    'Content-Type:',
-    'Content-Type: a/b, c/d',
-  ],
-  ...[
-    'Content-Length: 5',
-    'Content-Length: 29',
-    'Content-Length: -1',
-    'Content-Length: 1e3',
-    'Content-Length: 99999999999',
-  ],
-  ...[
-    'Transfer-Encoding: chunked',
-    'Transfer-Encoding: identity',
-    'Transfer-Encoding: gzip, chunked',
-    'Transfer-Encoding: x',
-  ],
-  ...[
-    'Expect: 100-continue',
-    'Expect: x',
-    'Connection: close',
-    'Connection: upgrade',
-    'Upgrade: websocket',
-    'Host:',
-  ],
-  ...[
-    'Content-Encoding: gzip',
-    'Content-Encoding: identity',
-    'Cookie: a=b',
-    'X: \u0001',
-    ': x',
-    'x',
-    ' folded',
-    'get: x',
-  ],
-  ...[
-    '__proto__: x',
-    'constructor: y',
-    'Trailer: x',
-    'Keep-Alive: 5',
-    'Content-Length: 29, 29',
-    `X: ${'y'.repeat(20_000)}`,
-  ],
+  ...Object.entries(values).flatMap(([name, all]) => all.map((value) => `${name}:${value}`)),
+  ...['Upgrade: websocket', 'Host:', 'Cookie: a=b', 'Trailer: x', 'Keep-Alive: 5', ': x', 'x', ' folded'],
+  ...['get: x', '__proto__: x', 'constructor: y'],
 ];
 const noise = [...'\u0000\t :;,/?%#"{}\u00ff\n\rAz09'];
 

@@ -17,7 +17,7 @@ import { buffer } from 'node:stream/consumers';
 import Hapi from '@hapi/hapi';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import Router from '@koa/router';
-import { All, Controller, HttpCode, Module } from '@nestjs/common';
+import { All, Controller, HttpCode, type MiddlewareConsumer, Module, RequestMethod } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createRequestListener } from '@remix-run/node-fetch-server';
@@ -454,6 +454,21 @@ export const appHosts = hosts.filter(({ name }) =>
 export const oneOfEachAdapter = everyHost.filter(({ name }) =>
   /^(node:http2?|Express 5, at the root|Koa 3, plain|Fastify 5, at the root|Hono, by route)$/.test(name),
 );
+
+/** Nest mounts a module's middleware below its body parser. For one method, because `app.use` would strip the path. */
+export const onNest =
+  (path: string, options: { rawBody?: boolean } = {}): Start =>
+  async (handle) => {
+    class Plants {
+      configure(consumer: MiddlewareConsumer) {
+        consumer.apply(toExpress(handle)).forRoutes({ path, method: RequestMethod.POST });
+      }
+    }
+    Module({})(Plants);
+    const app = await NestFactory.create(Plants, { ...options, logger: false });
+    await app.init();
+    return listen(app.getHttpServer());
+  };
 
 /** A Nest app that answers everything. Its decorators are called as functions: the syntax needs a compiler option. */
 export class NestModule {}

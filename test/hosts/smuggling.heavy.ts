@@ -20,54 +20,23 @@ const headers = { authorization: 'Bearer secret', 'content-type': 'application/j
 
 /** Ways to declare an end that some reader once took for another (RFC 9112 §6 and §11.2). */
 const framings = [
-  ...[
-    'chunked',
-    'Chunked',
-    ' chunked',
-    '\tchunked',
-    '\x0bchunked',
-    'xchunked',
-    'chunked,',
-    ',chunked',
-    '"chunked"',
-  ],
-  ...[
-    'identity, chunked',
-    'chunked, identity',
-    'gzip, chunked',
-    'chunked\r\nTransfer-Encoding: x',
-    'x\r\n chunked',
-  ],
+  ...['chunked', 'Chunked', ' chunked', '\tchunked', '\x0bchunked', 'xchunked', 'chunked,', ',chunked'],
+  ...['"chunked"', 'identity, chunked', 'chunked, identity', 'gzip, chunked'],
+  ...['chunked\r\nTransfer-Encoding: x', 'x\r\n chunked'],
 ].flatMap((coding) => [
   `Content-Length: 4\r\nTransfer-Encoding: ${coding}`,
   `Transfer-Encoding: ${coding}\r\nContent-Length: 4`,
   `Transfer-Encoding : ${coding}\r\nContent-Length: 4`,
   `X: x\nTransfer-Encoding: ${coding}\r\nContent-Length: 4`,
 ]);
+const lengths = ['4\r\nContent-Length: 500', '500\r\nContent-Length: 4', '4, 500', '+4', '0x4', '4 4', '-4'];
 framings.push(
-  ...[
-    '4\r\nContent-Length: 500',
-    '500\r\nContent-Length: 4',
-    '4, 500',
-    '+4',
-    '0x4',
-    '4 4',
-    '-4',
-    '4;a',
-    '4e0',
-  ].map((length) => `Content-Length: ${length}`),
-  'Content-Length : 4',
-  'Content-Length\t: 4',
-  'Content_Length: 500\r\nContent-Length: 4',
+  ...[...lengths, '4;a', '4e0'].map((length) => `Content-Length: ${length}`),
+  ...['Content-Length : 4', 'Content-Length\t: 4', 'Content_Length: 500\r\nContent-Length: 4'],
 );
 const lines = ['POST', 'GET', 'HEAD', 'OPTIONS'];
 const ends = [
-  '0\r\n\r\n',
-  '0\n\n',
-  '0\r\n\n',
-  '0;x\r\n\r\n',
-  '0\r\nX: y\r\n\r\n',
-  '0x0\r\n\r\n',
+  ...['0\r\n\r\n', '0\n\n', '0\r\n\n', '0;x\r\n\r\n', '0\r\nX: y\r\n\r\n', '0x0\r\n\r\n'],
   '00000000000000000\r\n\r\n',
 ];
 

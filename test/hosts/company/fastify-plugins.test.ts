@@ -123,26 +123,18 @@ test('the plugins compress, cors, helmet, rate-limit and under-pressure treat th
   expect(ours).toMatchObject({ statusCode: 200, encoding: 'gzip' });
 });
 
-describe('in an app with fastify-type-provider-zod', () => {
-  const documentOf = async (transform: typeof jsonSchemaTransform) => {
-    const app = made().setValidatorCompiler(validatorCompiler).setSerializerCompiler(serializerCompiler);
-    await app.register(swagger, { openapi: { openapi: '3.1.0' }, transform });
-    await app.register(toFastify(store()), { prefix: '/api' });
-    app.post('/trees', { schema: { body: z.object({ height: z.number() }) } }, async () => 'planted');
-    await app.ready();
-    return app.swagger() as {
-      paths: Record<string, { post: { operationId?: string; requestBody: object } }>;
-    };
-  };
-
-  test('the line of adapters/README.md puts the route into the document next to those with Zod schemas', async () => {
-    const { paths } = await documentOf((route) =>
-      route.url.endsWith('/plants') ? route : jsonSchemaTransform(route),
-    );
-    expect(Object.keys(paths).sort()).toEqual(['/api/plants', '/trees']);
-    expect(JSON.stringify(paths['/api/plants']?.post.requestBody)).toContain('int64');
-    expect(JSON.stringify(paths['/trees']?.post.requestBody)).toContain('height');
-  });
+test('the line of adapters/README.md puts the route into the document next to those with Zod schemas', async () => {
+  const app = made().setValidatorCompiler(validatorCompiler).setSerializerCompiler(serializerCompiler);
+  const transform: typeof jsonSchemaTransform = (route) =>
+    route.url.endsWith('/plants') ? route : jsonSchemaTransform(route);
+  await app.register(swagger, { openapi: { openapi: '3.1.0' }, transform });
+  await app.register(toFastify(store()), { prefix: '/api' });
+  app.post('/trees', { schema: { body: z.object({ height: z.number() }) } }, async () => 'planted');
+  await app.ready();
+  const { paths } = app.swagger() as { paths: Record<string, { post: { requestBody: object } }> };
+  expect(Object.keys(paths).sort()).toEqual(['/api/plants', '/trees']);
+  expect(JSON.stringify(paths['/api/plants']?.post.requestBody)).toContain('int64');
+  expect(JSON.stringify(paths['/trees']?.post.requestBody)).toContain('height');
 });
 
 describe('toFastify', () => {
@@ -158,13 +150,6 @@ describe('toFastify', () => {
     const answer = await app.inject(request);
     expect([answer.statusCode, answer.body]).toEqual([200, '{"name":"Rosa canina"}']);
     expect(ran).toEqual(['onRequest', 'onSend', 'onResponse']);
-  });
-
-  test('rejects a wrong Content-Type itself, before Fastify returns 415', async () => {
-    const app = made();
-    app.register(toFastify(store()), { prefix: '/api' });
-    const answer = await app.inject({ ...request, headers: { ...request.headers, 'content-type': 'a/b' } });
-    expect(answer.json()).toMatchObject({ error: 40005 });
   });
 
   test("responds where a hook of the app adds an OPTIONS route for each route, which stays the app's", async () => {

@@ -141,12 +141,6 @@ describe('toFastify sends nothing, and Fastify has nothing to warn about,', () =
 });
 
 describe('toNode', () => {
-  test('sends no Content-Length with a 204 (RFC 9110 §8.6)', async () => {
-    const wire = await wireTo(await nodeHttp.start(async () => ({ status: 204, headers: {}, body: '' })));
-    const { status, headers } = await wire.answer({ bodyless: true });
-    expect([status, headers.get('content-length')]).toEqual([204, undefined]);
-  });
-
   test('leaves a response alone that the app has begun meanwhile', async () => {
     const during = (response: ServerResponse) => {
       response.writeHead(200, { 'Content-Length': 8 }).write('half');

@@ -1,104 +1,102 @@
-// Bodies on the wire: in pieces, over the limit, cut short.
-import { createServer, type IncomingMessage } from 'node:http';
-import { createServer as http2Server } from 'node:http2';
+// Bodies on the wire, over HTTP/1 and HTTP/2: in pieces, over the limit, cut short.
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import type { Http2ServerRequest } from 'node:http2';
 import { describe, expect, test } from 'vitest';
+import { deferred } from '../../support/deferred.js';
 import { fakeTimeouts } from '../../support/fake-timeouts.js';
-import { Frames } from '../../support/frames.js';
-import { chunk, lastChunk, raw, Wire } from '../../support/sockets.js';
-import { errorOf, fields, json, rose, roseCreated, start, token } from './server.js';
+import { raw } from '../../support/sockets.js';
+import { errorOf, json, protocols, rose, roseCreated, start, token } from './server.js';
 
-describe('bodies on the wire', () => {
-  test('a request that arrives byte by byte is read', async () => {
-    const { open, plants } = await start();
-    const wire = await open();
-    for (const byte of Buffer.from(raw([token, json], '{"id":1,"name":"ばら"}'))) {
-      await wire.write(Buffer.of(byte));
-    }
-    expect(await wire.answer()).toMatchObject({ status: 200, text: '{"name":"ばら"}' });
-    expect(plants.get(1n)).toEqual({ id: 1n, name: 'ばら' });
-  });
+test('a request that arrives byte by byte is read', async () => {
+  const { open, plants } = await start();
+  const wire = await open();
+  for (const byte of Buffer.from(raw([token, json], '{"id":1,"name":"ばら"}'))) {
+    await wire.write(Buffer.of(byte));
+  }
+  expect(await wire.answer()).toMatchObject({ status: 200, text: '{"name":"ばら"}' });
+  expect(plants.get(1n)).toEqual({ id: 1n, name: 'ばら' });
+});
 
-  test('a chunked body is read, although its chunks split every character and trailers follow', async () => {
-    const { open, plants } = await start();
-    const wire = await open();
-    await wire.write(raw([token, json, 'Transfer-Encoding: chunked']));
-    for (const byte of Buffer.from('{"id":1,"name":"Épine 🌹"}')) await wire.write(chunk(Buffer.of(byte)));
-    await wire.write('0\r\nX-Trailer: authorization\r\n\r\n');
-    expect(await wire.answer()).toMatchObject({ status: 200, text: '{"name":"Épine 🌹"}' });
+describe.each(protocols)('on %s', (_, serve, begin, ways) => {
+  const bodyLimit = 100;
+
+  test('a body is read, although its pieces split every character', async () => {
+    const { port, plants } = await start({ serve });
+    const sender = await begin(port);
+    for (const byte of Buffer.from('{"id":1,"name":"Épine 🌹"}')) await sender.write(Buffer.of(byte));
+    await sender.write('', true);
+    expect(await sender.text()).toBe('{"name":"Épine 🌹"}');
     expect(plants.get(1n)).toEqual({ id: 1n, name: 'Épine 🌹' });
   });
 
-  test('a declared length over the limit is rejected before any of the body arrives', async () => {
-    const { open, calls } = await start({ options: { bodyLimit: 100 } });
-    const wire = await open();
-    await wire.write(raw([token, json, 'Content-Length: 101']));
-    const answer = await wire.answer();
-    expect(answer.status).toBe(400);
-    expect(errorOf(answer)).toBe(40006);
-    const { request } = await calls.next();
-    expect(request.raw).toHaveProperty('readableDidRead', false);
+  test('a body of exactly the limit is accepted, although its length is not declared', async () => {
+    const { port } = await start({ serve, options: { bodyLimit } });
+    const sender = await begin(port);
+    await sender.write(rose.padEnd(bodyLimit - 1));
+    await sender.write(' ', true);
+    expect(await sender.text()).toBe(roseCreated.text);
   });
 
-  test('a chunked body over the limit is rejected while the client still writes', async () => {
-    const { open, plants } = await start({ options: { bodyLimit: 100 } });
-    const wire = await open();
-    await wire.write(raw([token, json, 'Transfer-Encoding: chunked']));
-    await wire.write(chunk(rose.padEnd(101)));
-    const answer = await wire.answer();
-    expect(answer.status).toBe(400);
-    expect(errorOf(answer)).toBe(40006);
-    await wire.write(lastChunk);
+  test('a declared length over the limit is rejected before any of the body arrives', async () => {
+    const { port, calls } = await start({ serve, options: { bodyLimit } });
+    const sender = await begin(port, bodyLimit + 1);
+    expect(errorOf({ text: await sender.text() })).toBe(40006);
+    expect((await calls.next()).request.raw).toHaveProperty('readableDidRead', false);
+  });
+
+  test('a body over the limit is rejected while the client still writes, and its stream is closed', async () => {
+    const { port, plants, calls } = await start({ serve, options: { bodyLimit } });
+    const sender = await begin(port);
+    const { request } = await calls.next();
+    const { stream } = request.raw as Http2ServerRequest;
+    const closed = stream && once(stream, 'close');
+    for (let i = 0; i < 3; i++) await sender.write(rose.padEnd(bodyLimit + 1));
+    expect(errorOf({ text: await sender.text() })).toBe(40006);
+    // Although the stream was paused with unread data in it.
+    await closed;
+    await sender.write('', true);
     expect(plants.size).toBe(0);
   });
 
-  test('a chunked body of exactly the limit is accepted', async () => {
-    const { open } = await start({ options: { bodyLimit: 100 } });
-    const wire = await open();
-    await wire.write(raw([token, json, 'Transfer-Encoding: chunked']));
-    await wire.write(Buffer.concat([chunk(rose.padEnd(99)), chunk(' ')]));
-    await wire.write(lastChunk);
-    expect(await wire.answer()).toMatchObject(roseCreated);
-  });
-
-  test.each([
-    ['closes', (wire: Wire) => wire.destroy()],
-    ['resets the connection', (wire: Wire) => wire.reset()],
-    ['breaks the chunked coding', (wire: Wire) => wire.write('no chunk\r\n')],
-  ])(
-    'the call settles, nothing is stored and onError is not called if a client %s within the body',
-    async (_how, leave) => {
-      const { open, plants, errors, calls } = await start();
-      const wire = await open();
-      // A whole plant, but not a whole body: it must not be stored.
-      await wire.write(raw([token, json, 'Transfer-Encoding: chunked']));
-      await wire.write(chunk(rose));
-      const { response } = await calls.next();
-      await leave(wire);
+  const moments = [
+    ['nothing', '', false],
+    ['half a plant', rose.slice(0, 12), false],
+    ['a whole plant, but not a whole body', rose, false],
+    ['a whole body', rose, true],
+  ] as const;
+  const departures = ways.flatMap((way) =>
+    moments.flatMap(([sent, part, isWhole]) =>
+      [false, true]
+        // A whole body would be stored before the client leaves, and what follows it breaks nothing of it.
+        .filter((isVerifying) => !isWhole || (isVerifying && !way.startsWith('breaks')))
+        .map((isVerifying) => [way, sent, isVerifying ? ' during verifyToken' : '', part, isWhole] as const),
+    ),
+  );
+  test.each(departures)(
+    'the call settles, nothing is stored and onError is not called if a client %s after %s%s',
+    async (way, _sent, during, part, isWhole) => {
+      const decision = deferred<boolean>();
+      if (!during) decision.resolve(true);
+      const { port, plants, errors, calls } = await start({ serve, verifyToken: () => decision.promise });
+      const sender = await begin(port);
+      if (part) await sender.write(part, isWhole);
+      const { request, response } = await calls.next();
+      const gone = during && once(request.signal!, 'abort');
+      await sender.leave(way);
+      await gone;
+      decision.resolve(true);
       expect(errorOf({ text: (await response).body })).toBe(40007);
       expect(plants.size).toBe(0);
       expect(errors).toEqual([]);
     },
   );
 
-  test.each([
-    ['node:http', undefined],
-    ['node:http', new Error('of the app')],
-    ['node:http2', undefined],
-    ['node:http2', new Error('of the app')],
-  ])(
-    'the call settles if an app on %s destroys the request within the body, with %s',
-    async (name, error) => {
-      const { port, plants, errors, calls } = await start({
-        serve: (listener) => (name === 'node:http' ? createServer(listener) : http2Server(listener)),
-      });
-      if (name === 'node:http') {
-        const wire = await Wire.open(port);
-        await wire.write(raw([token, json, 'Content-Length: 99'], rose));
-      } else {
-        const frames = await Frames.open(port);
-        frames.headers(1, fields);
-        frames.data(1, rose);
-      }
+  test.each([undefined, new Error('of the app')])(
+    'the call settles if an app destroys the request within the body, with %s',
+    async (error) => {
+      const { port, plants, errors, calls } = await start({ serve });
+      await (await begin(port)).write(rose);
       const { request, response } = await calls.next();
       (request.raw as IncomingMessage).destroy(error);
       expect(errorOf({ text: (await response).body })).toBe(40007);
@@ -108,9 +106,8 @@ describe('bodies on the wire', () => {
   );
 
   test('an error of the stream makes a body incomplete even if the stream never closes, and a second error harms nobody', async () => {
-    const { open, plants, errors, calls } = await start();
-    const wire = await open();
-    await wire.write(raw([token, json, 'Content-Length: 99'], rose));
+    const { port, plants, errors, calls } = await start({ serve });
+    await (await begin(port, 99)).write(rose);
     const { request, response } = await calls.next();
     (request.raw as IncomingMessage).emit('error', new Error('of the source'));
     expect(errorOf({ text: (await response).body })).toBe(40007);
@@ -118,19 +115,17 @@ describe('bodies on the wire', () => {
     expect(plants.size).toBe(0);
     expect(errors).toEqual([]);
   });
+});
 
-  test('an upload that stalls is body_incomplete when the timeout expires, and the connection is cut', async () => {
-    const clock = fakeTimeouts();
-    const { open, plants, errors } = await start();
-    const wire = await open();
-    await wire.write(raw([token, json, 'Content-Length: 1000']));
-    await wire.write(rose);
-    await clock.expire();
-    const answer = await wire.answer();
-    expect(answer.status).toBe(400);
-    expect(errorOf(answer)).toBe(40007);
-    await wire.closed;
-    expect(plants.size).toBe(0);
-    expect(errors).toEqual([]);
-  });
+test('an upload that stalls is body_incomplete when the timeout expires, and the connection is cut', async () => {
+  const clock = fakeTimeouts();
+  const { open, plants, errors } = await start();
+  const wire = await open();
+  await wire.write(raw([token, json, 'Content-Length: 1000'], rose));
+  await clock.expire();
+  const answer = await wire.answer();
+  expect([answer.status, errorOf(answer)]).toEqual([400, 40007]);
+  await wire.closed;
+  expect(plants.size).toBe(0);
+  expect(errors).toEqual([]);
 });

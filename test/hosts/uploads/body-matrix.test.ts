@@ -5,8 +5,6 @@
  */
 import { createServer, type IncomingMessage } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import { Module, type NestModule, RequestMethod } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
 import express from 'express';
 import express4 from 'express4';
 import { H3, toNodeHandler } from 'h3';
@@ -22,7 +20,7 @@ import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chunk, lastChunk, listen, type Running, raw, Wire } from '../../support/sockets.js';
-import { appHosts, type Before, hostNamed, onKoa, type Start } from '../hosts.js';
+import { appHosts, type Before, hostNamed, onKoa, onNest, type Start } from '../hosts.js';
 import { type NextFiles, serveNext } from '../next.js';
 import { errorOf, json, token } from '../node/server.js';
 
@@ -176,19 +174,6 @@ const koaRows = [
   ];
 });
 
-/** Nest mounts a module's middleware below its body parser. For one method, because `app.use` would strip the path. */
-const onNest = (options: { rawBody: boolean }) => async (handle: PlantHandler) => {
-  class App implements NestModule {
-    configure(consumer: Parameters<NestModule['configure']>[0]) {
-      consumer.apply(toExpress(handle)).forRoutes({ path: 'plants', method: RequestMethod.POST });
-    }
-  }
-  Module({})(App);
-  const app = await NestFactory.create(App, { ...options, logger: false });
-  await app.init();
-  return listen(app.getHttpServer());
-};
-
 const onNext = (files: (handle: PlantHandler) => NextFiles) => (handle: PlantHandler) =>
   listen(createServer(serveNext(files(handle), '/plants')));
 
@@ -226,8 +211,8 @@ const rows: readonly Row[] = [
   ),
   ...expressRows,
   ...koaRows,
-  ["NestJS' parser", parsed, onNest({ rawBody: false })],
-  ["NestJS' parser with rawBody: true", keptBytes, onNest({ rawBody: true })],
+  ["NestJS' parser", parsed, onNest('plants')],
+  ["NestJS' parser with rawBody: true", keptBytes, onNest('plants', { rawBody: true })],
   ["Next's pages parser", parsed, onNext((handle) => ({ page: { default: toNode(handle) } }))],
   [
     'Next, pages with bodyParser: false',
