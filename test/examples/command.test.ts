@@ -1,7 +1,5 @@
 // What `npx plant-store` and `npm start` do with flags, words and variables. Only the server itself listens.
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as mysql from 'plant-store/mysql';
 import * as postgres from 'plant-store/postgres';
@@ -12,6 +10,7 @@ import { readArguments, readSettings } from '../../examples/server/settings.js';
 import packageJson from '../../package.json' with { type: 'json' };
 import { bundleOf } from '../support/bundle.js';
 import { paste, startProgram, untilTestEnds } from '../support/program.js';
+import { newFolder } from '../support/run-folder.js';
 import { listen } from '../support/sockets.js';
 
 /** Starts the demo server with these arguments. */
@@ -21,9 +20,7 @@ function start(args: readonly string[], env: Record<string, string> = {}) {
 
 describe('the demo server', () => {
   it('takes flags before variables, and variables without the space that cmd.exe leaves', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'plants-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    const file = join(folder, 'garden.db');
+    const file = join(newFolder(), 'garden.db');
     const flags = ['--port', '0', '--host', 'localhost', '--token', 'a-secret', '--database', `file:${file}`];
     const program = start(flags, {
       PORT: 'x',
@@ -51,16 +48,8 @@ Open \\1 in a browser, or run in another terminal:
   it.each([
     [['--port', 'eighty'], 'plant-store: --port must be an integer from 0 to 65535, got "eighty"'],
     [
-      ['--database', 'garden'],
-      'plant-store: --database must start with one of memory:, file:, postgres:, postgresql:, mysql:',
-    ],
-    [
       ['--host', '0.0.0.0'],
       'plant-store: --host 0.0.0.0 exposes the server to other machines: set --token to a secret value first',
-    ],
-    [
-      ['--token', 'two words'],
-      'plant-store: --token may contain only A-Z a-z 0-9 - . _ ~ + / and trailing =',
     ],
     [['--table', 'x'], 'plant-store: --table is an option of plant-store schema only (plant-store --help)'],
     [
@@ -90,12 +79,15 @@ Open \\1 in a browser, or run in another terminal:
     expect((await fetch(url!)).status).toBe(200);
   });
 
-  it('names the flag in the message of a port that is in use', async () => {
+  it.each(['--port', 'PORT'])('says in one line that the port of %s is in use', async (setting) => {
     const { port, close } = await listen(createServer());
     onTestFinished(close);
-    const program = start(['--port', String(port), '--database', 'memory:']);
+    const given = setting === 'PORT' ? [] : [setting, String(port)];
+    const program = start([...given, '--database', 'memory:'], { PORT: String(port) });
     expect(await program.exit).toBe(1);
-    expect(program.output()).toContain(`port ${port} is already in use: set --port to a free one`);
+    expect(program.output()).toBe(
+      `plant-store: port ${port} is already in use: set ${setting} to a free one (0 picks one)\n`,
+    );
   });
 
   it('prints its version, and a help that names every flag', async () => {

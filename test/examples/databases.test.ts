@@ -1,21 +1,21 @@
 // The databases that an app already has: each program of examples/ in this process, on a real database.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import Database from 'libsql';
 import pg from 'pg';
 import { postgresStorage, schema } from 'plant-store/postgres';
 import { sqliteStorage } from 'plant-store/sqlite';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { Doorway } from '../support/doorway.js';
 import { createPlant } from '../support/plants.js';
 import { PostgresServer } from '../support/postgres.js';
 import { runExample, urlOf } from '../support/program.js';
+import { newFolder } from '../support/run-folder.js';
 import { waitFor } from '../support/wait-for.js';
 import {
   exampleUrl,
   itKeepsThePromises,
-  openDoorway,
   runExamplesHere,
   type StorageExample,
   someContext,
@@ -27,22 +27,20 @@ runExamplesHere();
 const page = readFileSync(new URL('../../adapters/README.md', import.meta.url), 'utf8');
 const [, viewSql = ''] = /^```sql\n(CREATE VIEW [\s\S]*?)^```/m.exec(page) ?? [];
 
-const cleanUps: (() => unknown)[] = [];
-afterAll(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-});
-
 describe('PostgreSQL', () => {
   let pool: pg.Pool;
 
   beforeAll(async () => {
     const database = await PostgresServer.start();
-    const doorway = await openDoorway(database.socket);
+    const doorway = await Doorway.before({ path: database.socket });
     process.env.DATABASE_URL = `postgres://postgres@127.0.0.1:${doorway.port}/postgres`;
     pool = new pg.Pool({ connectionString: database.url });
     pool.on('error', () => {});
     await pool.query(schema);
-    cleanUps.push(() => database.close(), doorway.close);
+    return async () => {
+      doorway.close();
+      await database.close();
+    };
   });
   const empty = () => pool.query('TRUNCATE plants');
 
@@ -192,13 +190,11 @@ describe('PostgreSQL', () => {
 
 describe('drizzle-sqlite', () => {
   let example: StorageExample;
-  const folder = mkdtempSync(join(tmpdir(), 'plants-'));
-  const DATABASE = join(folder, 'plants.db');
+  const DATABASE = join(newFolder(), 'plants.db');
 
   beforeAll(async () => {
     process.env.DATABASE = DATABASE;
     example = await import('../../examples/storages/drizzle-sqlite.js');
-    cleanUps.push(() => rmSync(folder, { recursive: true }));
   });
   const empty = async () => {
     const database = new Database(DATABASE);

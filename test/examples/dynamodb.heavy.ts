@@ -1,6 +1,6 @@
 // The DynamoDB recipe on dynalite. Its packages are installed here, because nothing else needs them.
 import { createServer, request as httpRequest } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { bundleOf } from '../support/bundle.js';
 import { installed } from '../support/installed.js';
 import { createPlant } from '../support/plants.js';
@@ -20,11 +20,6 @@ const load = installed('dynalite@4', '@aws-sdk/client-dynamodb@3');
 const { default: dynalite } = await load('dynalite');
 const { CreateTableCommand, DynamoDBClient, GetItemCommand, waitUntilTableExists } =
   await load('@aws-sdk/client-dynamodb');
-
-const cleanUps: (() => unknown)[] = [];
-afterAll(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-});
 
 describe('dynamodb', () => {
   let example: StorageExample;
@@ -57,7 +52,10 @@ describe('dynamodb', () => {
     Object.assign(process.env, keys, { AWS_ENDPOINT_URL_DYNAMODB: endpoint });
     behind = new DynamoDBClient({ endpoint });
     example = await import(bundleOf('examples/storages/dynamodb.ts', load.folder));
-    cleanUps.push(doorway.close, () => database?.close());
+    return async () => {
+      await database?.close();
+      await doorway.close();
+    };
   });
 
   /** A database of its own for each case: a table needs half a second to go. */

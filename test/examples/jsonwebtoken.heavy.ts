@@ -1,30 +1,17 @@
-// The recipe for jsonwebtoken, which is installed in a temporary folder, because nothing else needs it.
-import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+// The recipe for jsonwebtoken, which is installed here, because nothing else needs it.
+import { expect, it } from 'vitest';
 import { bundleOf } from '../support/bundle.js';
 import { examples } from '../support/examples.js';
+import { installed } from '../support/installed.js';
 import { createPlant } from '../support/plants.js';
 import { startProgram, untilTestEnds, urlOf } from '../support/program.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'plant-store-jsonwebtoken-'));
-const program = join(folder, 'jsonwebtoken.mjs');
+const load = installed('jsonwebtoken@9', 'valibot@1');
+const program = bundleOf(examples.get('jsonwebtoken')!, load.folder);
 const SECRET = 'a secret of at least 32 characters';
 
-beforeAll(() => {
-  const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
-  execFileSync('npm', ['install', '--prefix', folder, ...quiet, 'jsonwebtoken@9', 'valibot@1'], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  copyFileSync(bundleOf(examples.get('jsonwebtoken')!), program);
-}, 120_000);
-afterAll(() => rmSync(folder, { recursive: true }));
-
 it('jsonwebtoken: a valid token creates a plant, and each invalid one is a 401', async () => {
-  const jwt = createRequire(program)('jsonwebtoken') as typeof import('jsonwebtoken')['default'];
+  const { default: jwt } = await load('jsonwebtoken');
   const url = await urlOf(untilTestEnds(startProgram([process.execPath, program], { SECRET })));
   const claims = { sub: 'rosa', aud: 'plants' };
   const create = async (token: string) => {

@@ -82,19 +82,10 @@ function sign(payload: Claims, { by = key, kid = 'ours' as string | null } = {})
 const invalid = { status: 401, error: 40102, challenge: 'Bearer realm="plants", error="invalid_token"' };
 const outage = { status: 500, error: 50002, challenge: null };
 
-describe('a JWT that is good', () => {
-  it('creates a plant, and its subject reaches the storage', async () => {
-    const running = await startForTest();
-    expect(await running.create(await sign(good(running)))).toMatchObject({ status: 200 });
-    await running.program.printed(/^alice: plant 1 created$/m);
-  });
-
-  it('needs the keys once, not for each request', async () => {
-    const running = await startForTest();
-    const token = await sign(good(running));
-    for (const id of [1, 2, 3]) expect(await running.create(token, id)).toMatchObject({ status: 200 });
-    expect(running.fetched()).toBe(1);
-  });
+it('a JWT that is good creates a plant, and its subject reaches the storage', async () => {
+  const running = await startForTest();
+  expect(await running.create(await sign(good(running)))).toMatchObject({ status: 200 });
+  await running.program.printed(/^alice: plant 1 created$/m);
 });
 
 describe('a JWT without a kid, from an issuer with two keys', () => {
@@ -197,12 +188,13 @@ describe('an issuer that fails causes a 500, never a 401,', () => {
     },
   );
 
-  it('unless its keys are known already', async () => {
+  it('unless its keys are known already, which it needs once, not for each request', async () => {
     const running = await startForTest();
     const token = await sign(good(running));
     expect(await running.create(token, 1)).toMatchObject({ status: 200 });
     await running.breakDown();
     expect(await running.create(token, 2)).toMatchObject({ status: 200 });
+    expect(running.fetched()).toBe(1);
   });
 });
 

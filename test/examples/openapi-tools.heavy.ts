@@ -1,5 +1,4 @@
 // The document in other validators, and merged in the tools that apps serve theirs with.
-import { existsSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import express from 'express';
@@ -9,6 +8,7 @@ import { toExpress } from 'plant-store/express';
 import { memoryStorage } from 'plant-store/memory';
 import { openapi } from 'plant-store/openapi';
 import { expect, it, onTestFinished } from 'vitest';
+import { chromiumPath, withoutChromium } from '../support/chromium.js';
 import { installed } from '../support/installed.js';
 import { describeUnless } from '../support/obstacle.js';
 import { listen } from '../support/sockets.js';
@@ -142,55 +142,47 @@ it('the document merges into what createDocument of @nestjs/swagger returns', as
   await expectMerged(merge(own), own);
 });
 
-const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
-  (path) => existsSync(path),
-);
+describeUnless(withoutChromium, 'swagger-ui-express, in a browser', () => {
+  it('shows the lock, takes a token, and "Execute" creates a plant', async () => {
+    const swaggerUi = await load('swagger-ui-express');
+    const own = { openapi: '3.1.0', info, paths: {}, components: { securitySchemes: { jwt } } };
+    const document = merge(own);
+    await expectMerged(document, own);
 
-describeUnless(
-  executablePath ? undefined : 'there is no Chromium (apt-get install chromium)',
-  'swagger-ui-express, in a browser',
-  () => {
-    it('shows the lock, takes a token, and "Execute" creates a plant', async () => {
-      const swaggerUi = await load('swagger-ui-express');
-      const own = { openapi: '3.1.0', info, paths: {}, components: { securitySchemes: { jwt } } };
-      const document = merge(own);
-      await expectMerged(document, own);
+    const plants = new Map<bigint, NewPlant>();
+    const app = express();
+    app.use('/docs', swaggerUi.serve, swaggerUi.setup(document));
+    app.use('/api', toExpress(createPlantStore(memoryStorage(plants), acceptTokens('secret'))));
+    const { url, close } = await listen(createServer(app as RequestListener));
+    onTestFinished(close);
 
-      const plants = new Map<bigint, NewPlant>();
-      const app = express();
-      app.use('/docs', swaggerUi.serve, swaggerUi.setup(document));
-      app.use('/api', toExpress(createPlantStore(memoryStorage(plants), acceptTokens('secret'))));
-      const { url, close } = await listen(createServer(app as RequestListener));
-      onTestFinished(close);
+    const browser = await chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox'] });
+    onTestFinished(() => browser.close());
+    const page = await browser.newPage();
+    await page.goto(`${url}/docs/`);
+    const operation = page.locator('#operations-plants-createPlant');
+    await operation.locator('.authorization__btn').click();
+    await page.locator('.auth-container input').fill('secret');
+    await page.locator('.auth-btn-wrapper .authorize').click();
+    await page.locator('.auth-btn-wrapper .btn-done').click();
+    await operation.locator('.opblock-summary-control').click();
+    await operation.locator('.try-out__btn').click();
+    await operation.locator('.execute').click();
+    const status = operation.locator('.live-responses-table .response-col_status').last();
+    await status.waitFor();
+    expect(await status.textContent()).toContain('200');
+    expect([...plants.values()]).toEqual([{ id: 1n, name: 'Rosa canina', tag: 'shrub' }]);
 
-      const browser = await chromium.launch({ executablePath: executablePath!, args: ['--no-sandbox'] });
-      onTestFinished(() => browser.close());
-      const page = await browser.newPage();
-      await page.goto(`${url}/docs/`);
-      const operation = page.locator('#operations-plants-createPlant');
-      await operation.locator('.authorization__btn').click();
-      await page.locator('.auth-container input').fill('secret');
-      await page.locator('.auth-btn-wrapper .authorize').click();
-      await page.locator('.auth-btn-wrapper .btn-done').click();
-      await operation.locator('.opblock-summary-control').click();
-      await operation.locator('.try-out__btn').click();
-      await operation.locator('.execute').click();
-      const status = operation.locator('.live-responses-table .response-col_status').last();
-      await status.waitFor();
-      expect(await status.textContent()).toContain('200');
-      expect([...plants.values()]).toEqual([{ id: 1n, name: 'Rosa canina', tag: 'shrub' }]);
-
-      // Without the token the operation is rejected.
-      await operation.locator('.authorization__btn').click();
-      await page.locator('.auth-btn-wrapper .btn', { hasText: 'Logout' }).click();
-      await page.locator('.auth-btn-wrapper .btn-done').click();
-      const [response] = await Promise.all([
-        page.waitForResponse(
-          (response: { request(): { method(): string } }) => response.request().method() === 'POST',
-        ),
-        operation.locator('.execute').click(),
-      ]);
-      expect([response.status(), plants.size]).toEqual([401, 1]);
-    });
-  },
-);
+    // Without the token the operation is rejected.
+    await operation.locator('.authorization__btn').click();
+    await page.locator('.auth-btn-wrapper .btn', { hasText: 'Logout' }).click();
+    await page.locator('.auth-btn-wrapper .btn-done').click();
+    const [response] = await Promise.all([
+      page.waitForResponse(
+        (response: { request(): { method(): string } }) => response.request().method() === 'POST',
+      ),
+      operation.locator('.execute').click(),
+    ]);
+    expect([response.status(), plants.size]).toEqual([401, 1]);
+  });
+});

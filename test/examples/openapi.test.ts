@@ -12,7 +12,11 @@ it('the app serves one valid document, in which its own schemas and its own sche
     paths: Record<string, { post: object }>;
     components: object;
   };
-  expect(await new Validator().validate(structuredClone(document))).toEqual({ valid: true });
+  // An app's own document may be older.
+  for (const version of ['3.1.0', '3.0.3'])
+    expect(await new Validator().validate(structuredClone({ ...document, openapi: version }))).toEqual({
+      valid: true,
+    });
   expect(Object.keys(document.paths)).toEqual(['/api/beds', '/api/plants']);
   expect(document.paths['/api/plants']?.post).toMatchObject({
     security: [{ jwt: [] }],

@@ -1,9 +1,9 @@
 // The page of the demo server, as people use it: in a real Chromium.
-import { existsSync } from 'node:fs';
 import { build } from 'esbuild';
 import { errorNumbers } from 'plant-store';
 import { createPlantClient } from 'plant-store/client';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { chromiumPath, withoutChromium } from '../support/chromium.js';
 import { installed } from '../support/installed.js';
 import { describeUnless } from '../support/obstacle.js';
 import { paste, runExample, urlOf } from '../support/program.js';
@@ -15,10 +15,6 @@ import { servePage } from './serve-page.js';
 type Any = any;
 type Page = Any;
 
-const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
-  (path) => existsSync(path),
-);
-const obstacle = executablePath ? undefined : 'there is no Chromium (apt-get install chromium)';
 const load = installed('playwright-core@1', 'axe-core@4');
 const { chromium } = await load('playwright-core');
 const { source: axe } = (await load('axe-core')).default;
@@ -104,10 +100,10 @@ async function accessibilityFaults(page: Page): Promise<string[]> {
 const phone = { viewport: { width: 360, height: 640 }, isMobile: true };
 const desktop = { viewport: { width: 1280, height: 800 } };
 
-describeUnless(obstacle, 'the page in a browser', () => {
+describeUnless(withoutChromium, 'the page in a browser', () => {
   beforeAll(async () => {
     browser = await chromium.launch({
-      executablePath: executablePath!,
+      executablePath: chromiumPath!,
       args: ['--no-sandbox', '--disable-gpu', '--host-resolver-rules=MAP plants.test 127.0.0.1'],
     });
   });
@@ -246,17 +242,6 @@ describeUnless(obstacle, 'the page in a browser', () => {
     await fill(page, { id: '77' });
     await page.evaluate("dispatchEvent(new Event('focus'))");
     expect(await create(page)).toMatch(/^200 Plant 77 created/);
-  });
-
-  it('is not shown under the name of another site that resolves to this machine', async () => {
-    const url = new URL(await urlOf(runExample('server', { DATABASE_URL: 'memory:' })));
-    url.hostname = 'plants.test';
-    const { page } = await open(url.origin);
-    const shown = await textOf(page, 'body');
-    expect(shown).toContain('"error":42100');
-    expect(shown).not.toContain('for-evaluation-only');
-    // Such a page could ask its own origin, without CORS.
-    expect(await page.evaluate("fetch('/').then((response) => response.status)")).toBe(421);
   });
 
   it('reports that the server has stopped, and continues when it is back', async () => {

@@ -1,12 +1,11 @@
 /** Programs of `examples/` that run in the process of the test: what their tests share. */
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { NewPlant, PlantStorage, StorageContext } from 'plant-store';
 import { storageCases } from 'plant-store/testing';
 import { afterAll, beforeAll, expect, it, type Mock, vi } from 'vitest';
 import { createPlant, expectExactPlants } from '../support/plants.js';
-import { listen, type Running } from '../support/sockets.js';
 
 /** What a program with a storage exports. */
 export interface StorageExample {
@@ -68,21 +67,4 @@ export function itKeepsThePromises(
     return { storage, caller: undefined, peek: (peek ?? find)! };
   };
   for (const { id, name, run } of storageCases(open)) it(`${id}: ${name}`, run);
-}
-
-/** A port that leads to a socket of the file system; `onAnswer` may do something else with what comes back. */
-export function openDoorway(
-  path: string,
-  onAnswer = (answer: Buffer, client: Socket): void => void client.write(answer),
-): Promise<Running> {
-  return listen(
-    createServer((client) => {
-      const inside = connect(path);
-      client.pipe(inside);
-      inside.on('data', (answer) => onAnswer(answer, client));
-      for (const socket of [client, inside]) socket.on('error', () => {});
-      client.on('close', () => inside.destroy());
-      inside.on('close', () => client.destroy());
-    }) as Server,
-  );
 }

@@ -2,23 +2,17 @@ import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Doorway } from '../support/doorway.js';
 import { describeUnless } from '../support/obstacle.js';
 import { RedisServer } from '../support/redis.js';
-import type { Running } from '../support/sockets.js';
-import {
-  itKeepsThePromises,
-  openDoorway,
-  runExamplesHere,
-  type StorageExample,
-  someContext,
-} from './recipe.js';
+import { itKeepsThePromises, runExamplesHere, type StorageExample, someContext } from './recipe.js';
 
 const isThere = spawnSync('redis-server', ['--version']).status === 0;
 const obstacle = isThere ? undefined : 'there is no redis-server (apt-get install redis-server)';
 
 describeUnless(obstacle, 'redis', () => {
   let database: RedisServer;
-  let doorway: Running;
+  let doorway: Doorway;
   let example: StorageExample;
   let behind: Redis;
   let cutsNextAnswer = false;
@@ -28,17 +22,18 @@ describeUnless(obstacle, 'redis', () => {
     database = await RedisServer.start();
     behind = new Redis(database.socket);
     behind.on('error', () => {});
-    doorway = await openDoorway(database.socket, (answer, client) => {
+    doorway = await Doorway.before({ path: database.socket });
+    doorway.onAnswer = (answer, client) => {
       if (cutsNextAnswer) client.destroy();
       else client.write(answer);
       cutsNextAnswer = false;
-    });
+    };
     process.env.REDIS_URL = `redis://127.0.0.1:${doorway.port}`;
     example = await import('../../examples/storages/redis.js');
   });
   afterAll(async () => {
     behind?.disconnect();
-    await doorway?.close();
+    doorway?.close();
     await database?.close();
   });
 

@@ -1,12 +1,11 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { acceptTokens, createPlantStore } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
 import { onTestFinished } from 'vitest';
 import { finder, freeId } from '../../examples/server/free-id.js';
 import { evaluationPage, type PageOptions } from '../../examples/server/page/page.js';
+import { listen } from '../support/sockets.js';
 
 /** Serves the page for as long as the test runs, as the demo server does, and returns its address. */
 export async function servePage(options: Partial<PageOptions> = {}): Promise<string> {
@@ -18,12 +17,9 @@ export async function servePage(options: Partial<PageOptions> = {}): Promise<str
     ...options,
   });
   const mount = toNode(createPlantStore(storage, acceptTokens('for-evaluation-only')));
-  const server = createServer((request, response) => page(request, response, () => mount(request, response)));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url, close } = await listen(
+    createServer((request, response) => page(request, response, () => mount(request, response))),
+  );
+  onTestFinished(close);
+  return url;
 }

@@ -1,27 +1,23 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Creators } from '../support/creators.js';
 import { PostgresServer } from '../support/postgres.js';
 import { type Program, paste, portOf, runExample, startExample } from '../support/program.js';
+import { newFolder } from '../support/run-folder.js';
 
 let database: PostgresServer;
-let folder: string;
+const folder = newFolder();
 
 beforeAll(async () => {
   database = await PostgresServer.start();
-  folder = mkdtempSync(join(tmpdir(), 'plants-'));
   writeFileSync(
     join(folder, 'letter.db'),
     'Dear gardener, this is no database, though it is long enough for one. '.repeat(50),
   );
 });
 
-afterAll(async () => {
-  rmSync(folder, { recursive: true });
-  await database.close();
-});
+afterAll(() => database.close());
 
 function start(databaseUrl: string): Program {
   return runExample('server', { DATABASE_URL: databaseUrl });

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -10,6 +9,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createPlant } from '../support/plants.js';
 import { type Program, paste, portOf, runExample, startProgram } from '../support/program.js';
 import { root } from '../support/root.js';
+import { newFolder } from '../support/run-folder.js';
 
 function start(env: Record<string, string> = {}): Program {
   return runExample('server', { DATABASE_URL: 'memory:', ...env });
@@ -90,8 +90,7 @@ describe('the demo server', () => {
   });
 
   it('stores its plants in ./plants.db if DATABASE_URL is empty', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'plants-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = newFolder();
     const loader = createRequire(import.meta.url).resolve('tsx');
     const program = startProgram(
       ['env', '-C', folder, process.execPath, '--import', loader, `${root}examples/server/server.ts`],
@@ -107,18 +106,6 @@ describe('the demo server', () => {
     const [curl] = await program.printed(/curl -i .*/);
     expect(program.output()).not.toContain('a-secret');
     expect(await paste(curl, { TOKEN: 'a-secret' })).toMatch(/^HTTP\/1\.1 200 OK/);
-  });
-
-  it('says in one line that the port is in use', async () => {
-    const other = createServer().listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    const { port } = other.address() as AddressInfo;
-    const program = start({ PORT: String(port) });
-    expect(await program.exit).toBe(1);
-    expect(program.output().trimEnd()).toBe(
-      `plant-store: port ${port} is already in use: set PORT to a free one (0 picks one)`,
-    );
-    other.close();
   });
 
   it.each(['SIGINT', 'SIGTERM'] as const)(
@@ -179,23 +166,6 @@ describe('the demo server', () => {
     expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(head).toMatch(/content-type: application\/json/i);
     expect(JSON.parse(body)).toEqual({ error: status * 100, message: expect.any(String) });
-  });
-
-  it('starts, and still creates plants, after 63 creates of ids that a search for a free one visits', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'plants-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    const settings = { DATABASE_URL: `file:${join(folder, 'plants.db')}` };
-    const first = start(settings);
-    const url = `http://127.0.0.1:${await portOf(first)}`;
-    for (let k = 0n; k < 63n; k++) {
-      const created = await createPlant(url, `{"id":${2n ** k},"name":"Rosa"}`, 'for-evaluation-only');
-      expect(created.status).toBe(200);
-    }
-    expect((await fetch(url)).headers.get('free-id')).toMatch(/^-?\d+$/);
-    first.child.kill('SIGTERM');
-    await first.exit;
-    const [curl] = await start(settings).printed(/curl -i .*/);
-    expect(await paste(curl)).toMatch(/^HTTP\/1\.1 200 OK/);
   });
 });
 
@@ -277,8 +247,7 @@ describe('with the public token, the server', () => {
 
 describe('after SIGINT', () => {
   it('plants.db alone holds the plants, and a line says where they are', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'plants-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = newFolder();
     const file = join(folder, 'plants.db');
     const first = start({ DATABASE_URL: `file:${file}` });
     const create = (port: number) =>

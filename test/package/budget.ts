@@ -5,5 +5,8 @@
  */
 export const bundleBudget = 8_200;
 
-/** The most that a storage adds to a bundle that has `plant-store`, in bytes, minified and gzipped. */
-export const storageBudgets = { postgres: 7_300, mysql: 6_400, sqlite: 4_700, memory: 1_100 };
+/** The largest bundle of `plant-store/client`, in the same bytes. */
+export const clientBudget = 1_350;
+
+/** The most that a storage adds to a bundle that has `plant-store`, in the same bytes. */
+export const storageBudgets = { postgres: 7_200, mysql: 6_400, sqlite: 4_600, memory: 1_100 };

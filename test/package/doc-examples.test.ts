@@ -2,55 +2,29 @@
 import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
-import { entries } from '../../tsup.config.js';
+import { compilerOptions, exportsOfPackage, type PackageExport } from '../support/compiler.js';
 import { root } from '../support/root.js';
 import { titled } from '../support/titled.js';
 
-const config = ts.parseJsonConfigFileContent(
-  ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile).config,
-  ts.sys,
-  root,
-);
 // The imports that `complete` adds may be types or values.
-const options: ts.CompilerOptions = { ...config.options, verbatimModuleSyntax: false };
+const options: ts.CompilerOptions = { ...compilerOptions, verbatimModuleSyntax: false };
 
-interface Export {
-  readonly specifier: string;
-  readonly name: string;
+interface Export extends PackageExport {
   readonly file: string;
-  readonly kind: 'function' | 'class' | 'constant' | 'type';
+  /** A function or a class. */
+  readonly isCalled: boolean;
   readonly declaration: ts.Node;
 }
 
-const files = Object.values(entries).map((file) => join(root, file));
-const library = ts.createProgram(files, options);
-const exported = Object.entries(entries).flatMap(([entry, file]) =>
-  exportsOf(entry === 'index' ? 'plant-store' : `plant-store/${entry}`, join(root, file)),
-);
-
-function exportsOf(specifier: string, file: string): Export[] {
-  const checker = library.getTypeChecker();
-  const module = checker.getSymbolAtLocation(library.getSourceFile(file) as ts.SourceFile) as ts.Symbol;
-  return checker.getExportsOfModule(module).map((symbol) => {
-    const target = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
-    const declaration = target.declarations?.[0] as ts.Node;
-    const calls = checker.getTypeOfSymbol(target).getCallSignatures().length > 0;
-    return {
-      specifier,
-      name: symbol.name,
-      file: relative(root, declaration.getSourceFile().fileName),
-      kind:
-        target.flags & ts.SymbolFlags.Class
-          ? 'class'
-          : target.flags & ts.SymbolFlags.Value
-            ? calls
-              ? 'function'
-              : 'constant'
-            : 'type',
-      declaration,
-    };
-  });
-}
+const library = exportsOfPackage();
+const exported = library.exported.map((one): Export => {
+  const declaration = one.symbol.declarations?.[0] as ts.Node;
+  const file = relative(root, declaration.getSourceFile().fileName);
+  const { flags } = one.symbol;
+  const signatures = library.checker.getTypeOfSymbol(one.symbol).getCallSignatures();
+  const isFunction = flags & ts.SymbolFlags.Value && signatures.length > 0;
+  return { ...one, file, declaration, isCalled: Boolean(flags & ts.SymbolFlags.Class || isFunction) };
+});
 
 /** The doc comment of an export, as in the source. */
 function docOf({ declaration }: Export): string {
@@ -73,7 +47,7 @@ describe('every export', () => {
     expect(docOf(one)).toMatch(/^\/\*\*\s+(\*\s+)?[A-Z`]/);
   });
 
-  const called = exported.filter(({ kind }) => kind === 'function' || kind === 'class');
+  const called = exported.filter(({ isCalled }) => isCalled);
   it.each(
     titled(
       called.filter((one) => !/@internal/.test(docOf(one))),

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorNumbers } from 'plant-store';
 import ts from 'typescript';
-import { entries } from '../../tsup.config.js';
+import { exportsOfPackage, type PackageExport } from '../support/compiler.js';
 import { root } from '../support/root.js';
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -21,39 +21,27 @@ interface Export extends Documented {
 const item = ({ name, text }: Documented) => `- \`${name}\`: ${text}`;
 
 /** Every export of the package by its subpath. */
-function exportsOfPackage(): Map<string, Export[]> {
-  const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
-  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
-  const program = ts.createProgram(
-    Object.values(entries).map((file) => join(root, file)),
-    options,
-  );
-  const checker = program.getTypeChecker();
+function exportsBySubpath(): Map<string, Export[]> {
+  const { checker, exported } = exportsOfPackage();
   const sentence = (symbol: ts.Symbol) => {
     const doc = ts.displayPartsToString(symbol.getDocumentationComment(checker)).replace(/\s+/g, ' ');
     return /^.*?\.(?= |$)/.exec(doc)?.[0] ?? doc;
   };
   // Of an interface of options, each option.
-  const membersOf = (name: string, symbol: ts.Symbol) =>
+  const membersOf = ({ name, symbol }: PackageExport) =>
     /Options$/.test(name)
       ? checker
           .getDeclaredTypeOfSymbol(symbol)
           .getProperties()
           .map((member) => ({ name: member.name, text: sentence(member) }))
       : [];
-  const exportsOf = (file: string) => {
-    const module = checker.getSymbolAtLocation(program.getSourceFile(join(root, file))!)!;
-    return checker.getExportsOfModule(module).map((symbol) => {
-      const target = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
-      return { name: symbol.name, text: sentence(target), members: membersOf(symbol.name, target) };
-    });
-  };
-  return new Map(
-    Object.entries(entries).map(([name, file]) => [
-      name === 'index' ? 'plant-store' : `plant-store/${name}`,
-      exportsOf(file),
-    ]),
-  );
+  const found = new Map<string, Export[]>();
+  for (const one of exported) {
+    const { specifier, name, symbol } = one;
+    const others = found.get(specifier) ?? [];
+    found.set(specifier, [...others, { name, text: sentence(symbol), members: membersOf(one) }]);
+  }
+  return found;
 }
 
 /** The rows of the first table under a heading, each as a list item. */
@@ -96,7 +84,7 @@ function llmsText(): string {
     'Error codes': Object.entries(errorNumbers).map(
       ([name, error]) => `- ${error} \`${name}\`: ${statuses.get(String(error))}`,
     ),
-    Exports: [...exportsOfPackage()].flatMap(([specifier, names]) => [
+    Exports: [...exportsBySubpath()].flatMap(([specifier, names]) => [
       `\n### ${specifier}\n`,
       ...names.flatMap((one) => [item(one), ...one.members.map((member) => `  ${item(member)}`)]),
     ]),

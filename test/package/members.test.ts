@@ -2,19 +2,14 @@
 import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
 import { expect, it } from 'vitest';
-import { entries } from '../../tsup.config.js';
+import { compilerOptions, entryFiles } from '../support/compiler.js';
 import { root } from '../support/root.js';
 
 const plantFile = join(root, 'src/plant/plant.ts');
 
 /** The files with type errors after `Plant` has got another member. */
 function filesThatForget(member: string): string[] {
-  const { options } = ts.parseJsonConfigFileContent(
-    ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile).config,
-    ts.sys,
-    root,
-  );
-  const host = ts.createCompilerHost(options);
+  const host = ts.createCompilerHost(compilerOptions);
   const { getSourceFile } = host;
   const heading = 'export interface Plant {';
   host.getSourceFile = (file, ...rest) => {
@@ -24,8 +19,7 @@ function filesThatForget(member: string): string[] {
     const text = source.text.replace(heading, `${heading} ${member}`);
     return ts.createSourceFile(file, text, source.languageVersion, true);
   };
-  const files = Object.values(entries).map((file) => join(root, file));
-  const diagnostics = ts.getPreEmitDiagnostics(ts.createProgram(files, options, host));
+  const diagnostics = ts.getPreEmitDiagnostics(ts.createProgram(entryFiles, compilerOptions, host));
   return [...new Set(diagnostics.map(({ file }) => relative(root, file!.fileName)))].sort();
 }
 

@@ -1,15 +1,14 @@
 // `npm run release` refuses to publish what nobody could find the source of.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { root } from '../support/root.js';
+import { newFolder } from '../support/run-folder.js';
 
 it('a release without a repository is refused with the command that sets it', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'plant-store-release-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = newFolder();
   for (const file of ['package.json', '.github/release.js', '.github/CHANGELOG.md'])
     cpSync(join(root, file), join(folder, file));
   const check = () => spawnSync(process.execPath, ['.github/release.js'], { cwd: folder, encoding: 'utf8' });

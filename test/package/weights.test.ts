@@ -1,20 +1,27 @@
-// What a storage adds to an app: the statements and looks at tables weigh something, drivers nothing.
+// What a storage adds to an app: the statements and looks at tables weigh something, drivers nothing. And what the client weighs.
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { expect, it } from 'vitest';
 import { root } from '../support/root.js';
-import { storageBudgets } from './budget.js';
+import { clientBudget, storageBudgets } from './budget.js';
 
-it.each(Object.entries(storageBudgets))('plant-store/%s weighs at most %i bytes', async (name, budget) => {
-  const { outputFiles } = await build({
-    entryPoints: [join(root, 'adapters/storages', `${name}.ts`)],
+const rows = [
+  ...Object.entries(storageBudgets).map(([name, budget]) => [name, budget, 'adapters/storages/'] as const),
+  ['client', clientBudget, 'src/client/'] as const,
+];
+
+it.each(rows)('plant-store/%s weighs at most %i bytes, all of %s', async (name, budget, folder) => {
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: [join(root, folder, `${name}.ts`)],
     bundle: true,
     format: 'esm',
     // Neutral, because then an import of a driver or a Node module fails.
     platform: 'neutral',
     minify: true,
     write: false,
+    metafile: true,
     plugins: [
       {
         name: 'without plant-store itself',
@@ -24,6 +31,6 @@ it.each(Object.entries(storageBudgets))('plant-store/%s weighs at most %i bytes'
       },
     ],
   });
-  const size = gzipSync(outputFiles[0]!.contents).length;
-  expect(size).toBeLessThanOrEqual(budget);
+  expect(Object.keys(metafile.inputs).filter((file) => !file.startsWith(folder))).toEqual([]);
+  expect(gzipSync(outputFiles[0]!.contents).length).toBeLessThanOrEqual(budget);
 });

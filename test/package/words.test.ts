@@ -16,3 +16,19 @@ it('code on a page, and names in a program, are no prose', () => {
   expect(faultsIn('x.md', '```ts\nit is answered\n```\n`is answered`')).toEqual([]);
   expect(faultsIn('x.ts', 'const isAnswered = answered;')).toEqual([]);
 });
+
+it.each([
+  'INSERT INTO plants VALUES ($1) ON CONFLICT DO NOTHING',
+  'insert into plants values ($1)\n  on conflict\n  do nothing',
+  'INSERT OR IGNORE INTO plants VALUES (?)',
+  'INSERT IGNORE INTO plants VALUES (?)',
+  'INSERT OR REPLACE INTO plants VALUES (?)',
+])('SQL that ignores every conflict is found in a page and in a test: %s', (sql) => {
+  for (const file of ['x.md', 'test/x.ts'])
+    expect(faultsIn(file, `\`\`\`sql\n${sql}\n\`\`\``)).toHaveLength(1);
+});
+
+it.each(['ON CONFLICT (id) DO', 'ON CONFLICT(tenant, id) DO', 'ON CONFLICT ON CONSTRAINT plants_pkey DO'])(
+  'SQL that names its conflict is accepted: %s',
+  (sql) => expect(faultsIn('x.ts', sql)).toEqual([]),
+);

@@ -9,8 +9,8 @@ export interface Room {
 export const rooms: readonly Room[] = [
   { path: 'src/group-commit/', tests: ['test/storages/group-commit*.test.ts'] },
   { path: 'src/client/', tests: ['test/core/client.test.ts'] },
-  { path: 'src/document/', tests: ['test/core/openapi*.test.ts'] },
-  { path: 'src/plant/', tests: ['test/core/{contract,handle,ids,json*,schema}.test.ts'] },
+  { path: 'src/document/', tests: ['test/{core,examples}/openapi*.test.ts'] },
+  { path: 'src/plant/', tests: ['test/core/{contract,handle,json*,schema}.test.ts'] },
   {
     path: 'src/',
     tests: [
@@ -33,7 +33,7 @@ export const rooms: readonly Room[] = [
   { path: 'adapters/storages/_mysql', tests: ['test/storages/{mysql,refuse}*.test.ts'] },
   { path: 'adapters/storages/sqlite', tests: ['test/storages/{sqlite,refuse}*.test.ts'] },
   { path: 'adapters/storages/_sqlite', tests: ['test/storages/{sqlite,refuse}*.test.ts'] },
-  { path: 'adapters/storages/', tests: ['test/storages/{postgres,mysql,sqlite,refuse}*.test.ts'] },
+  { path: 'adapters/storages/', tests: ['test/storages/{postgres,mysql,server,sqlite,refuse}*.test.ts'] },
   {
     path: 'test/published/',
     tests: ['test/core/{contract,host-cases}.test.ts', 'test/storages/broken.test.ts'],
