@@ -10,6 +10,7 @@ import {
   type StorageContext,
 } from 'plant-store';
 import { describe, expect, test, vi } from 'vitest';
+import { fakeTimeouts } from '../support/fake-timeouts.js';
 
 const headers = { 'content-type': 'application/json' };
 const request: PlantRequest = {
@@ -149,8 +150,11 @@ describe('behind a guard', () => {
   });
 
   test('a response that times out is a 503 that does not mention a plant', async () => {
+    const clock = fakeTimeouts();
     const { handle, onError } = open(() => new Promise(() => {}), { timeoutMs: 5 });
-    const response = await handle(request);
+    const responding = handle(request);
+    await clock.expire();
+    const response = await responding;
     expect(JSON.parse(response.body)).toEqual({
       error: 50302,
       message: 'The server timed out. Try again later.',

@@ -2,6 +2,8 @@
 import { createPlantStore, type PlantRequest } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { deferred } from '../support/deferred.js';
+import { fakeTimeouts } from '../support/fake-timeouts.js';
 import { waitFor } from '../support/wait-for.js';
 
 const rejections: unknown[] = [];
@@ -79,16 +81,22 @@ describe('a rejected upload', () => {
   });
 
   test('is stopped after half a second without progress', async () => {
-    let stalledAt = 0;
-    const { body, closed, asked } = streamOf((count) => {
-      if (count < 5) return chunk;
-      stalledAt = performance.now();
-      return new Promise(() => {});
-    });
+    const clock = fakeTimeouts();
+    const chunks = Array.from({ length: 4 }, () => deferred<Uint8Array>());
+    const { body, closed, asked } = streamOf((count) =>
+      count === 1 ? chunk : (chunks[count - 2]?.promise ?? new Promise(() => {})),
+    );
     expect(await errorOf(body)).toBe(40006);
-    await waitFor(() => expect(closed).toHaveBeenCalledTimes(1));
-    expect(performance.now() - stalledAt).toBeGreaterThan(490);
-    expect(asked()).toBe(5);
+    for (const [i, { resolve }] of chunks.entries()) {
+      await clock.pass(390);
+      resolve(chunk);
+      while (asked() < i + 3) await clock.pass(0);
+    }
+    await clock.pass(499);
+    expect(closed).not.toHaveBeenCalled();
+    await clock.pass(101);
+    expect(closed).toHaveBeenCalledTimes(1);
+    expect(asked()).toBe(6);
   });
 
   test('may fail: it is not read again, and no rejection is unhandled', async () => {
@@ -135,11 +143,13 @@ describe('a rejected upload', () => {
   });
 
   test('that timed out and is no connection is not read further, even without a return', async () => {
+    const clock = fakeTimeouts();
     let give: (value: unknown) => void = () => {};
     const next = vi.fn(() => new Promise((resolve) => (give = resolve)));
-    const late = createPlantStore(memoryStorage(), () => true, { timeoutMs: 5 });
     const body = { [Symbol.asyncIterator]: () => ({ next }) } as never;
-    expect((await late({ method: 'POST', url: '/plants', headers, body })).status).toBe(400);
+    const responding = handle({ method: 'POST', url: '/plants', headers, body });
+    await clock.expire();
+    expect((await responding).status).toBe(400);
     give({ done: false, value: new Uint8Array(1) });
     await new Promise((resolve) => setImmediate(resolve));
     expect(next).toHaveBeenCalledTimes(1);
@@ -155,10 +165,11 @@ test.each([
   ['an async iterable', (chunks: AsyncIterable<Uint8Array>) => chunks],
   ['a connection', (chunks: AsyncIterable<Uint8Array>) => Object.assign(chunks, { pipe() {} })],
 ])('%s of endless empty chunks is rejected at its timeout, and blocks nobody meanwhile', async (_, made) => {
-  const store = createPlantStore(memoryStorage(), () => true, { timeoutMs: 50 });
+  const clock = fakeTimeouts();
   async function* empty() {
     for (;;) yield new Uint8Array(0);
   }
-  const response = await store({ method: 'POST', url: '/plants', headers, body: made(empty()) });
-  expect(JSON.parse(response.body).error).toBe(40007);
+  const error = errorOf(made(empty()));
+  await clock.expire();
+  expect(await error).toBe(40007);
 });

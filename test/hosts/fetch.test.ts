@@ -50,6 +50,21 @@ function endless(): { stream: ReadableStream<Uint8Array>; taken: () => number } 
 
 class OwnRequest extends Request {}
 
+/** Expects a response to end after so many milliseconds, and not before. */
+async function expectEndAfter(
+  ms: number,
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  clock: ReturnType<typeof fakeTimeouts>,
+) {
+  const ended = vi.fn();
+  const reading = reader.read().then(ended);
+  await clock.pass(ms - 1);
+  expect(ended).not.toHaveBeenCalled();
+  await clock.pass(1);
+  await reading;
+  expect(ended).toHaveBeenCalledWith({ done: true, value: undefined });
+}
+
 test('each error of a request that an app passes to two handlers is reported', async () => {
   const onError = vi.fn();
   const create = () => Promise.reject(new Error('broken'));
@@ -193,12 +208,15 @@ describe('a rejected upload that stalls', () => {
   const stalled = (cancel?: () => void) => new ReadableStream<Uint8Array>({ cancel: () => cancel?.() });
 
   test('gets a whole response on a connection that closes, whose end leaves the client time to read it', async () => {
-    const response = (await mounted()(requestOf(stalled(), refused))) as Response;
-    const begun = performance.now();
-    const text = await response.text();
+    const clock = fakeTimeouts();
+    const responding = mounted()(requestOf(stalled(), refused)) as Promise<Response>;
+    await clock.pass(600);
+    const response = await responding;
+    const reader = response.body!.getReader();
+    const text = new TextDecoder().decode((await reader.read()).value);
     expect(JSON.parse(text)).toMatchObject({ error: 40102 });
     expect(response.headers.get('content-length')).toBe(String(text.length));
-    expect(performance.now() - begun).toBeGreaterThan(490);
+    await expectEndAfter(500, reader, clock);
   });
 
   test('is cancelled in the end, and a source that fails to cancel harms nobody', async () => {
@@ -206,14 +224,15 @@ describe('a rejected upload that stalls', () => {
     const onRejection = (reason: unknown) => rejections.push(reason);
     process.on('unhandledRejection', onRejection);
     onTestFinished(() => void process.off('unhandledRejection', onRejection));
-    const { promise, resolve } = deferred();
-    const body = stalled(() => {
-      resolve();
+    const clock = fakeTimeouts();
+    const cancel = vi.fn(() => {
       throw new Error('of the source');
     });
-    await mounted()(requestOf(body, { authorization: 'Bearer bad' }));
-    await promise;
-    await new Promise((settled) => setImmediate(settled));
+    mounted()(requestOf(stalled(cancel), { authorization: 'Bearer bad' }));
+    await clock.pass(999);
+    expect(cancel).not.toHaveBeenCalled();
+    await clock.pass(101);
+    expect(cancel).toHaveBeenCalledTimes(1);
     expect(rejections).toEqual([]);
   });
 
@@ -287,7 +306,9 @@ test('a stream of endless empty chunks times out, and blocks nobody meanwhile', 
   const body = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(0)) });
   const response = fetch(requestOf(body)) as Promise<Response>;
   await clock.expire();
-  expect(await (await response).json()).toMatchObject({ error: 40007 });
+  const json = (await response).json();
+  await clock.pass(500);
+  expect(await json).toMatchObject({ error: 40007 });
 });
 
 describe('a body that the host has cut', () => {
@@ -301,6 +322,7 @@ describe('a body that the host has cut', () => {
   });
 
   test('and whose stream has failed leaves the response open for the client to read it', async () => {
+    const clock = fakeTimeouts();
     const stream = new ReadableStream({
       start(controller) {
         controller.enqueue(new TextEncoder().encode(plant.slice(0, 5)));
@@ -311,9 +333,7 @@ describe('a body that the host has cut', () => {
     const reader = response.body!.getReader();
     const { value } = await reader.read();
     expect(JSON.parse(new TextDecoder().decode(value))).toMatchObject({ error: 40007 });
-    const before = performance.now();
-    expect((await reader.read()).done).toBe(true);
-    expect(performance.now() - before).toBeGreaterThan(400);
+    await expectEndAfter(500, reader, clock);
   });
 });
 

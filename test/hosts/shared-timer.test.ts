@@ -5,15 +5,12 @@ import { createPlantStore } from 'plant-store';
 import { toFetch } from 'plant-store/fetch';
 import { afterEach, beforeEach, expect, type MockInstance, test, vi } from 'vitest';
 import { SharedTimer } from '../../adapters/hosts/_shared-timer.js';
+import { fakeAbortSignalTimeout } from '../support/fake-timeouts.js';
 
 let made: MockInstance<typeof AbortSignal.timeout>;
 beforeEach(() => {
   vi.useFakeTimers();
-  made = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
-    const controller = new AbortController();
-    setTimeout(() => controller.abort(), ms);
-    return controller.signal;
-  });
+  made = fakeAbortSignalTimeout();
 });
 afterEach(() => {
   vi.restoreAllMocks();

@@ -13,6 +13,7 @@ import {
 } from 'plant-store';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { deferred } from '../support/deferred.js';
+import { fakeTimeouts } from '../support/fake-timeouts.js';
 import { waitFor } from '../support/wait-for.js';
 import { contextOf } from './context.js';
 import {
@@ -324,12 +325,12 @@ describe.each<[string, (context: StorageContext<unknown>) => StorageContext<unkn
   ['an heir of the context', (context) => Object.create(context, { signal: { value: context.signal } })],
 ])('a create of the handler that waits, with %s', (_, contextFrom) => {
   /** A request that has to wait for a batch, which `end` settles. */
-  async function waiting(more: Partial<PlantRequest>, timeoutMs: number, onError: () => void = () => {}) {
+  async function waiting(more: Partial<PlantRequest>, onError: () => void = () => {}) {
     const { calls, clock, create, queue } = openByHand();
     const storage = {
       create: (plant: NewPlant, context: StorageContext<true>) => queue.create(plant, contextFrom(context)),
     };
-    const handle = createPlantStore(storage, acceptTokens('secret'), { timeoutMs, onError });
+    const handle = createPlantStore(storage, acceptTokens('secret'), { onError });
     create(0);
     await clock.endTurn();
     const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
@@ -348,7 +349,7 @@ describe.each<[string, (context: StorageContext<unknown>) => StorageContext<unkn
     async (_reason, reason) => {
       const client = new AbortController();
       const onError = vi.fn();
-      const { calls, answering, end } = await waiting({ signal: client.signal }, 0, onError);
+      const { calls, answering, end } = await waiting({ signal: client.signal }, onError);
       client.abort(reason);
       await end();
       expect(JSON.parse((await answering).body).error).toBe(50301);
@@ -358,7 +359,9 @@ describe.each<[string, (context: StorageContext<unknown>) => StorageContext<unkn
   );
 
   it('is not sent if it has timed out', async () => {
-    const { calls, answering, end } = await waiting({}, 1);
+    const timeouts = fakeTimeouts();
+    const { calls, answering, end } = await waiting({});
+    await timeouts.expire();
     expect(JSON.parse((await answering).body).error).toBe(50302);
     await end();
     expect(calls).toHaveLength(1);
@@ -368,7 +371,7 @@ describe.each<[string, (context: StorageContext<unknown>) => StorageContext<unkn
     ['has a signal', { signal: new AbortController().signal }],
     ['has no signal', {}],
   ])('is sent if its request %s and its client is there', async (_request, more) => {
-    const { calls, answering, end } = await waiting(more, 0);
+    const { calls, answering, end } = await waiting(more);
     await end();
     expect(calls[1]?.ids).toEqual([1]);
     await calls[1]?.answer('created');

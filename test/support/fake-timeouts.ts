@@ -1,14 +1,35 @@
 import { onTestFinished, vi } from 'vitest';
 
-/** Puts the timeouts of requests on a clock that stands still until `expire`. What Node's own streams use stays real. */
-export function fakeTimeouts(): { expire: () => Promise<void> } {
+/**
+ * Puts the timeouts of requests, and the waits for clients, on a clock that stands still. What Node's own streams use
+ * stays real.
+ */
+export function fakeTimeouts() {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  onTestFinished(() => void vi.useRealTimers());
+  const made = fakeAbortSignalTimeout();
+  onTestFinished(() => {
+    made.mockRestore();
+    vi.useRealTimers();
+  });
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
   return {
     /** Waits until a request has started its timeout, and lets it expire. */
     async expire() {
-      while (vi.getTimerCount() === 0) await new Promise((resolve) => setImmediate(resolve));
+      while (vi.getTimerCount() === 0) await turn();
       await vi.runOnlyPendingTimersAsync();
+    },
+    /** Lets `ms` milliseconds pass, and then what has begun in them go on. */
+    async pass(ms: number) {
+      await vi.advanceTimersByTimeAsync(ms);
+      for (let i = 0; i < 5; i++) await turn();
     },
   };
 }
+
+/** Puts `AbortSignal.timeout`, which Vitest does not fake, on the clock of `setTimeout`. */
+export const fakeAbortSignalTimeout = () =>
+  vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), ms);
+    return controller.signal;
+  });
