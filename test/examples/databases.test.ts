@@ -5,13 +5,14 @@ import { PGlite } from '@electric-sql/pglite';
 import Database from 'libsql';
 import pg from 'pg';
 import { postgresStorage, schema } from 'plant-store/postgres';
-import { sqliteStorage } from 'plant-store/sqlite';
+import { schema as sqliteSchema, sqliteStorage } from 'plant-store/sqlite';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Doorway } from '../support/doorway.js';
 import { createPlant } from '../support/plants.js';
 import { PostgresServer } from '../support/postgres.js';
 import { runExample, urlOf } from '../support/program.js';
 import { newFolder } from '../support/run-folder.js';
+import { plantOf, withColumns } from '../support/tables.js';
 import { waitFor } from '../support/wait-for.js';
 import {
   exampleUrl,
@@ -136,8 +137,8 @@ describe('PostgreSQL', () => {
     });
     const emptyBoth = () => pool.query('TRUNCATE plants, outbox');
     const peek = async (id: bigint) => {
-      const found = await pool.query('SELECT name, tag FROM plants WHERE id = $1', [String(id)]);
-      return found.rows[0] && { id, name: found.rows[0].name, tag: found.rows[0].tag ?? undefined };
+      const { rows } = await pool.query('SELECT * FROM plants WHERE id = $1', [String(id)]);
+      return plantOf(rows[0]);
     };
 
     itKeepsThePromises(() => example, emptyBoth, { peek });
@@ -216,7 +217,7 @@ describe('refuse turns the unique name of a table into a 400 with a text of the 
     const { refuseOfPostgres } = await import('../../examples/storages/refuse.js');
     const pool = new PGlite();
     onTestFinished(() => pool.close());
-    await pool.exec('CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL UNIQUE, tag text)');
+    await pool.exec(withColumns(schema, { name: 'text NOT NULL UNIQUE' }));
     const storage = postgresStorage(pool, { refuse: refuseOfPostgres });
     expect(await storage.create(rosa(1n), someContext())).toBe('created');
     await expect(storage.create(rosa(2n), someContext())).rejects.toMatchObject(refused);
@@ -227,7 +228,7 @@ describe('refuse turns the unique name of a table into a 400 with a text of the 
     const { refuseOfSqlite } = await import('../../examples/storages/refuse.js');
     const database = new Database(':memory:');
     onTestFinished(() => void database.close());
-    database.exec('CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, tag TEXT)');
+    database.exec(withColumns(sqliteSchema, { name: 'TEXT NOT NULL UNIQUE' }));
     const storage = sqliteStorage(database, { refuse: refuseOfSqlite });
     expect(await storage.create(rosa(1n), someContext())).toBe('created');
     await expect(storage.create(rosa(2n), someContext())).rejects.toMatchObject(refused);

@@ -4,11 +4,13 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import pg from 'pg';
 import type { PlantStorage, StorageContext } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
+import { schemaOf } from 'plant-store/postgres';
 import { storageCases } from 'plant-store/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createPlant } from '../support/plants.js';
 import { PostgresServer } from '../support/postgres.js';
 import { listen } from '../support/sockets.js';
+import { plantOf, withColumns } from '../support/tables.js';
 import { exampleUrl, runExamplesHere, someContext } from './recipe.js';
 
 runExamplesHere();
@@ -21,18 +23,18 @@ beforeAll(async () => {
   const database = await PostgresServer.start();
   admin = new pg.Pool({ connectionString: database.url });
   admin.on('error', () => {});
+  const ofTenants = withColumns(schemaOf({ namespace: { tenant: () => '' } }), {
+    tenant: "text DEFAULT current_setting('app.tenant')",
+  });
   await admin.query(`
     CREATE ROLE app LOGIN;
     GRANT CREATE ON SCHEMA public TO app;
-    CREATE TABLE plants (
-      tenant text DEFAULT current_setting('app.tenant'), id bigint, name text NOT NULL, tag text,
-      PRIMARY KEY (tenant, id)
-    );
+    ${ofTenants};
     ALTER TABLE plants ENABLE ROW LEVEL SECURITY;
     CREATE POLICY own ON plants USING (tenant = current_setting('app.tenant'));
     GRANT SELECT, INSERT ON plants TO app;
-    CREATE SCHEMA tenant_garden; CREATE TABLE tenant_garden.plants (id bigint PRIMARY KEY, name text NOT NULL, tag text);
-    CREATE SCHEMA tenant_park; CREATE TABLE tenant_park.plants (id bigint PRIMARY KEY, name text NOT NULL, tag text);
+    CREATE SCHEMA tenant_garden; ${schemaOf({ table: 'tenant_garden.plants' })};
+    CREATE SCHEMA tenant_park; ${schemaOf({ table: 'tenant_park.plants' })};
     GRANT USAGE ON SCHEMA tenant_garden, tenant_park TO app;
     GRANT SELECT, INSERT ON tenant_garden.plants, tenant_park.plants TO app;`);
 
@@ -73,10 +75,8 @@ function itKeepsThePromises<Caller>(
   const peekAs = (tenant: string) => ({
     caller: callerOf(tenant),
     async peek(id: bigint) {
-      const { rows } = await admin.query(`SELECT name, tag FROM ${sqlOf(tenant).from} AND id = $1`, [
-        String(id),
-      ]);
-      return rows[0] && { id, name: rows[0].name, tag: rows[0].tag ?? undefined };
+      const { rows } = await admin.query(`SELECT * FROM ${sqlOf(tenant).from} AND id = $1`, [String(id)]);
+      return plantOf(rows[0]);
     },
   });
   const open = async () => {

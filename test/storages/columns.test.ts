@@ -21,8 +21,8 @@ let tables = 0;
 const newTable = () => `columns ${tables++}`;
 
 const onPostgres = (database: PostgresPool): ColumnDatabase => ({
-  types: { id: 'bigint', text: 'text' },
   mark: '"',
+  schemaOf: postgresSchema,
   asText: (column) => `${column}::text`,
   newTable,
   run: (sql) => database.query(sql),
@@ -59,8 +59,8 @@ describe.each(drivers)('SQLite through %s', (_, driver) => {
   afterAll(() => database.close());
   itStoresExactly(
     () => ({
-      types: { id: 'INTEGER', text: 'TEXT' },
       mark: '"',
+      schemaOf: sqliteSchema,
       asText: (column) => `CAST(${column} AS TEXT)`,
       newTable,
       run: async (sql) => database.exec(sql),

@@ -3,6 +3,7 @@
 import type { PlantStorage } from 'plant-store';
 import type { ColumnValue } from 'plant-store/sqlite';
 import { expect, it } from 'vitest';
+import { withColumns } from '../support/tables.js';
 import { contextOf as contextOfCaller } from './context.js';
 
 /** What the column is of, its type, and each value with its outcome. */
@@ -23,21 +24,22 @@ interface Caller {
 
 type Storage = PlantStorage<Caller> & { readonly find: NonNullable<PlantStorage<Caller>['find']> };
 
+interface TableOptions {
+  readonly table: string;
+  readonly namespace?: Record<string, (context: { readonly caller: Caller }) => ColumnValue>;
+  readonly columns?: Record<string, (context: { readonly caller: Caller }) => ColumnValue | null>;
+}
+
 /** What the table of cases needs of a database. */
 export interface ColumnDatabase {
-  /** Types of an exact id and of a long text. */
-  readonly types: { readonly id: string; readonly text: string };
   readonly mark: string;
+  readonly schemaOf: (options: TableOptions) => string;
   /** The column as text, in SQL. */
   asText(column: string): string;
   newTable(): string;
   run(sql: string): Promise<unknown>;
   rows(sql: string): Promise<readonly Record<string, unknown>[]>;
-  storage(options: {
-    readonly table: string;
-    readonly namespace?: Record<string, (context: { readonly caller: Caller }) => ColumnValue>;
-    readonly columns?: Record<string, (context: { readonly caller: Caller }) => ColumnValue | null>;
-  }): Storage;
+  storage(options: TableOptions): Storage;
 }
 
 const contextOf = (value: ColumnValue | null) => contextOfCaller({ value });
@@ -58,26 +60,19 @@ async function run(
   cells: ColumnCase[2],
   isBatch: boolean,
 ) {
-  const { types, mark, newTable, asText, rows } = database;
+  const { mark, schemaOf, newTable, asText, rows } = database;
   const table = newTable();
   const quoted = mark + table + mark;
   const isKey = of === 'tenant';
-  const columns = {
-    ...(isKey && { tenant: `${type} NOT NULL` }),
-    id: of === 'id' ? type : types.id,
-    name: `${of === 'name' ? type : types.text} NOT NULL`,
-    tag: of === 'tag' ? type : types.text,
-    ...(of === 'further' && { further: type }),
-  };
-  const definitions = Object.entries(columns).map((definition) => definition.join(' '));
-  const key = isKey ? 'tenant, id' : 'id';
-  await database.run(`CREATE TABLE ${quoted} (${definitions.join(', ')}, PRIMARY KEY (${key}))`);
   const get = ({ caller }: { readonly caller: Caller }) => caller.value as ColumnValue;
-  const storage = database.storage({
+  const options = {
     table,
     ...(isKey && { namespace: { tenant: get } }),
     ...(of === 'further' && { columns: { further: get } }),
-  });
+  };
+  const more = { id: ' PRIMARY KEY', name: ' NOT NULL', tag: '', tenant: ' NOT NULL', further: '' };
+  await database.run(withColumns(schemaOf(options), { [of]: type + more[of] }));
+  const storage = database.storage(options);
   const values = cells === 'unusable' ? ['1', '2'] : cells.map(([value]) => value);
   const plantOf = (value: ColumnValue | null, i: number) => ({
     id: of === 'id' ? BigInt(value as bigint) : isKey ? 1n : BigInt(i),

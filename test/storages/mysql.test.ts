@@ -26,7 +26,8 @@ function answering(...answers: unknown[]) {
       const sql = typeof statement === 'string' ? statement : statement.sql;
       if (sql.includes('information_schema')) return [[], undefined];
       statements.push([sql, values, statement]);
-      log.push(`${/\b(INSERT|SELECT|CREATE|DO|ROLLBACK)\b/.exec(sql)?.[0]} ${values.join()}`);
+      const ids = values.filter((value) => /^\d+$/.test(String(value)));
+      log.push(`${/\b(INSERT|SELECT|CREATE|DO|ROLLBACK)\b/.exec(sql)?.[0]} ${ids.join()}`);
       const answer = await (answers.shift() ?? inserted);
       if (answer instanceof Error) throw answer;
       return [answer, undefined];
@@ -54,7 +55,7 @@ const createAll = ({ create }: Pick<MysqlStorage, 'create'>, ...ids: bigint[]) =
   Promise.allSettled(ids.map((id) => create({ id, name: 'Rosa' }, context)));
 
 describe('mysqlStorage', () => {
-  const both = 'INSERT 1,Rosa,,2,Rosa,';
+  const both = 'INSERT 1,2';
   /** What becomes of a batch of two plants whose INSERT fails, as does that of the first alone; `end` is the connection's. */
   const meanings = {
     'is retried, because it was definitely rolled back,': (_error: Error, end: string) => ({
@@ -70,7 +71,7 @@ describe('mysqlStorage', () => {
     'is sent plant by plant, because one may be the cause,': (cause: Error, end: string) => ({
       answers: 2,
       outcomes: [{ reason: { name: 'RolledBack', cause } }, { value: 'created' }],
-      log: [both, end, 'INSERT 1,Rosa,', end, 'INSERT 2,Rosa,', 'release'],
+      log: [both, end, 'INSERT 1', end, 'INSERT 2', 'release'],
     }),
   };
   const [retried, unknown, apart] = Object.keys(meanings) as (keyof typeof meanings)[];
@@ -124,7 +125,7 @@ describe('mysqlStorage', () => {
     const created = { value: 'created' };
     expect(await createAll(mysqlStorage(pool), 1n, 2n)).toMatchObject([created, created]);
     const inserts = log.filter((entry) => entry.startsWith('INSERT'));
-    expect(inserts.sort()).toEqual(['INSERT 1,Rosa,', 'INSERT 1,Rosa,', both, 'INSERT 2,Rosa,']);
+    expect(inserts.sort()).toEqual(['INSERT 1', 'INSERT 1', both, 'INSERT 2']);
   });
 
   it('sends ids as text that is cast, because MySQL compares BIGINT with text as doubles', async () => {
@@ -173,7 +174,7 @@ describe('mysqlStorage', () => {
     await expect(mysqlStorage(pool).create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(
       'autocommit is off',
     );
-    expect(log).toEqual(['INSERT 1,Rosa,', 'ROLLBACK ', 'destroy']);
+    expect(log).toEqual(['INSERT 1', 'ROLLBACK ', 'destroy']);
   });
 
   it.each([
@@ -214,7 +215,7 @@ describe('mysqlStorage', () => {
         refused.length > 0 ? Promise.reject(mysqlError(refused.shift()!)) : pool.getConnection(),
     });
     expect(await create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
-    expect(log).toEqual(['INSERT 1,Rosa,', 'release']);
+    expect(log).toEqual(['INSERT 1', 'release']);
   });
 
   it.each([
@@ -276,13 +277,13 @@ describe('mysqlStorage', () => {
   });
 
   it.each([
-    ['sends the other plants again if one is', [['1']], 'created taken created', ['INSERT 1,Rosa,,3,Rosa,']],
+    ['sends the other plants again if one is', [['1']], 'created taken created', ['INSERT 1,3']],
     ['sends no more if all are', [['0'], ['1'], ['2']], 'taken taken taken', []],
   ])('asks which ids are stored, and %s', async (_, stored, outcomes, then) => {
     const { pool, log } = answering(duplicate, inserted, stored);
     const settled = await createAll(mysqlStorage(pool), 1n, 2n, 3n);
     expect(settled).toMatchObject(outcomes.split(' ').map((value) => ({ value })));
-    expect(log).toEqual(['INSERT 1,Rosa,,2,Rosa,,3,Rosa,', 'DO ', 'SELECT 1,2,3', ...then, 'release']);
+    expect(log).toEqual(['INSERT 1,2,3', 'DO ', 'SELECT 1,2,3', ...then, 'release']);
   });
 
   it('does not return taken if it cannot see the row', async () => {

@@ -12,8 +12,7 @@ export function ownPostgres(
 ): OwnDatabase {
   return {
     mark: '"',
-    types: { text: 'text', bigint: 'bigint', alike: 'uuid' },
-    alike: ['6F9619FF-8B86-D011-B42D-00C04FC964FF', '6f9619ff-8b86-d011-b42d-00c04fc964ff'],
+    alike: ['uuid', '6F9619FF-8B86-D011-B42D-00C04FC964FF', '6f9619ff-8b86-d011-b42d-00c04fc964ff'],
     maxName: 63,
     schemaOf,
     newTable: () => `own ${tables++}`,

@@ -1,9 +1,10 @@
 // Columns of the app: the same table of hazards for each database. `own-columns.test.ts` runs it, and for MariaDB
 // `test/programs/cluster/mariadb.cluster.ts`.
-import { createPlantStore, type NewPlant, type PlantStorage, type RolledBack } from 'plant-store';
+import { createPlantStore, type PlantStorage, type RolledBack } from 'plant-store';
 import type { ColumnValue } from 'plant-store/sqlite';
 import { storageCases } from 'plant-store/testing';
 import { describe, expect, it, vi } from 'vitest';
+import { plantOf, withColumns } from '../support/tables.js';
 import { contextOf } from './context.js';
 
 /** Who creates a plant, and what the columns of the app get. */
@@ -29,14 +30,8 @@ type Storage = PlantStorage<Caller> & {
 /** A database, with an empty table for each test. */
 export interface OwnDatabase {
   readonly mark: '"' | '`';
-  readonly types: {
-    readonly text: string;
-    readonly bigint: string;
-    /** Takes `A` and `a` for one, or capitals of a UUID. */
-    readonly alike: string;
-  };
-  /** Two values that are one in a column `alike`. */
-  readonly alike: readonly [string, string];
+  /** A type of a column, and two values that are one in it: `A` and `a`, or capitals of a UUID. */
+  readonly alike: readonly [type: string, string, string];
   /** The longest name of a column. */
   readonly maxName: number;
   readonly schemaOf: (options: Options) => string;
@@ -60,36 +55,27 @@ export function itStoresOwnColumns(
     return mark + name.replaceAll(mark, mark + mark) + mark;
   };
 
-  /** A table with a tenant of this type, and further columns. */
-  async function open(
-    type: 'text' | 'alike',
-    options: Options = {},
-    more = '',
-    { tenant = 'tenant', key = `${quoted(tenant)}, id` } = {},
-  ) {
-    const { types, newTable, run, rows, storage } = database();
+  /** A storage with columns of the app, on the table of its `schemaOf`, or on one that differs from it. */
+  async function open(options: Options = tenants, change = (schema: string) => schema, columns = options) {
+    const { newTable, run, rows, schemaOf, storage } = database();
     const table = newTable();
-    await run(
-      `CREATE TABLE ${quoted(table)} (${quoted(tenant)} ${types[type]} NOT NULL, id ${types.bigint} NOT NULL, name ${types.text} NOT NULL, tag ${types.text}${more}, PRIMARY KEY (${key}))`,
-    );
+    await run(change(schemaOf({ table, ...columns })));
+    const [tenant] = Object.keys(options.namespace!) as [string];
     return {
       table,
-      ...storage({ table, ...tenants, ...options }),
+      ...storage({ table, ...options }),
       rows: (columns: string) =>
         rows(`SELECT ${columns} FROM ${quoted(table)} ORDER BY id, ${quoted(tenant)}`),
       peekAs: (tenant: string) => async (id: bigint) => {
-        const [row] = await rows(
-          `SELECT name, tag FROM ${quoted(table)} WHERE tenant = '${tenant}' AND id = ${id}`,
-        );
-        const { name, tag } = row ?? {};
-        return row && ({ id, name, ...(tag !== null && { tag }) } as NewPlant);
+        const [row] = await rows(`SELECT * FROM ${quoted(table)} WHERE tenant = '${tenant}' AND id = ${id}`);
+        return row && plantOf({ ...row, id });
       },
     };
   }
 
   describe('the cases of plant-store/testing, for two tenants', () => {
     const openCase = async () => {
-      const { create, find, peekAs } = await open('text');
+      const { create, find, peekAs } = await open();
       const callerOf = (tenant: string) => ({ caller: { tenant }, peek: peekAs(tenant) });
       return { storage: { create, find }, ...callerOf('garden'), other: callerOf('park') };
     };
@@ -97,7 +83,7 @@ export function itStoresOwnColumns(
   });
 
   it('stores the creates of all tenants with one INSERT a batch, each id once a tenant', async () => {
-    const { create, rows } = await open('text');
+    const { create, rows } = await open();
     await create({ id: 1n, name: 'first' }, contextOf({ tenant: 'garden' }));
     const before = database().inserts();
     const outcomes = await Promise.all(
@@ -132,7 +118,6 @@ export function itStoresOwnColumns(
     ...tenants,
     columns: { further: ({ caller }: { caller: Caller }) => caller.further as string | null },
   };
-  const openFurther = () => open('text', furtherOptions, `, further ${database().types.text}`);
 
   it.each([
     ...invalid.flatMap(([what, value]) => [
@@ -144,7 +129,7 @@ export function itStoresOwnColumns(
   ])(
     'a value of %s that is %s fails its own create alone with 50004, by an error that names the column',
     async (column, _, value) => {
-      const { create, find, rows } = await openFurther();
+      const { create, find, rows } = await open(furtherOptions);
       const good = { tenant: 'garden', further: null };
       const bad = { ...good, [column]: value };
       const callers = [bad, good, { ...good, further: 'x' }];
@@ -170,11 +155,7 @@ export function itStoresOwnColumns(
       if (caller.further === 'thorn') throw new Error('a thorn');
       return 'x';
     });
-    const { create, find } = await open(
-      'text',
-      { namespace: { tenant }, columns: { further } },
-      `, further ${database().types.text}`,
-    );
+    const { create, find } = await open({ namespace: { tenant }, columns: { further } });
     const verify = (token: string) => ({ tenant: 'garden', further: token });
     const onError = vi.fn();
     const handle = createPlantStore({ create, find }, verify, { onError, acceptReplays: true });
@@ -196,9 +177,11 @@ export function itStoresOwnColumns(
   });
 
   it('takes values that are one to the database only for one: one create wins, and the others are taken', async () => {
-    const { alike } = database();
+    const [type, ...alike] = database().alike;
     for (const order of [alike, [...alike].reverse()]) {
-      const { create, find, rows } = await open('alike');
+      const { create, find, rows } = await open(tenants, (schema) =>
+        withColumns(schema, { tenant: `${type} NOT NULL` }),
+      );
       const plants = Array.from({ length: 40 }, (_, i) => ({
         id: BigInt(i >> 1),
         name: `plant ${i}`,
@@ -219,7 +202,7 @@ export function itStoresOwnColumns(
   });
 
   it('takes each create of a script that uses one context for all', async () => {
-    const { create, rows } = await open('text');
+    const { create, rows } = await open();
     const caller: { tenant: string } = { tenant: '' };
     const context = contextOf(caller);
     const outcomes = ['garden', 'park', 'garden'].map((tenant) => {
@@ -235,15 +218,12 @@ export function itStoresOwnColumns(
   it.each(names.filter(takesName))(
     'accepts the column name %j, in the namespace and in columns',
     async (name) => {
-      const { types } = database();
       const getter = ({ caller }: { caller: Caller }) => caller.tenant as string;
       for (const further of ['further', `x${name}`]) {
-        const { create, find, rows } = await open(
-          'text',
-          { namespace: { [name]: getter }, columns: { [further]: ({ caller }) => caller.further as string } },
-          `, ${quoted(further)} ${types.text}`,
-          { tenant: name },
-        );
+        const { create, find, rows } = await open({
+          namespace: { [name]: getter },
+          columns: { [further]: ({ caller }) => caller.further as string },
+        });
         const plants = [1n, 2n].flatMap((id) => ['garden', 'park'].map((tenant) => ({ id, tenant })));
         const createAll = () =>
           Promise.all(
@@ -262,7 +242,7 @@ export function itStoresOwnColumns(
 
   it('takes a column name of the greatest length', async () => {
     const tenant = 't'.repeat(database().maxName);
-    const { create } = await open('text', { namespace: { [tenant]: () => 'garden' } }, '', { tenant });
+    const { create } = await open({ namespace: { [tenant]: () => 'garden' } });
     expect(await create({ id: 1n, name: 'Rosa' }, contextOf({}))).toBe('created');
   });
 
@@ -290,7 +270,7 @@ export function itStoresOwnColumns(
   });
 
   it('fails every create if the table lacks a column, by an error that names both', async () => {
-    const { create, table } = await open('text', furtherOptions);
+    const { create, table } = await open(furtherOptions, undefined, tenants);
     const creates = [1n, 2n].map((id) =>
       create({ id, name: 'Rosa' }, contextOf({ tenant: 'garden', further: 'x' })),
     );
@@ -304,11 +284,11 @@ export function itStoresOwnColumns(
   it.each(['id', 'tenant, id, name'])(
     'fails every create with 50004 if only (%s) is unique, and stores nothing',
     async (key) => {
-      const bounded = key.includes('name');
-      const { create, rows } = await open('text', {}, '', {
-        // MySQL can index a part of a long text only.
-        key: bounded && database().mark === '`' ? 'tenant, id, name(9)' : key,
-      });
+      // MySQL can index a part of a long text only.
+      const possible = database().mark === '`' ? key.replace('name', 'name(9)') : key;
+      const { create, rows } = await open(tenants, (schema) =>
+        schema.replace(/PRIMARY KEY \(.+?\)/, `PRIMARY KEY (${possible})`),
+      );
       const creates = [1n, 2n, 3n].map((id) => create({ id, name: 'Rosa' }, contextOf({ tenant: 'garden' })));
       for (const failed of await Promise.allSettled(creates)) {
         expect(failed).toMatchObject({ reason: { name: 'RolledBack', resend: 'apart' } });
@@ -343,11 +323,10 @@ export function itStoresOwnColumns(
   });
 
   it('stores the values of a lone create as those of a batch, and gives other columns their defaults', async () => {
-    const { text } = database().types;
     const { create, rows } = await open(
-      'text',
       furtherOptions,
-      `, further ${text}, greeting ${text} DEFAULT ('hello')`,
+      (schema) => withColumns(schema, { greeting: "VARCHAR(9) DEFAULT ('hello')" }),
+      { ...tenants, columns: { ...furtherOptions.columns, greeting: () => '' } },
     );
     const day = new Date('2026-03-29T01:30:00.250Z');
     const values = [day, 'text', "it's \u{1f331}", '007', '1e3', '', null, 7, 0.5, 2n ** 63n - 1n];

@@ -1,20 +1,19 @@
 // INSERTs that a connection of `pg` keeps prepared: what an app, a migration or a pooler may do to them in between.
 import type pg from 'pg';
-import { type PostgresStorage, postgresStorage } from 'plant-store/postgres';
+import { type PostgresStorage, postgresStorage, schema } from 'plant-store/postgres';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { isHeavy } from '../support/heavy.js';
 import { context } from './context.js';
 import { ownServer } from './postgres-server.js';
 
 const own = ownServer();
-const columns = 'id bigint PRIMARY KEY, name text NOT NULL, tag text';
 
 /** A pool of one connection, so that each statement meets what the one before has left. */
 let pool: pg.Pool;
 let storage: PostgresStorage;
 beforeEach(async () => {
   pool = own.poolOf({ max: 1 });
-  await pool.query(`DROP TABLE IF EXISTS plants; CREATE TABLE plants (${columns})`);
+  await pool.query(`DROP TABLE IF EXISTS plants; ${schema}`);
   storage = postgresStorage(pool);
 });
 
@@ -67,7 +66,7 @@ describe('creates and replays stay right after', () => {
   it.each([
     'DEALLOCATE ALL',
     'DISCARD ALL',
-    `DROP TABLE plants; CREATE TABLE plants (${columns})`,
+    `DROP TABLE plants; ${schema}`,
     'ALTER TABLE plants ADD COLUMN note text DEFAULT current_user',
     'ALTER TABLE plants ALTER COLUMN id TYPE numeric',
     'CREATE SCHEMA IF NOT EXISTS garden; ALTER TABLE plants SET SCHEMA garden; SET search_path TO garden',

@@ -1,26 +1,26 @@
 // What only PostgreSQL has: tables that plant-store did not create, with their types, indexes, triggers and grants; and
 // connections with settings or transactions of the app.
 import pg from 'pg';
-import { type PostgresStorage, postgresStorage } from 'plant-store/postgres';
+import { type PostgresStorage, postgresStorage, schemaOf } from 'plant-store/postgres';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { withColumns } from '../support/tables.js';
 import { context } from './context.js';
 import { ownServer } from './postgres-server.js';
 
 const own = ownServer();
-const usual = 'id bigint PRIMARY KEY, name text NOT NULL, tag text';
 let tables = 0;
 let table: string;
 beforeEach(() => {
   table = `plants ${tables++}`;
 });
 
-async function open(columns = usual): Promise<PostgresStorage> {
-  await own.pool.query(`CREATE TABLE "${table}" (${columns})`);
+async function open(columns: Record<string, string> = {}): Promise<PostgresStorage> {
+  await own.pool.query(withColumns(schemaOf({ table }), columns));
   return postgresStorage(own.pool, { table });
 }
 
 it('a table is read again after an error, so that a migration needs no restart', async () => {
-  const { create } = await open('id real PRIMARY KEY, name text NOT NULL, tag text');
+  const { create } = await open({ id: 'real PRIMARY KEY' });
   await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(/real/);
   await own.pool.query(`ALTER TABLE "${table}" ALTER id TYPE bigint`);
   expect(await create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
@@ -29,7 +29,7 @@ it('a table is read again after an error, so that a migration needs no restart',
 it.each(['smallint', 'integer', 'varchar(3)'])(
   'find returns nothing for an id that %s cannot hold',
   async (type) => {
-    const { create, find } = await open(`id ${type} PRIMARY KEY, name text NOT NULL, tag text`);
+    const { create, find } = await open({ id: `${type} PRIMARY KEY` });
     expect(await create({ id: 7n, name: 'Rosa' }, context)).toBe('created');
     for (const id of [70_000n, 2n ** 63n - 1n]) expect(await find(id, context)).toBe(undefined);
     expect(await find(7n, context)).toMatchObject({ name: 'Rosa' });
@@ -97,7 +97,7 @@ describe('a connection of the pool that comes with a transaction of the app', ()
 });
 
 it('a PoolClient that the app gave is released by the app alone', async () => {
-  await open('id bigint PRIMARY KEY, name text NOT NULL CHECK (length(name) < 9), tag text');
+  await open({ name: 'text NOT NULL CHECK (length(name) < 9)' });
   const narrow = own.poolOf({ max: 1 });
   const client = await narrow.connect();
   const { create, find } = postgresStorage(client, { table });
@@ -180,10 +180,17 @@ const uuid = '6f9619ff-8b86-d011-b42d-00c04fc964ff';
 
 describe('a column that no option names', () => {
   it('gets its default, its identity, or what generates it', async () => {
-    await own.pool.query(`CREATE TABLE generous (tenant uuid, id bigint, name text NOT NULL, tag text,
-      seq bigint GENERATED ALWAYS AS IDENTITY, upper text GENERATED ALWAYS AS (upper(name)) STORED,
-      state text NOT NULL DEFAULT 'new', PRIMARY KEY (tenant, id))`);
-    const { create } = postgresStorage(own.pool, { table: 'generous', namespace: { tenant: () => uuid } });
+    const generous = { table: 'generous', namespace: { tenant: () => uuid } };
+    const columns = { seq: () => '', upper: () => '', state: () => '' };
+    await own.pool.query(
+      withColumns(schemaOf({ ...generous, columns }), {
+        tenant: 'uuid',
+        seq: 'bigint GENERATED ALWAYS AS IDENTITY',
+        upper: 'text GENERATED ALWAYS AS (upper(name)) STORED',
+        state: "text NOT NULL DEFAULT 'new'",
+      }),
+    );
+    const { create } = postgresStorage(own.pool, generous);
     await Promise.all([2n, 1n].map((id) => create({ id, name: `plant ${id}` }, context)));
     const { rows } = await own.pool.query('SELECT id::int, seq::int, upper, state FROM generous ORDER BY id');
     expect(rows).toEqual([
@@ -205,8 +212,9 @@ describe('a column that no option names', () => {
 });
 
 it('postgresStorage finds the plants of a batch by an index, also in a large table', async () => {
-  await own.pool.query(`CREATE TABLE large (tenant uuid, id bigint, name text NOT NULL, tag text, PRIMARY KEY (tenant, id));
-    INSERT INTO large SELECT '${uuid}', id, 'Rosa' FROM generate_series(1, 20000) AS id; ANALYZE large`);
+  const large = { table: 'large', namespace: { tenant: () => uuid } };
+  await own.pool.query(`${withColumns(schemaOf(large), { tenant: 'uuid' })};
+    INSERT INTO large (tenant, id, name) SELECT '${uuid}', id, 'Rosa' FROM generate_series(1, 20000) AS id; ANALYZE large`);
   const statements: [string, unknown[]][] = [];
   const watched = {
     query(text: string, values: unknown[] = []) {
@@ -214,7 +222,7 @@ it('postgresStorage finds the plants of a batch by an index, also in a large tab
       return own.pool.query(text, values);
     },
   };
-  const { create } = postgresStorage(watched, { table: 'large', namespace: { tenant: () => uuid } });
+  const { create } = postgresStorage(watched, large);
   await Promise.all([1n, 2n, 3n].map((id) => create({ id, name: 'Rosa' }, context)));
   const [text, values] = statements.at(-1)!;
   const { rows } = await own.pool.query(`EXPLAIN ${text}`, values);
@@ -231,16 +239,15 @@ it.each(['n'.repeat(64), '\u{e9}'.repeat(32)])(
 );
 
 it('postgresStorage needs no more than the grants that adapters/README.md names, by column', async () => {
-  await own.pool.query(`CREATE TABLE granted (tenant text, id bigint, name text NOT NULL, tag text, who text, secret text,
-      PRIMARY KEY (tenant, id));
+  const granted = { table: 'granted', namespace: { tenant: () => 'garden' } };
+  await own.pool.query(schemaOf(granted));
+  const columns = `SELECT string_agg(attname, ', ') AS read FROM pg_attribute WHERE attrelid = 'granted'::regclass AND attnum > 0`;
+  const [{ read }] = (await own.pool.query(columns)).rows;
+  await own.pool.query(`ALTER TABLE granted ADD who text, ADD secret text;
     CREATE ROLE gardener LOGIN;
-    GRANT SELECT (tenant, id, name, tag), INSERT (tenant, id, name, tag, who) ON granted TO gardener`);
+    GRANT SELECT (${read}), INSERT (${read}, who) ON granted TO gardener`);
   const gardeners = own.poolOf({ role: 'gardener' });
-  const storage = postgresStorage(gardeners, {
-    table: 'granted',
-    namespace: { tenant: () => 'garden' },
-    columns: { who: () => 'me' },
-  });
+  const storage = postgresStorage(gardeners, { ...granted, columns: { who: () => 'me' } });
   const createAll = () => Promise.all([1n, 2n].map((id) => storage.create({ id, name: 'Rosa' }, context)));
   expect(await createAll()).toEqual(['created', 'created']);
   expect(await createAll()).toEqual(['taken', 'taken']);

@@ -2,9 +2,10 @@
 import Database from 'libsql';
 import { acceptTokens, createPlantStore, type PlantStorage } from 'plant-store';
 import { type MysqlConnection, mysqlStorage } from 'plant-store/mysql';
-import { postgresStorage } from 'plant-store/postgres';
-import { sqliteStorage } from 'plant-store/sqlite';
+import { schemaOf as postgresSchema, postgresStorage } from 'plant-store/postgres';
+import { schema as sqliteSchema, sqliteStorage } from 'plant-store/sqlite';
 import { describe, expect, it, vi } from 'vitest';
+import { withColumns } from '../support/tables.js';
 import { ownServer } from './postgres-server.js';
 
 type Refuse = NonNullable<Parameters<typeof sqliteStorage>[1]>['refuse'];
@@ -25,19 +26,16 @@ const mysqlConnection = {
 } as unknown as MysqlConnection;
 
 let tables = 0;
+const withoutNettles = { name: "TEXT NOT NULL CHECK (name NOT LIKE 'nettle%')" };
 const storages: Record<string, (refuse: Refuse) => Promise<PlantStorage>> = {
   async PostgreSQL(refuse) {
     const table = `plants${tables++}`;
-    await own.pool.query(
-      `CREATE TABLE ${table} (id bigint PRIMARY KEY, name text NOT NULL CHECK (name NOT LIKE 'nettle%'), tag text)`,
-    );
+    await own.pool.query(withColumns(postgresSchema({ table }), withoutNettles));
     return postgresStorage(own.pool, { table, refuse });
   },
   async SQLite(refuse) {
     const database = new Database(':memory:');
-    database.exec(
-      "CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL CHECK (name NOT LIKE 'nettle%'), tag TEXT)",
-    );
+    database.exec(withColumns(sqliteSchema, withoutNettles));
     return sqliteStorage(database, { refuse });
   },
   MySQL: async (refuse) => mysqlStorage({ getConnection: async () => mysqlConnection }, { refuse }),

@@ -11,6 +11,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { deferred } from '../support/deferred.js';
 import { newFolder } from '../support/run-folder.js';
 import { driverOf, drivers } from '../support/sqlite.js';
+import { withColumns } from '../support/tables.js';
 import { context } from './context.js';
 
 let folder: string;
@@ -91,7 +92,7 @@ describe.each(drivers)('sqliteStorage on %s', (_, driver) => {
         const { create, createTable } = storageOf(database);
         await createTable();
         database.exec('BEGIN');
-        database.prepare('INSERT INTO plants VALUES (99, ?, NULL)').run("the app's own");
+        database.prepare('INSERT INTO plants (id, name) VALUES (99, ?)').run("the app's own");
         const outcomes = await Promise.allSettled(
           Array.from({ length: count }, (_, i) => create({ id: BigInt(i), name: 'ours' }, context)),
         );
@@ -234,8 +235,7 @@ describe.each(drivers)('sqliteStorage on %s', (_, driver) => {
       const database = open();
       database.exec(`PRAGMA foreign_keys=ON;
       CREATE TABLE tags (name TEXT PRIMARY KEY);
-      CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL,
-        tag TEXT REFERENCES tags (name) DEFERRABLE INITIALLY DEFERRED)`);
+      ${withColumns(schema, { tag: 'TEXT REFERENCES tags (name) DEFERRABLE INITIALLY DEFERRED' })}`);
       return database;
     };
 
@@ -289,7 +289,7 @@ describe.each(drivers)('sqliteStorage on %s', (_, driver) => {
 
     it('names the unique index that its table lacks', async () => {
       const database = open();
-      database.exec('CREATE TABLE plants (id INTEGER, name TEXT NOT NULL, tag TEXT)');
+      database.exec(withColumns(schema, { id: 'INTEGER' }));
       await expect(storageOf(database).create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(
         'it needs a unique index of exactly (id). Run: CREATE UNIQUE INDEX plants_key ON "plants" (id)',
       );
@@ -412,7 +412,7 @@ describe.each(ways)('the count of a driver, %s,', (_, settle) => {
   it('that is too small rolls back, and another connection may lock the database then', async () => {
     const database = open();
     const other = open();
-    database.exec(`PRAGMA busy_timeout=0; ${schema}; INSERT INTO plants VALUES (1, 'theirs', NULL)`);
+    database.exec(`PRAGMA busy_timeout=0; ${schema}; INSERT INTO plants (id, name) VALUES (1, 'theirs')`);
     const failed = deferred<unknown>();
     let rollbacks = 0;
     const { create } = sqliteStorage({

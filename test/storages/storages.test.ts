@@ -12,6 +12,7 @@ import { afterAll, describe, it } from 'vitest';
 import { PostgresServer } from '../support/postgres.js';
 import { newFolder } from '../support/run-folder.js';
 import { driverOf } from '../support/sqlite.js';
+import { plantOf } from '../support/tables.js';
 
 /** What closes the databases: each starts when its first case runs. */
 const closing: (() => Promise<unknown>)[] = [];
@@ -131,9 +132,8 @@ async function openSqlite(
     storage,
     caller: 'anyone',
     peek(id: bigint): NewPlant | undefined {
-      const select = other.prepare(`SELECT id, name, tag FROM ${quoted} WHERE id = ?`).safeIntegers(true);
-      const row = select.get(id) as { id: bigint; name: string; tag: string | null } | undefined;
-      return row && { id: row.id, name: row.name, ...(row.tag !== null && { tag: row.tag }) };
+      const select = other.prepare(`SELECT * FROM ${quoted} WHERE id = ?`).safeIntegers(true);
+      return plantOf(select.get(id) as Record<string, unknown> | undefined);
     },
     makeNamesUnique: () => database.exec(`CREATE UNIQUE INDEX names ON ${quoted} (name)`),
     close: () => void database.close(),
@@ -152,9 +152,7 @@ async function openPostgres(database: PostgresPool): Promise<OpenedStorage<unkno
     async peek(id) {
       const select = `SELECT to_json(p)::text AS plant, id::text FROM ${quoted}.plants p WHERE id = ${id}`;
       const [row] = (await database.query(select)).rows;
-      if (!row) return undefined;
-      const { name, tag } = JSON.parse(row.plant);
-      return { id: BigInt(row.id), name, ...(tag !== null && { tag }) };
+      return row && plantOf({ ...JSON.parse(row.plant), id: row.id });
     },
     makeNamesUnique: () => database.query(`CREATE UNIQUE INDEX ON ${quoted}.plants (name)`),
   };

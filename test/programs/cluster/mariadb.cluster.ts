@@ -9,6 +9,7 @@ import { itStoresOwnColumns } from '../../storages/own-columns.js';
 import { Creators } from '../../support/creators.js';
 import { Doorway } from '../../support/doorway.js';
 import { portOf, startExample } from '../../support/program.js';
+import { plantOf, withColumns } from '../../support/tables.js';
 import { waitFor } from '../../support/wait-for.js';
 import { type MariaDb, oneMariaDb } from './galera.js';
 import { clean, freePorts } from './machine.js';
@@ -82,12 +83,9 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
     const storage = mysqlStorage(pool, { table });
     await storage.createTable();
     const peek = async (id: bigint): Promise<NewPlant | undefined> => {
-      const sql = `SELECT CAST(id AS CHAR), name, tag FROM \`${table.replaceAll('`', '``')}\` WHERE id = ${id}`;
-      const [rows] = await behind.query<RowDataPacket[][]>({ sql, rowsAsArray: true });
-      const [row] = rows;
-      if (!row) return undefined;
-      const [stored, name, tag] = row as unknown as [string, string, string | null];
-      return { id: BigInt(stored), name, ...(tag !== null && { tag }) };
+      const sql = `SELECT *, CAST(id AS CHAR) AS id FROM \`${table.replaceAll('`', '``')}\` WHERE id = ${id}`;
+      const [[row]] = await behind.query<RowDataPacket[]>(sql);
+      return plantOf(row);
     };
     const makeNamesUnique = () =>
       behind.query(`ALTER TABLE \`${table.replaceAll('`', '``')}\` ADD UNIQUE (name(100))`);
@@ -106,12 +104,7 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
     });
     itStoresOwnColumns(() => ({
       mark: '`',
-      types: {
-        text: 'VARCHAR(191) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin',
-        bigint: 'BIGINT',
-        alike: 'VARCHAR(191) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci',
-      },
-      alike: ['Garden', 'gARDEN'],
+      alike: ['VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci', 'Garden', 'gARDEN'],
       maxName: 64,
       schemaOf,
       newTable: () => `own ${tables++}`,
@@ -146,8 +139,8 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
       });
       itStoresExactly(
         () => ({
-          types: { id: 'BIGINT', text: 'LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin' },
           mark: '`',
+          schemaOf,
           asText: (column) => `CAST(${column} AS CHAR)`,
           newTable: () => `columns ${tables++}`,
           run: (sql) => behind.query(sql),
@@ -194,21 +187,20 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
     await behind.query("CREATE TABLE IF NOT EXISTS victim (id INT) COMMENT 'to be dropped by an injection'");
     for (const text of hostileTexts) {
       const [table, tenant, further] = [`${text} ${tables++}`, `tenant ${text}`, `further ${text}`];
-      const columns = `${quoted(tenant)} VARCHAR(99) COLLATE utf8mb4_nopad_bin, ${quoted(further)} TEXT`;
-      await behind.query(
-        `CREATE TABLE ${quoted(table)} (id BIGINT, name TEXT, tag TEXT, ${columns}, PRIMARY KEY (${quoted(tenant)}, id)) CHARACTER SET utf8mb4`,
-      );
-      const storage = mysqlStorage(pool, {
+      const options = {
         table,
         namespace: { [tenant]: () => text },
         columns: { [further]: () => text },
-      });
+      };
+      await behind.query(schemaOf(options));
+      const storage = mysqlStorage(pool, options);
       const plants = [1n, 2n, 3n].map((id) => ({ id, name: text, tag: text }));
       expect(await storage.create(plants[0]!, context)).toBe('created');
       const others = plants.slice(1).map((plant) => storage.create(plant, context));
       expect(await Promise.all(others)).toEqual(['created', 'created']);
       expect(await storage.find(2n, context)).toEqual(plants[1]);
-      const sql = `SELECT * FROM ${quoted(table)} ORDER BY id`;
+      const columns = [tenant, further].map(quoted);
+      const sql = `SELECT id, name, tag, ${columns} FROM ${quoted(table)} ORDER BY id`;
       const [rows] = await behind.query<RowDataPacket[][]>({ sql, rowsAsArray: true });
       expect(rows).toEqual([1, 2, 3].map((id) => [id, text, text, text, text]));
     }
@@ -280,7 +272,7 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
     );
     await createTable();
     expect(await create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
-    await behind.query(`CREATE TABLE \`keyless ${table}\` (id BIGINT, name TEXT NOT NULL, tag TEXT)`);
+    await behind.query(withColumns(schemaOf({ table: `keyless ${table}` }), { id: 'BIGINT' }));
     const remedy = `CREATE UNIQUE INDEX plants_key ON \`keyless ${table}\` (id)`;
     const keyless = mysqlStorage(poolOf(), { table: `keyless ${table}` });
     await expect(keyless.create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(remedy);
@@ -366,9 +358,7 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
     'keeps every id in a table with a column of %s',
     async (type) => {
       const table = `plants ${tables++}`;
-      await behind.query(
-        `CREATE TABLE \`${table}\` (id ${type} PRIMARY KEY, name LONGTEXT NOT NULL, tag LONGTEXT)`,
-      );
+      await behind.query(withColumns(schemaOf({ table }), { id: `${type} PRIMARY KEY` }));
       const { storage } = await openTable(poolOf(), table);
       const create = (id: bigint) => storage.create({ id, name: `plant ${id}` }, context);
       expect(await Promise.all([0n, 0n, 0n, 1n, 7n].map(create))).toEqual([
@@ -455,9 +445,8 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
     'rejects a table of the engine %s, which cannot roll back',
     async (engine) => {
       const table = `plants ${tables++}`;
-      await behind.query(
-        `CREATE TABLE \`${table}\` (id BIGINT PRIMARY KEY, name VARCHAR(100) NOT NULL, tag VARCHAR(100)) ENGINE = ${engine}`,
-      );
+      const short = withColumns(schemaOf({ table }), { name: 'VARCHAR(100) NOT NULL', tag: 'VARCHAR(100)' });
+      await behind.query(short.replace('InnoDB', engine));
       const storage = mysqlStorage(poolOf(), { table });
       const why = new RegExp(`\`${table}\`: its engine ${engine} has no transactions`);
       const creates = [1n, 2n].map((id) => storage.create({ id, name: 'Rosa' }, context));
@@ -470,9 +459,9 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
   );
 
   describe('a session without a strict mode', () => {
-    const open = async (columns: string) => {
+    const open = async (columns: Record<string, string>) => {
       const table = `plants ${tables++}`;
-      await behind.query(`CREATE TABLE \`${table}\` (${columns})`);
+      await behind.query(withColumns(schemaOf({ table }), columns));
       const pool = poolOf({ connectionLimit: 1 });
       const connection = await pool.getConnection();
       await connection.query("SET SESSION sql_mode = ''");
@@ -481,9 +470,7 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
     };
 
     it('stores nothing that a column would change, and keeps its mode', async () => {
-      const { pool, storage } = await open(
-        'id INT UNSIGNED PRIMARY KEY, name VARCHAR(10) NOT NULL, tag VARCHAR(10)',
-      );
+      const { pool, storage } = await open({ id: 'INT UNSIGNED PRIMARY KEY', name: 'VARCHAR(10) NOT NULL' });
       const plants = [
         { id: 1n, name: 'just fit' },
         { id: 9_007_199_254_740_993n, name: 'too large' },
@@ -506,9 +493,8 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
 
     it('stores nothing that a column would change after a session left the strict mode', async () => {
       const table = `plants ${tables++}`;
-      await behind.query(
-        `CREATE TABLE \`${table}\` (id TINYINT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(10) NOT NULL, tag TEXT)`,
-      );
+      const columns = { id: 'TINYINT AUTO_INCREMENT PRIMARY KEY', name: 'VARCHAR(10) NOT NULL' };
+      await behind.query(withColumns(schemaOf({ table }), columns));
       const pool = poolOf({ connectionLimit: 1 });
       const { create, find } = mysqlStorage(pool, { table });
       expect(await create({ id: 7n, name: 'looked at' }, context)).toBe('created');

@@ -1,10 +1,11 @@
 import pg from 'pg';
 import type { NewPlant } from 'plant-store';
-import { postgresStorage } from 'plant-store/postgres';
+import { postgresStorage, schemaOf } from 'plant-store/postgres';
 import { storageCases } from 'plant-store/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { Doorway } from '../../support/doorway.js';
 import { randomOf, seed } from '../../support/random.js';
+import { plantOf } from '../../support/tables.js';
 import { faultsIn } from './checker.js';
 import { Load } from './load.js';
 import { clean } from './machine.js';
@@ -138,16 +139,14 @@ describe.skipIf(inject('obstacle'))('postgresStorage on a table in partitions', 
 
   async function openPartitions() {
     const table = `plants${tables++}`;
-    await pool.query(
-      `CREATE TABLE ${table} (id bigint PRIMARY KEY, name text NOT NULL, tag text) PARTITION BY HASH (id)`,
-    );
+    await pool.query(`${schemaOf({ table })} PARTITION BY HASH (id)`);
     for (const part of [0, 1, 2, 3]) {
       const values = `FOR VALUES WITH (MODULUS 4, REMAINDER ${part})`;
       await pool.query(`CREATE TABLE ${table}_${part} PARTITION OF ${table} ${values}`);
     }
     const peek = async (id: bigint): Promise<NewPlant | undefined> => {
-      const { rows } = await pool.query(`SELECT name, tag FROM ${table} WHERE id = $1`, [String(id)]);
-      return rows[0] && { id, name: rows[0].name, ...(rows[0].tag !== null && { tag: rows[0].tag }) };
+      const { rows } = await pool.query(`SELECT * FROM ${table} WHERE id = $1`, [String(id)]);
+      return plantOf(rows[0]);
     };
     return { storage: postgresStorage(pool, { table }), caller: 'anyone', peek };
   }

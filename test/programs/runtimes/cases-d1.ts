@@ -4,7 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { Miniflare } from 'miniflare';
 import type { NewPlant } from 'plant-store';
 import { schema } from 'plant-store/sqlite';
-import { plantOf, report } from './cases.js';
+import { plantOf } from '../../support/tables.js';
+import { report } from './cases.js';
 
 const [, , file] = process.argv;
 const worker = new Miniflare({

@@ -1,6 +1,6 @@
-import type { NewPlant } from 'plant-store';
 import { type SqliteDatabase, sqliteStorage } from 'plant-store/sqlite';
 import { type OpenedStorage, storageCases } from 'plant-store/testing';
+import { plantOf } from '../../support/tables.js';
 
 /** Runs the storage cases and prints the failures. Each runtime and driver runs this in its own program. */
 export async function report(open: () => Promise<OpenedStorage<unknown>>): Promise<void> {
@@ -24,13 +24,7 @@ export async function openSqlite(
   return {
     storage,
     caller: 'anyone',
-    peek: (id) => plantOf(select.all(String(id))[0]),
+    peek: (id) => plantOf(select.all(String(id))[0] as Record<string, unknown>),
     close: () => database.close(),
   };
-}
-
-export function plantOf(row: unknown): NewPlant | undefined {
-  if (!row) return undefined;
-  const { id, name, tag } = row as { id: string; name: string; tag: string | null };
-  return { id: BigInt(id), name, ...(tag !== null && { tag }) };
 }
