@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { checkHandler, checkOptions, operations, pathOf, routeSchema } from '../../src/for-hosts.js';
 import type { PlantHandler, PlantResponse } from '../../src/index.js';
 import { Exchange } from './_node/exchange.js';
+import { endOf } from './_node/mount.js';
 import { respondTo } from './_node/respond.js';
 import type { NodeRequest, NodeResponse } from './_node/types.js';
 
@@ -78,43 +79,53 @@ export function toFastify(
 ): FastifyMount {
   if (!checkHandler(handle, [route, ...rest])) return () => {};
   const { schema, config } = checkOptions(route, { schema: objectRule, config: objectRule });
-  const respond = (request: FastifyRequest, reply: FastifyReply, mount?: string): void => {
+  const respond = (request: FastifyRequest, reply: FastifyReply, mounted?: Mounted): void => {
     const { url: originalUrl, raw } = request;
-    const isPlugin = mount !== undefined;
     // Before a route's handler, Fastify has parsed the body.
-    const exchange = new Exchange(raw, reply.raw, request, isPlugin ? raw : request);
-    const place = { url: isPlugin ? urlOf(originalUrl) : originalUrl, originalUrl, mount };
+    const exchange = new Exchange(raw, reply.raw, request, mounted ? raw : request);
+    const url = mounted ? targetOf(mounted, originalUrl) : originalUrl;
     // Its promise is not returned: Fastify would go on as soon as it resolves, before `reply` is sent.
-    respondTo(exchange, place, handle)
+    respondTo(exchange, { url, originalUrl, mount: mounted?.mount }, handle)
       .then((response) => send(response, reply))
       .catch((error) => reply.send(error));
   };
   return function plantStore(first: FastifyInstance | FastifyRequest, second: unknown, done?: () => void) {
     if ('raw' in first) return respond(first, second as FastifyReply);
-    const { prefix } = first;
-    const mount = prefix.replace(/\/plants\/?$/, '');
-    // The schema is documentation only. Compiling it would cost time, and fail in an app whose compiler takes other schemas.
-    const validatorCompiler = () => () => true;
-    // Plugins, such as rate limiters, add hooks to the route in `onRoute`. Ours ends the chain, so it comes last.
-    first.addHook('onRoute', (added) => {
-      // Skip routes that other plugins add here, such as OPTIONS.
-      if (added.validatorCompiler !== validatorCompiler) return;
-      const hook = (request: FastifyRequest, reply: FastifyReply) => respond(request, reply, mount);
-      added.onRequest = [added.onRequest ?? [], hook].flat();
-    });
-    first.route({
-      method: createPlant.method,
-      // The prefix may be the operation's own path.
-      url: mount === prefix ? createPlant.path : '',
-      config,
-      schema: { ...routeSchema(), ...schema },
-      validatorCompiler,
-      serializerCompiler: () => identity,
-      // Never called: `onRequest` has responded.
-      handler() {},
-    });
+    for (const operation of operations) {
+      const { method, path } = operation;
+      const [, segment, below] = /^(\/[^/]+)(.*)$/.exec(path)!;
+      // The prefix may have the first segment of the path.
+      const mount = first.prefix.replace(new RegExp(`${segment}/?$`), '');
+      const mounted = { mount, path, end: endOf(path, 'i') };
+      // The schema is documentation only. Compiling it would cost time, and fail in an app whose compiler takes other schemas.
+      const validatorCompiler = () => () => true;
+      // Plugins, such as rate limiters, add hooks to the route in `onRoute`. Ours ends the chain, so it comes last.
+      first.addHook('onRoute', (added) => {
+        // Skip routes that other plugins add here, such as OPTIONS.
+        if (added.validatorCompiler !== validatorCompiler) return;
+        const hook = (request: FastifyRequest, reply: FastifyReply) => respond(request, reply, mounted);
+        added.onRequest = [added.onRequest ?? [], hook].flat();
+      });
+      first.route({
+        method,
+        url: (mount === first.prefix ? path : below!).replace(/\{(\w+)\}/g, ':$1'),
+        config,
+        schema: { ...routeSchema(operation), ...schema },
+        validatorCompiler,
+        serializerCompiler: () => identity,
+        // Never called: `onRequest` has responded.
+        handler() {},
+      });
+    }
     done?.();
   };
+}
+
+/** An operation of the plugin, and the prefix before its path. */
+interface Mounted {
+  readonly mount: string;
+  readonly path: string;
+  readonly end: RegExp;
 }
 
 /** A plugin, and the handler of a route. In this order: the host's own types infer from the last. */
@@ -122,8 +133,6 @@ export interface FastifyMount {
   (request: FastifyRequest, reply: FastifyReply): void;
   (instance: FastifyInstance, options: unknown, done: () => void): void;
 }
-
-const [createPlant] = operations;
 
 const objectRule = [{}, (value: unknown) => Object(value) === value, 'an object'] as const;
 
@@ -145,10 +154,10 @@ function send(response: PlantResponse | undefined, reply: FastifyReply): void {
 const identity = (body: unknown) => body as string;
 
 /** The operation's target if the router has found it; otherwise the path that came. */
-function urlOf(originalUrl: string): string {
-  const path = pathOf(originalUrl);
+function targetOf({ path, end }: Mounted, originalUrl: string): string {
+  const given = pathOf(originalUrl);
   // The router finds it by the app's rules on letter case and slashes; but it also finds an escaped spelling,
   // `/%70lants`, which is not the operation.
-  const isEscaped = path.includes('%', path.lastIndexOf('/', path.length - 2));
-  return isEscaped ? path : createPlant.path;
+  const [, target, ...parameters] = end.exec(given) ?? [];
+  return target ? path.replace(/\{\w+\}/g, () => parameters.shift()!) : given;
 }

@@ -1,9 +1,13 @@
+import type { operations } from '../http.js';
 import { openapi } from './openapi.js';
 
-/** Creates the schema of a route for `createPlant`, as @fastify/swagger takes it: every reference is resolved. */
-export function routeSchema(): object {
-  const { components, paths } = openapi();
-  const { requestBody, responses, security: _, ...described } = paths['/plants'].post;
+type Described = { readonly [Name in 'requestBody' | 'responses' | 'security']?: unknown };
+
+/** Creates the schema of an operation's route, as @fastify/swagger takes it: every reference is resolved. */
+export function routeSchema({ method, path }: (typeof operations)[number]): object {
+  const { components, ...document } = openapi();
+  const paths: Record<string, Record<string, Described>> = document.paths;
+  const { requestBody, responses, security: _, ...described } = paths[path]![method.toLowerCase()]!;
   const schemas: Record<string, unknown> = components.schemas;
   const inline = (value: unknown): unknown =>
     JSON.parse(JSON.stringify(value), (_key, member) => {
@@ -12,5 +16,5 @@ export function routeSchema(): object {
       const { schema, description } = member ?? {};
       return schema && description ? { ...schema, description } : member;
     });
-  return { ...described, body: inline(requestBody), response: inline(responses) };
+  return { ...described, ...(inline({ body: requestBody, response: responses }) as object) };
 }

@@ -3,8 +3,12 @@ import type { PlantHandler, PlantResponse } from '../../../src/index.js';
 import type { Exchange, Place } from './exchange.js';
 import { NodePlantRequest } from './request.js';
 
-const [{ method, path: ownPath }] = operations;
-const endsInOwnPath = /* @__PURE__ */ new RegExp(`${ownPath}/?$`);
+/** Matches where a path, or a route's pattern, ends in an operation's path: group 1. A parameter is one segment, and a group. */
+export function endOf(path: string, flags?: string): RegExp {
+  return new RegExp(`(${path.replace(/\{\w+\}/g, '([^/]+)')})/?$`, flags);
+}
+
+const routes = /* @__PURE__ */ operations.map(({ method, path }) => ({ method, end: endOf(path) }));
 
 /**
  * After a 40401, retries with every other path that this mount point may stand for. So `app.use('/api/plants', …)` and
@@ -20,30 +24,37 @@ export async function retryOtherTargets(
 ): Promise<PlantResponse | undefined> {
   const path = pathOf(place.originalUrl);
   const rest = pathOf(place.url);
-  if (exchange.request.method !== method || !endsInOwnPath.test(path)) return undefined;
-  for (const url of otherTargets(path, rest, place)) {
+  const route = routes.find(({ method, end }) => method === exchange.request.method && end.test(path));
+  if (!route) return undefined;
+  for (const url of otherTargets(route.end, path, rest, place)) {
     const response = await handle(new NodePlantRequest(exchange, url));
     if (response.error !== 40401) return response;
   }
-  warnIfLost(handle, path, rest, exchange);
+  warnIfLost(handle, exchange, route.end, path, rest);
   return undefined;
 }
 
 /** Only paths that the app did pass to this middleware: the mount path itself, or the route that it handles. */
-function otherTargets(path: string, rest: string, { mount, route }: Place): string[] {
+function otherTargets(end: RegExp, path: string, rest: string, { mount, route }: Place): string[] {
+  const targets: string[] = [];
+  const below = rest === '/' ? '' : rest;
   // Not if the app has rewritten the target: then it means another path than the client.
-  const isMounted =
-    typeof mount === 'string' && mount !== '' && path.endsWith(mount + (rest === '/' ? '' : rest));
-  const isRoute =
-    endsInOwnPath.test(rest) && [route].flat().some((pattern) => matchesOperation(pattern, rest));
-  return [...(isMounted ? [path] : []), ...((isMounted && rest === '/') || isRoute ? [ownPath] : [])];
+  if (typeof mount === 'string' && mount !== '' && path.endsWith(mount + below)) {
+    targets.push(path);
+    const [, own = ''] = end.exec(path) ?? [];
+    // Otherwise the mount path has nothing of the operation's path.
+    if (below.length < own.length) targets.push(own);
+  }
+  const [, own] = end.exec(rest) ?? [];
+  if (own && [route].flat().some((pattern) => matchesOperation(end, pattern, rest))) targets.push(own);
+  return targets;
 }
 
-/** Whether this pattern ends in `/plants` and matches `path`. */
-function matchesOperation(pattern: unknown, path: string): boolean {
+/** Whether this pattern ends in the operation's path and matches `path`. */
+function matchesOperation(end: RegExp, pattern: unknown, path: string): boolean {
   if (pattern instanceof RegExp)
-    return endsInOwnPath.test(pattern.source.replace(/[\\?$]/g, '')) && path.search(pattern) >= 0;
-  if (typeof pattern !== 'string' || !endsInOwnPath.test(pattern)) return false;
+    return end.test(pattern.source.replace(/[\\?$]/g, '')) && path.search(pattern) >= 0;
+  if (typeof pattern !== 'string' || !end.test(pattern)) return false;
   // Routers ignore letter case. What else a pattern may hold, such as wildcards, is the router's own language.
   const expression = pattern.replace(/:\w+/g, '[^/]+').replace(/\/$/, '/?');
   return /[^\w./:~-]/.test(pattern) || new RegExp(`^${expression}$`, 'i').test(path);
@@ -55,16 +66,17 @@ const warned = new WeakSet<PlantHandler>();
  * Warns once per handler if the app responds 404 too. Skips paths that no `basePath` can express, or that are long: clients
  * may send anything, and must not use up the one warning.
  */
-function warnIfLost(handle: PlantHandler, path: string, rest: string, { response }: Exchange): void {
+function warnIfLost(handle: PlantHandler, exchange: Exchange, end: RegExp, path: string, rest: string): void {
   if (!isPath(path) || path.length > 100) return;
+  const { request, response } = exchange;
   response.on('finish', () => {
     if (response.statusCode !== 404 || warned.has(handle)) return;
     warned.add(handle);
-    const advice = rest.endsWith(ownPath)
-      ? `set basePath to '${rest.slice(0, -ownPath.length)}'`
-      : `mount it at '${path.slice(0, -ownPath.length) || '/'}'`;
+    const advice = end.test(rest)
+      ? `set basePath to '${rest.replace(end, '')}'`
+      : `mount it at '${path.replace(end, '') || '/'}'`;
     process.emitWarning(
-      `POST ${path} was not handled by plant-store and got a 404. If it should create a plant, ${advice}.`,
+      `${request.method} ${path} was not handled by plant-store and got a 404. If it should be, ${advice}.`,
       { code: 'PLANT_STORE_MOUNT' },
     );
   });

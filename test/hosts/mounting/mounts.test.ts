@@ -440,7 +440,7 @@ describe('a POST that ends in /plants and falls through', () => {
     for (let i = 0; i < 3; i++) expect(await send(path)).toBe(404);
     expect(warnings.mock.calls).toEqual([
       [
-        `POST ${path} was not handled by plant-store and got a 404. If it should create a plant, ${advice}.`,
+        `POST ${path} was not handled by plant-store and got a 404. If it should be, ${advice}.`,
         { code: 'PLANT_STORE_MOUNT' },
       ],
     ]);
