@@ -81,14 +81,14 @@ export function mysqlServer(pool: MysqlPool, table: Table): Server<MysqlConnecti
     async look(connection) {
       const found = await execute(connection, rowsOf(lookAt), [database, last!, database, last!, last!]);
       const [exactName, engine] = found[0] ?? [];
-      const rows = found.filter(([name, , , of]) => name === exactName && of === exactName);
-      for (const row of rows) checkServer(table, row);
+      const rows = found.filter(([name]) => name === exactName);
+      if (rows[0]) checkServer(table, rows[0]);
       const key = table.names.slice(0, table.key.length);
       const index = rowsOf(indexOf(key.length));
       // An INSERT does not say which index it relies on. A view shows none.
       if (engine && (await execute(connection, index, [database, exactName!, ...key])).length === 0)
         throw table.faulty('not unique');
-      const columns = rows.map(([, , , , name, type]) => ({ name: name!, type: type! }));
+      const columns = rows.map(([, , , name, type]) => ({ name: name!, type: type! }));
       sql = statementsOf(table, table.learn(columns));
     },
     insert: (connection, rows) => insert(connection, sql, rows),
@@ -104,8 +104,8 @@ export function mysqlServer(pool: MysqlPool, table: Table): Server<MysqlConnecti
  * Finds the engine and the columns of a table, by the names of its database and of itself, and what the session does to
  * texts. The exact name goes first. Each name is a parameter: the server then reads this table and no other.
  */
-const lookAt = `SELECT t.TABLE_NAME, t.ENGINE, e.TRANSACTIONS, c.TABLE_NAME, c.COLUMN_NAME, c.COLUMN_TYPE,
-@@character_set_client, @@sql_mode FROM information_schema.TABLES AS t JOIN information_schema.COLUMNS AS c
+const lookAt = `SELECT t.TABLE_NAME, t.ENGINE, e.TRANSACTIONS, c.COLUMN_NAME, c.COLUMN_TYPE, @@character_set_client,
+@@sql_mode FROM information_schema.TABLES AS t JOIN information_schema.COLUMNS AS c ON c.TABLE_NAME = BINARY t.TABLE_NAME
 LEFT JOIN information_schema.ENGINES AS e ON e.ENGINE = t.ENGINE
 WHERE c.TABLE_SCHEMA = COALESCE(?, DATABASE()) AND c.TABLE_NAME = ?
 AND t.TABLE_SCHEMA = COALESCE(?, DATABASE()) AND t.TABLE_NAME = ? ORDER BY t.TABLE_NAME = BINARY ? DESC`;
@@ -116,7 +116,7 @@ WHERE TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ? AND NON_UNIQUE =
 HAVING SUM(SUB_PART IS NULL AND COLUMN_NAME IN (${Array(count).fill('?')})) = ${count} AND COUNT(*) = ${count}`;
 
 /** @throws {Unusable} if the engine cannot roll back, or the session changes texts */
-function checkServer(table: Table, [, engine, transactions, , , , characters, modes]: Cells): void {
+function checkServer(table: Table, [, engine, transactions, , , characters, modes]: Cells): void {
   // A failed INSERT of such an engine leaves rows behind.
   if (transactions === 'NO') throw table.unusable(`its engine ${engine} has no transactions; use InnoDB`);
   if (characters !== 'utf8mb4')

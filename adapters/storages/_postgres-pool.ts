@@ -18,23 +18,24 @@ export interface PgPool {
   readonly _clients?: readonly PgClient[];
 }
 
-export interface PgClient extends PostgresPool {
+interface Emitter {
+  on?(event: string, listener: (message: Message) => void): unknown;
+  off?(event: string, listener: (message: Message) => void): unknown;
+}
+
+export interface PgClient extends PostgresPool, Emitter {
   /** `I` if no transaction is open. Absent in versions of `pg` from before 2025. */
   getTransactionStatus?(): string | null;
   /** No documented members. */
-  readonly connection?: {
+  readonly connection?: Emitter & {
     readonly parsedStatements?: Record<string, string>;
     readonly stream?: { destroy(): unknown };
-    on?(event: 'readyForQuery' | 'error', listener: (message: Message) => void): unknown;
-    off?(event: 'readyForQuery', listener: (message: Message) => void): unknown;
   };
   readonly processID?: number | null;
   readonly secretKey?: unknown;
   cancel?(client: object): void;
   /** PGlite's. */
   isInTransaction?(): boolean;
-  on?(event: 'notice' | 'error', listener: (message: Message) => void): unknown;
-  off?(event: 'notice' | 'error', listener: (message: Message) => void): unknown;
   release?(error?: unknown): void;
 }
 

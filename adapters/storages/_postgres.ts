@@ -5,9 +5,9 @@ import { isKept, type Server } from './_server.js';
 import { type Column, cutsSpaces, type Dialect, type Table } from './_table.js';
 
 // Not "name", which cuts, and not arrays, which are another value. A numeric with a negative scale rounds.
-const texts = '(text|character varying(\\(\\d+\\))?|enum|([^.]+\\.)?citext)';
-const numbers = '(smallint|integer|bigint|numeric(\\(\\d+,\\d+\\))?)';
-const padded = '(character(\\(\\d+\\))?|bpchar)';
+const text = 'text|character varying|enum|([^.]+\\.)?citext';
+const id = `${text}|character|bpchar|smallint|integer|bigint|numeric`;
+const exactly = (types: string) => new RegExp(`^(${types})(\\(\\d+(,\\d+)?\\))?$`);
 export const dialect: Dialect = {
   engine: 'postgres',
   mark: '"',
@@ -15,12 +15,7 @@ export const dialect: Dialect = {
   // PostgreSQL cuts longer names, so that two of them would be one.
   maxBytes: 63,
   types: { id: 'bigint PRIMARY KEY', name: 'text NOT NULL', tag: 'text' },
-  exact: {
-    id: new RegExp(`^(${numbers}|${texts}|${padded})$`),
-    name: new RegExp(`^${texts}$`),
-    tag: new RegExp(`^${texts}$`),
-    namespace: new RegExp(`^(${numbers}|${texts}|${padded}|uuid)$`),
-  },
+  exact: { id: exactly(id), name: exactly(text), tag: exactly(text), namespace: exactly(`${id}|uuid`) },
   changes: cutsSpaces,
   text: 'text',
 };
@@ -31,7 +26,10 @@ export function postgresServer(pool: PostgresPool, table: Table): Server<PgClien
   const run = preparing();
 
   async function insert(client: PgClient, rows: Rows) {
-    const values = rows[0]!.map((_, i) => rows.map((row) => sent(row[i]!, columns[i])));
+    const values = rows[0]!.map((_, i) => {
+      const sent = /^jsonb?$/.test(columns[i]?.base ?? '') ? jsonOf : textOf;
+      return rows.map((row) => sent(row[i]!));
+    });
     const one = rows.length === 1 && canPrepare(client) && values.map(([value]) => value);
     const { rows: created, rowCount } = await hearing(client, isPool(pool), () =>
       one ? run(client, sql.insertOne, one) : run(client, sql.insert, values),
@@ -166,8 +164,7 @@ async function deallocate(client: PgClient, name: string): Promise<void> {
   await client.query(`DEALLOCATE "${name}"`).catch(() => {});
 }
 
-/** A value as it is sent to a column. */
-function sent(value: Value, column: Column | undefined): string | null {
-  const isJson = value !== null && typeof value !== 'bigint' && /^jsonb?$/.test(column?.base ?? '');
-  return isJson ? JSON.stringify(value) : textOf(value);
+/** A value as it is sent to a column of JSON. */
+function jsonOf(value: Value): string | null {
+  return value === null || typeof value === 'bigint' ? textOf(value) : JSON.stringify(value);
 }

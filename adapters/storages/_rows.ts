@@ -109,31 +109,28 @@ export class RowMaker<Caller> {
   }
 }
 
-/** Returns what calls the functions of these columns, in their order. */
+/**
+ * Returns what calls the functions of these columns, in their order. A value of the namespace becomes text, so that it
+ * means the same in every database.
+ */
 function valuesOf<Caller>(option: 'namespace' | 'columns', given: Columns<Caller, Value> = {}) {
   const own = Object.entries<Columns<Caller, Value>[string]>(Object(given));
   if (given === null || typeof given !== 'object' || own.some(([, get]) => typeof get !== 'function')) {
     const example = '{ tenant: ({ caller }) => caller.tenant }';
     throw new TypeError(`${option} must be columns and their functions, such as ${example}`);
   }
-  return (context: StorageContext<Caller>): Row =>
-    own.map(([column, get]) => columnValue(column, () => get(context), option === 'namespace'));
-}
-
-/**
- * Calls the function of a column. A value of the namespace becomes text, so that it means the same in every database.
- *
- * @throws {RolledBack} `apart` if it throws, or returns what no column can hold: nothing is stored
- */
-function columnValue(column: string, get: () => Value, isKey: boolean): Value {
+  const isKey = option === 'namespace';
   // A unique index takes any number of nulls: two plants of one id. Trailing spaces are none to MySQL and in CHAR(n).
   const isAllowed = (value: unknown) =>
     isValue(value) && !(isKey && (value === null || (typeof value === 'string' && value.endsWith(' '))));
   const allowed = 'a string without U+0000, a finite number, a bigint, a boolean or a valid Date';
   const more = isKey ? ', and no text that ends with a space' : ', or null';
-  const must = `the function of the column ${column} must return ${allowed}${more}`;
-  const value = ofApp(get, isAllowed, must);
-  return isKey ? textOf(value) : value;
+  return (context: StorageContext<Caller>): Row =>
+    own.map(([column, get]) => {
+      const must = `the function of the column ${column} must return ${allowed}${more}`;
+      const value = ofApp(() => get(context), isAllowed, must);
+      return isKey ? textOf(value) : value;
+    });
 }
 
 /**

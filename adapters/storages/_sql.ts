@@ -66,8 +66,13 @@ export function sqlStorage<Caller>(table: StoredTable, options: SqlOptions<Calle
       return await table.insert(rows.rowsOf(plants, contexts), call);
     } catch (error) {
       if (error instanceof Unusable) return plants.map(() => new RolledBack('apart', error));
-      if (!(error instanceof Rejection)) throw error;
-      return rejected(error.cause, plants, refuse);
+      if (!(error instanceof Rejection) || !refuse || plants.length > 1) throw error;
+      const { cause } = error;
+      const isValid = (text: unknown) => text === undefined || typeof text === 'string';
+      const must = 'refuse must return a string or undefined, and must not be async';
+      const text = ofApp(() => refuse(cause, plants[0]!), isValid, must, cause);
+      if (text === undefined) throw error;
+      return [new PlantRefused(text, { cause })];
     }
   };
   const namespace = rows.isExtended ? rows.namespaceOf : undefined;
@@ -88,18 +93,4 @@ export function sqlStorage<Caller>(table: StoredTable, options: SqlOptions<Calle
       );
     },
   };
-}
-
-/**
- * Returns the outcome that `refuse` chooses for a plant that the database rejected alone.
- *
- * @throws {RolledBack} if there are several, or `refuse` returns no text
- */
-function rejected(error: unknown, [plant, ...others]: readonly NewPlant[], refuse?: Refuse): CreateOutcome[] {
-  if (!refuse || others.length > 0) throw new RolledBack('apart', error);
-  const isValid = (text: unknown) => text === undefined || typeof text === 'string';
-  const must = 'refuse must return a string or undefined, and must not be async';
-  const text = ofApp(() => refuse(error, plant!), isValid, must, error);
-  if (text === undefined) throw new RolledBack('apart', error);
-  return [new PlantRefused(text, { cause: error })];
 }

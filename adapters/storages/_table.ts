@@ -1,4 +1,4 @@
-import type { NewPlant } from '../../src/index.js';
+import { type NewPlant, RolledBack } from '../../src/index.js';
 import { members, type RowOptions, type Rows, textOf } from './_rows.js';
 
 /** How a database spells names and types. */
@@ -47,10 +47,10 @@ export interface Column {
 }
 
 /** The database, or a look at its table, rejected the rows: nothing was stored, and the connection is as before. */
-export class Rejection extends Error {
+export class Rejection extends RolledBack {
   /** @param cause the database's error */
-  constructor(override readonly cause: unknown) {
-    super();
+  constructor(cause: unknown) {
+    super('apart', cause);
   }
 }
 
@@ -85,7 +85,7 @@ export class Table {
   readonly key: readonly string[];
   /** Whether a look has found it. */
   isKnown = false;
-  #checks: readonly { i: number; column: Column; changes: (text: string) => boolean }[] = [];
+  #checks: { i: number; column: Column; isChanged: (text: string) => boolean }[] = [];
 
   /** What `find` selects. Not the id, which drivers round, and at which node:sqlite throws. */
   readonly found = members
@@ -128,34 +128,35 @@ export class Table {
    * @throws {Unusable} if one is missing, or would change the values that it is given
    */
   learn(found: readonly Column[]): Column[] {
+    const { exact, types, text, changes } = this.dialect;
     this.isKnown = false;
-    const columns = found.length > 0 ? this.names.map((name, i) => this.#exact(name, i, found)) : [];
-    this.#checks = columns.flatMap((column, i) => {
+    this.#checks = [];
+    if (found.length === 0) return [];
+    const columns = this.names.map((name, i) => {
+      const column = found.find((other) => other.name.toLowerCase() === name.toLowerCase());
+      if (!column) throw this.unusable(`it has no column ${name}`);
       const { type, base = type } = column;
-      const isNumber = i < this.key.length - 1 && /int|decimal|numeric/i.test(base);
-      const changes = isNumber ? (text: string) => !isInt64(text) : this.dialect.changes?.(base);
-      return changes ? [{ i, column, changes }] : [];
+      const isOwn = this.#isOwn(name);
+      const isSpace = i < this.key.length - 1;
+      const isExact = exact[isOwn ? 'namespace' : (name as keyof NewPlant)].test(base);
+      if (!isExact && (isSpace || !isOwn)) {
+        const [better] = (isOwn ? text : types[name as keyof NewPlant]).split(' ', 1);
+        const why = `its column ${name} is ${type}, which does not hold every ${name} exactly: use ${better}`;
+        throw this.unusable(why);
+      }
+      const isNumber = isSpace && /int|decimal|numeric/i.test(base);
+      const isChanged = isNumber ? (value: string) => !isInt64(value) : changes?.(base);
+      if (isChanged) this.#checks.push({ i, column, isChanged });
+      return column;
     });
-    this.isKnown = found.length > 0;
+    this.isKnown = true;
     return columns;
-  }
-
-  #exact(name: string, i: number, found: readonly Column[]): Column {
-    const { exact, types, text } = this.dialect;
-    const column = found.find((other) => other.name.toLowerCase() === name.toLowerCase());
-    if (!column) throw this.unusable(`it has no column ${name}`);
-    const kind = this.#isOwn(name) ? 'namespace' : (name as keyof NewPlant);
-    const isFree = kind === 'namespace' && i >= this.key.length;
-    if (isFree || exact[kind].test(column.base ?? column.type)) return column;
-    const [better] = (kind === 'namespace' ? text : types[kind]).split(' ', 1);
-    const why = `its column ${name} is ${column.type}, which does not hold every ${name} exactly: use ${better}`;
-    throw this.unusable(why);
   }
 
   /** @throws {Rejection} if a column would change a value without an error */
   check(rows: Rows): void {
-    for (const { i, column, changes } of this.#checks) {
-      if (!rows.some(({ [i]: value }) => value != null && changes(textOf(value)!))) continue;
+    for (const { i, column, isChanged } of this.#checks) {
+      if (!rows.some(({ [i]: value }) => value != null && isChanged(textOf(value)!))) continue;
       throw new Rejection(new Error(`the column ${column.name}, ${column.type}, would change the value`));
     }
   }
