@@ -9,8 +9,8 @@ import {
   type Route,
 } from './http.js';
 import { type Complete, checkOptions, type PlantStoreOptions, plantStoreRules } from './options.js';
-import { plantOf } from './plant/from-body.js';
-import { toJson } from './plant/json.js';
+import { plantOf } from './plant/json.js';
+import { toJson } from './plant/plant.js';
 import { idTaken, methodNotAllowed, notFound } from './problems.js';
 import { bearerToken, callerOf } from './request/bearer.js';
 import { checkBodyHeaders, decodeBody, readBody } from './request/body.js';

@@ -1,9 +1,31 @@
+import type { Json } from '../http.js';
+import { Refusal } from '../problems.js';
 import { readPlainPlant } from './json-fast-path.js';
-import type { Members, NewPlant, Plant, Whole } from './plant.js';
+import { type Members, memberNames, type NewPlant, toNewPlant } from './plant.js';
 
-/** Writes a plant as a 200 has it. Identical plants have the same text. */
-export function toJson({ name, tag }: Plant): string {
-  return JSON.stringify({ name, tag: tag ?? undefined } satisfies Whole<Plant>);
+/** The plant in a body. */
+export function plantOf(json: Json): NewPlant {
+  return toNewPlant(typeof json === 'string' ? fromText(json) : fromParsed(json.parsed));
+}
+
+function fromText(json: string): Members | undefined {
+  try {
+    return parseMembers(json);
+  } catch {
+    throw new Refusal('body_not_json');
+  }
+}
+
+/** The members of a value that the host has parsed. */
+function fromParsed(value: unknown): Members | undefined {
+  if (!isObject(value)) return undefined;
+  const given = plantMembers(value);
+  const { id } = given;
+  // An id beyond 2^53 has lost digits, and they cannot be recovered.
+  if (typeof id === 'number' && Math.abs(id) > Number.MAX_SAFE_INTEGER) {
+    throw new RangeError('a body parser rounded the id: mount plant-store before it, or keep rawBody');
+  }
+  return { ...given, id: Number.isInteger(id) ? BigInt(id as number) : id, repeated: [] };
 }
 
 /**
@@ -13,7 +35,7 @@ export function toJson({ name, tag }: Plant): string {
  * @returns `undefined` for JSON that is not an object
  * @throws {SyntaxError} for text that is not JSON
  */
-export function parseMembers(text: string): Members | undefined {
+function parseMembers(text: string): Members | undefined {
   const plain = readPlainPlant(text);
   if (plain) return plain;
   const value: unknown = JSON.parse(text);
@@ -24,12 +46,12 @@ export function parseMembers(text: string): Members | undefined {
 }
 
 /** Whether a value is what JSON calls an object. */
-export function isObject(value: unknown): value is Record<string, unknown> {
+function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The value's own members: what an app adds to `Object.prototype` is not the client's. */
-export function plantMembers(value: Record<string, unknown>): Record<keyof NewPlant, unknown> {
+function plantMembers(value: Record<string, unknown>): Record<keyof NewPlant, unknown> {
   const own = (name: string) => (Object.hasOwn(value, name) ? value[name] : undefined);
   return { id: own('id'), name: own('name'), tag: own('tag') };
 }
@@ -86,9 +108,6 @@ function endOfString(text: string, from: number): number {
     if (text[i] === '\\') i++;
   }
 }
-
-// An array, not an object: V8 interns every key that an object is asked for.
-const memberNames = Object.keys({ id: 0, name: 0, tag: 0 } satisfies Record<keyof NewPlant, 0>);
 
 /** What follows a key that has a number (RFC 8259 §6), in text that is known to be JSON. */
 const numberMember = /\s*:\s*(?<sign>-?)(?<whole>\d+)(?:\.(?<fraction>\d+))?(?:e(?<exponent>[+-]?\d+))?/iy;

@@ -1,3 +1,5 @@
+import { idIsString, memberRules, notANewPlant, repeatedMember } from '../problems.js';
+
 /** A plant as the store returns it: OpenAPI `Plant`. */
 export interface Plant {
   readonly name: string;
@@ -32,3 +34,25 @@ export const isMember = {
   name: isText,
   tag: (tag: unknown) => tag === undefined || isText(tag),
 } satisfies Record<keyof NewPlant, (value: unknown) => boolean>;
+
+// An array, not an object: V8 interns every key that an object is asked for.
+export const memberNames = Object.keys(isMember) as (keyof NewPlant)[];
+
+/** @throws {Refusal} that names every wrong member; `undefined` is JSON that is not an object */
+export function toNewPlant(given: Members | undefined): NewPlant {
+  if (!given) throw notANewPlant();
+  const { id, name, tag, repeated } = given;
+  if (repeated.length === 0 && isInt64(id) && isText(name) && (tag === undefined || isText(tag))) {
+    // An absent tag is an own property that is undefined: one on Object.prototype must not be read.
+    return { id, name, tag } satisfies Whole<NewPlant>;
+  }
+  const wrong = memberNames
+    .filter((name) => !isMember[name](given[name]))
+    .map((name) => (name === 'id' && typeof id === 'string' ? idIsString : memberRules[name]));
+  throw notANewPlant([...wrong, ...repeated.map(repeatedMember)]);
+}
+
+/** Writes a plant as a 200 has it. Identical plants have the same text. */
+export function toJson({ name, tag }: Plant): string {
+  return JSON.stringify({ name, tag: tag ?? undefined } satisfies Whole<Plant>);
+}

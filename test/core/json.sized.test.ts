@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import type { NewPlant } from 'plant-store';
 import { describe, expect, test, vi } from 'vitest';
-import { plantOf } from '../../src/plant/from-body.js';
+import { plantOf } from '../../src/plant/json.js';
 import { Refusal } from '../../src/problems.js';
 import { idSpellings } from '../support/contract.js';
 import { isHeavy } from '../support/heavy.js';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { createPlantStore } from 'plant-store';
 import { openapi } from 'plant-store/openapi';
 import { describe, expect, it } from 'vitest';
-import { plantOf } from '../../src/plant/from-body.js';
+import { plantOf } from '../../src/plant/json.js';
 import { isMember } from '../../src/plant/plant.js';
 import { type Problem, problems, Refusal } from '../../src/problems.js';
 import { type Answer, contractSetup } from '../support/contract.js';
