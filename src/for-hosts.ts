@@ -1,10 +1,10 @@
 /** Internals that `adapters/hosts` may import; everything else comes from `index.ts`. */
 
 export { routeSchema } from './document/route-schema.js';
-export { type Global, isBytes, isNotMine, isPath, operations, pathOf } from './http.js';
+export { type Global, isNotMine, isPath, operations, pathOf } from './http.js';
 export { checkOptions } from './options.js';
 export { Refusal } from './problems.js';
-export { ChunkCollector } from './request/body.js';
+export { ChunkCollector, isBytes } from './request/body.js';
 export { WithSignal } from './request/context.js';
 export { checkHandler, respondToMistake } from './request/mount-mistakes.js';
 export type { HostRequest } from './request/progress.js';

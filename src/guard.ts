@@ -7,8 +7,8 @@ import {
   type PlantResponse,
 } from './http.js';
 import { checkOptions, type PlantStoreOptions, plantStoreRules } from './options.js';
-import { bearerToken, callerOf } from './request/bearer.js';
 import { Context } from './request/context.js';
+import { bearerToken, callerOf } from './request/headers.js';
 import { guardedHandler, verifier } from './request/parties.js';
 import { createHandler, type Steps } from './request/progress.js';
 import type { StorageContext } from './storage.js';

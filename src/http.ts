@@ -159,8 +159,3 @@ export function isPath(value: string): boolean {
 export function isThenable<T>(value: MaybePromise<T>): value is PromiseLike<T> {
   return typeof (value as PromiseLike<T> | null | undefined)?.then === 'function';
 }
-
-/** Whether a value is bytes. Not `instanceof`: a Buffer from another realm (Jest) is no instance of this realm's `Uint8Array`. */
-export function isBytes(value: unknown): value is Uint8Array {
-  return ArrayBuffer.isView(value);
-}

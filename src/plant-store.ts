@@ -12,9 +12,9 @@ import { type Complete, checkOptions, type PlantStoreOptions, plantStoreRules } 
 import { plantOf } from './plant/json.js';
 import { toJson } from './plant/plant.js';
 import { idTaken, methodNotAllowed, notFound } from './problems.js';
-import { bearerToken, callerOf } from './request/bearer.js';
-import { checkBodyHeaders, decodeBody, readBody } from './request/body.js';
+import { decodeBody, readBody } from './request/body.js';
 import { Context } from './request/context.js';
+import { bearerToken, callerOf, checkBodyHeaders } from './request/headers.js';
 import { bodyOwner, library, storageParty, verifier } from './request/parties.js';
 import { createHandler, type Steps } from './request/progress.js';
 import type { PlantStorage } from './storage.js';
@@ -73,9 +73,10 @@ function createPlant<Caller>(
       const context = new Context<Caller>(request, progress);
 
       progress.enter(verifier);
-      context.caller = callerOf(await verifyToken(token, context));
+      const verified = await verifyToken(token, context);
 
       progress.enter(library);
+      context.caller = callerOf(verified);
       checkBodyHeaders(request.headers, bodyLimit);
 
       progress.enter(bodyOwner);

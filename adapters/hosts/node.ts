@@ -33,8 +33,8 @@ export function toNode(
   return function plantStore(request, response, next) {
     if (!request.method || typeof response?.writeHead !== 'function')
       return void respondToMistake(request, response);
-    const exchange = new Exchange(request, response, request, request);
-    respondTo(exchange, placeOf(request, next), handle, Boolean(next))
+    const place = placeOf(request, next);
+    respondTo(new Exchange(request, response, request, request), place, handle, Boolean(next))
       .then((plantResponse) => (plantResponse ? send(plantResponse, response) : passOn(next!)))
       .catch((error) => (next ? passOn(next, error) : fail(error, response)));
   };

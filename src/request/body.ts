@@ -1,27 +1,6 @@
-import {
-  BodyError,
-  type Content,
-  header,
-  isBytes,
-  type Json,
-  type MaybePromise,
-  type PlantHeaders,
-  type PlantRequest,
-} from '../http.js';
-import { Refusal, tooLarge, unsupported } from '../problems.js';
+import { BodyError, type Content, type Json, type MaybePromise, type PlantRequest } from '../http.js';
+import { Refusal, tooLarge } from '../problems.js';
 import { stallMs, Upload } from './upload.js';
-
-/** Parameters are ignored: JSON has no charset (RFC 8259 §11). */
-const jsonType = /^\s*application\/json\s*(?:;|$)/i;
-
-/** Refuses a body that is not plain JSON, or that declares more than `limit` bytes, before any of it is read. */
-export function checkBodyHeaders(headers: PlantHeaders, limit: number): void {
-  const type = String(header(headers, 'content-type') ?? '');
-  if (!jsonType.test(type)) throw unsupported('Content-Type', type.replace(/;.*/s, ''));
-  const encoding = String(header(headers, 'content-encoding') ?? '');
-  if (encoding && !/^ *identity *$/i.test(encoding)) throw unsupported('Content-Encoding', encoding);
-  if (Number(header(headers, 'content-length')) > limit) throw tooLarge(limit);
-}
 
 /**
  * Reads the body, in whichever of its forms it is. Fails as a `ReadBody` does.
@@ -67,6 +46,11 @@ export class ChunkCollector {
     }
     return whole;
   }
+}
+
+/** Whether a value is bytes. Not `instanceof`: a Buffer from another realm (Jest) is no instance of this realm's `Uint8Array`. */
+export function isBytes(value: unknown): value is Uint8Array {
+  return ArrayBuffer.isView(value);
 }
 
 /** Returns bytes, at most `limit` of them. Anything else is the host's fault, not the client's. */

@@ -1,6 +1,6 @@
 import type { Complete, PlantStoreOptions } from '../options.js';
 import { guardTimedOut, isNamed, propertyOf, Refusal, tooLarge } from '../problems.js';
-import { scopeInsufficient } from './bearer.js';
+import { scopeInsufficient } from './headers.js';
 
 /** The party that is working on the request. The same error means something different from each. */
 export interface Party {

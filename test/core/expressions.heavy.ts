@@ -25,7 +25,7 @@ const expressions = files.flatMap((file) => {
   visit(ts.createSourceFile(file, readFileSync(`${root}/${file}`, 'utf8'), ts.ScriptTarget.Latest, true));
   return found;
 });
-// Made of parts: `bearer` in src/request/bearer.ts, and what a route's pattern becomes in adapters/hosts/_node/mount.ts.
+// Made of parts: `bearer` in src/request/headers.ts, and what a route's pattern becomes in adapters/hosts/_node/mount.ts.
 expressions.push(
   ['bearer', /^bearer(?: +([A-Za-z0-9._~+/-]+=*) *$| |$)/i],
   ['route', /^\/api\/[^/]+\/plants\/?$/i],

@@ -1,6 +1,6 @@
 import { isScope, token68 } from '../bearer.js';
 import { header, type PlantHeaders } from '../http.js';
-import { isNamed, propertyOf, Refusal } from '../problems.js';
+import { isNamed, propertyOf, Refusal, tooLarge, unsupported } from '../problems.js';
 
 /** Matches the scheme, in any letter case. Group 1 is the token, if exactly one well-formed token follows. */
 const bearer = new RegExp(`^bearer(?: +(${token68}) *$| |$)`, 'i');
@@ -49,4 +49,16 @@ export function scopeInsufficient(thrown: unknown): Refusal | undefined {
 
 function challenge(attributes: string) {
   return { headers: { 'www-authenticate': `Bearer realm="plants"${attributes}` } };
+}
+
+/** Parameters are ignored: JSON has no charset (RFC 8259 §11). */
+const jsonType = /^\s*application\/json\s*(?:;|$)/i;
+
+/** Refuses a body that is not plain JSON, or that declares more than `limit` bytes, before any of it is read. */
+export function checkBodyHeaders(headers: PlantHeaders, limit: number): void {
+  const type = String(header(headers, 'content-type') ?? '');
+  if (!jsonType.test(type)) throw unsupported('Content-Type', type.replace(/;.*/s, ''));
+  const encoding = String(header(headers, 'content-encoding') ?? '');
+  if (encoding && !/^ *identity *$/i.test(encoding)) throw unsupported('Content-Encoding', encoding);
+  if (Number(header(headers, 'content-length')) > limit) throw tooLarge(limit);
 }
