@@ -79,13 +79,12 @@ export function toFastify(
 ): FastifyMount {
   if (!checkHandler(handle, [route, ...rest])) return () => {};
   const { schema, config } = checkOptions(route, { schema: objectRule, config: objectRule });
-  const respond = (request: FastifyRequest, reply: FastifyReply, mounted?: Mounted): void => {
+  const respond = (request: FastifyRequest, reply: FastifyReply, url = request.url, mount?: string): void => {
     const { url: originalUrl, raw } = request;
     // Before a route's handler, Fastify has parsed the body.
-    const exchange = new Exchange(raw, reply.raw, request, mounted ? raw : request);
-    const url = mounted ? targetOf(mounted, originalUrl) : originalUrl;
+    const exchange = new Exchange(raw, reply.raw, request, mount === undefined ? request : raw);
     // Its promise is not returned: Fastify would go on as soon as it resolves, before `reply` is sent.
-    respondTo(exchange, { url, originalUrl, mount: mounted?.mount }, handle)
+    respondTo(exchange, { url, originalUrl, mount }, handle)
       .then((response) => send(response, reply))
       .catch((error) => reply.send(error));
   };
@@ -96,14 +95,15 @@ export function toFastify(
       const [, segment, below] = /^(\/[^/]+)(.*)$/.exec(path)!;
       // The prefix may have the first segment of the path.
       const mount = first.prefix.replace(new RegExp(`${segment}/?$`), '');
-      const mounted = { mount, path, end: endOf(path, 'i') };
+      const end = endOf(path, 'i');
       // The schema is documentation only. Compiling it would cost time, and fail in an app whose compiler takes other schemas.
       const validatorCompiler = () => () => true;
       // Plugins, such as rate limiters, add hooks to the route in `onRoute`. Ours ends the chain, so it comes last.
       first.addHook('onRoute', (added) => {
         // Skip routes that other plugins add here, such as OPTIONS.
         if (added.validatorCompiler !== validatorCompiler) return;
-        const hook = (request: FastifyRequest, reply: FastifyReply) => respond(request, reply, mounted);
+        const hook = (request: FastifyRequest, reply: FastifyReply) =>
+          respond(request, reply, targetOf(path, end, request.url), mount);
         added.onRequest = [added.onRequest ?? [], hook].flat();
       });
       first.route({
@@ -119,13 +119,6 @@ export function toFastify(
     }
     done?.();
   };
-}
-
-/** An operation of the plugin, and the prefix before its path. */
-interface Mounted {
-  readonly mount: string;
-  readonly path: string;
-  readonly end: RegExp;
 }
 
 /** A plugin, and the handler of a route. In this order: the host's own types infer from the last. */
@@ -154,7 +147,7 @@ function send(response: PlantResponse | undefined, reply: FastifyReply): void {
 const identity = (body: unknown) => body as string;
 
 /** The operation's target if the router has found it; otherwise the path that came. */
-function targetOf({ path, end }: Mounted, originalUrl: string): string {
+function targetOf(path: string, end: RegExp, originalUrl: string): string {
   const given = pathOf(originalUrl);
   // The router finds it by the app's rules on letter case and slashes; but it also finds an escaped spelling,
   // `/%70lants`, which is not the operation.
