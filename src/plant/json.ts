@@ -8,9 +8,21 @@ export function plantOf(json: Json): NewPlant {
   return toNewPlant(typeof json === 'string' ? fromText(json) : fromParsed(json.parsed));
 }
 
-function fromText(json: string): Members | undefined {
+/**
+ * Parses JSON and keeps the id exact (a double has 53 bits). `JSON.parse` validates, and a second pass reads the digits
+ * of the id.
+ *
+ * @returns `undefined` for JSON that is not an object
+ */
+function fromText(text: string): Members | undefined {
   try {
-    return parseMembers(json);
+    const plain = readPlainPlant(text);
+    if (plain) return plain;
+    const value: unknown = JSON.parse(text);
+    if (!isObject(value)) return undefined;
+    const { idNumber, repeated } = scanTopLevel(text);
+    const { id, name, tag } = plantMembers(value);
+    return { id: typeof id === 'number' ? integerOf(idNumber, id) : id, name, tag, repeated };
   } catch {
     throw new Refusal('body_not_json');
   }
@@ -26,23 +38,6 @@ function fromParsed(value: unknown): Members | undefined {
     throw new RangeError('a body parser rounded the id: mount plant-store before it, or keep rawBody');
   }
   return { ...given, id: Number.isInteger(id) ? BigInt(id as number) : id, repeated: [] };
-}
-
-/**
- * Parses JSON and keeps the id exact (a double has 53 bits). `JSON.parse` validates, and a second pass reads the digits
- * of the id.
- *
- * @returns `undefined` for JSON that is not an object
- * @throws {SyntaxError} for text that is not JSON
- */
-function parseMembers(text: string): Members | undefined {
-  const plain = readPlainPlant(text);
-  if (plain) return plain;
-  const value: unknown = JSON.parse(text);
-  if (!isObject(value)) return undefined;
-  const { idNumber, repeated } = scanTopLevel(text);
-  const { id, name, tag } = plantMembers(value);
-  return { id: typeof id === 'number' ? integerOf(idNumber, id) : id, name, tag, repeated };
 }
 
 /** Whether a value is what JSON calls an object. */
