@@ -8,5 +8,5 @@ export { ChunkCollector, isBytes } from './request/body.js';
 export { WithSignal } from './request/context.js';
 export { checkHandler, respondToMistake } from './request/mount-mistakes.js';
 export type { HostRequest } from './request/progress.js';
-export { Upload } from './request/upload.js';
-export { endOfTurn, nextMessage, wait } from './timers.js';
+export { linger, Upload } from './request/upload.js';
+export { endOfTurn, nextMessage } from './timers.js';

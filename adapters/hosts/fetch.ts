@@ -4,6 +4,7 @@ import {
   type Global,
   type HostRequest,
   isNotMine,
+  linger,
   respondToMistake,
   Upload,
   WithSignal,
@@ -16,7 +17,6 @@ import {
   type ReadBody,
   type Signal,
 } from '../../src/index.js';
-import { linger } from './_linger.js';
 import { SharedTimer } from './_shared-timer.js';
 
 /** The part of a Fetch `Request` that this adapter uses. */

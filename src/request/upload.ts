@@ -9,6 +9,11 @@ interface Chunks {
 /** How long a refused client may go without progress: milliseconds. */
 export const stallMs = 500;
 
+/** Leaves a refused client some time to read its response, before its connection is closed. */
+export function linger(): Promise<void> {
+  return wait(stallMs);
+}
+
 /** A body that comes in chunks. */
 export class Upload {
   readonly #chunks: Chunks;

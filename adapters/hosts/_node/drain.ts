@@ -1,5 +1,4 @@
-import { endOfTurn, Upload } from '../../../src/for-hosts.js';
-import { linger } from '../_linger.js';
+import { endOfTurn, linger, Upload } from '../../../src/for-hosts.js';
 import { awaitsContinue, packetParsed } from './body.js';
 import type { Exchange } from './exchange.js';
 import type { NodeRequest, NodeResponse } from './types.js';
