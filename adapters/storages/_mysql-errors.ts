@@ -53,7 +53,7 @@ const faults: Record<number, Fault> = { 1146: 'missing', 1142: 'denied', 1143: '
 /** A user, a host or a database that the server refuses for good. */
 const logins = [1044, 1045, 1049, 1130, 1698];
 
-export function faultOf(error: unknown): Fault | undefined {
+export function faultOf(error: unknown): Fault | 'login' | undefined {
   const { errno = 0 } = Object(error) as MysqlError;
   return logins.includes(errno) ? 'login' : faults[errno];
 }

@@ -43,7 +43,7 @@ const faults: Record<string, Fault> = { '42P01': 'missing', '42P10': 'not unique
 /** A login or a database that the server refuses for good. */
 const logins = /^(28|3D000)/;
 
-export function faultOf(error: unknown): Fault | undefined {
+export function faultOf(error: unknown): Fault | 'login' | undefined {
   const { code, routine } = Object(error) as Record<string, unknown>;
   const state = String(code);
   // A policy of row-level security has the code of a missing grant, and rejects one plant alone.

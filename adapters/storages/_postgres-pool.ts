@@ -1,6 +1,5 @@
-import type { Pool } from './_connector.js';
 import { inFailedTransaction, meaningOf } from './_postgres-errors.js';
-import { OpenTransaction, Unanswered } from './_server.js';
+import { OpenTransaction, type Pool, Unanswered } from './_server.js';
 
 /** The part of a `pg` Pool or Client, of PGlite, or of a custom object that this storage uses. */
 export interface PostgresPool {

@@ -1,5 +1,4 @@
 import { type BatchCall, type CreateOutcome, RolledBack, StorageBusy } from '../../src/index.js';
-import { Connector, type Pool } from './_connector.js';
 import type { Row, Rows } from './_rows.js';
 import type { SqlOptions, StoredTable } from './_sql.js';
 import { type Fault, Rejection, type Table, Unusable } from './_table.js';
@@ -25,12 +24,19 @@ export class OpenTransaction extends StorageBusy {
 /** Nobody waits for the call any more: its connection is discarded. */
 export class Unanswered extends Error {}
 
+/** Where connections come from. */
+export interface Pool<Connection> {
+  connect(): Promise<Connection>;
+  /** Releases a connection, or discards it if after `error` it may still hold half a response. */
+  release(connection: Connection, error?: unknown): void;
+}
+
 /** A database server, and the statements of one table there. */
 export interface Server<Connection> extends Pool<Connection> {
   /** What an error of a statement means; `isSent` is `false` if no plant was sent before it. */
   meaningOf(error: unknown, isSent: boolean): Meaning;
   /** What an error says of the table, or that the server refuses the user or the database for good. */
-  faultOf(error: unknown): Fault | undefined;
+  faultOf(error: unknown): Fault | 'login' | undefined;
   /**
    * Learns what the database shows of the table, and fits the statements to that.
    *
@@ -42,10 +48,15 @@ export interface Server<Connection> extends Pool<Connection> {
   createTable(connection: Connection): Promise<unknown>;
 }
 
+/** Maximum pending connects, however long an outage lasts: a pool with a hung login in each slot never recovers. */
+const maxPending = 4;
+
 /** A table of a server. A statement has the same timeout as a create. */
 export class ServerTable<Connection> implements StoredTable {
   readonly #timeoutMs: number;
-  readonly #connector: Connector<Connection>;
+  /** The calls that wait for a connection. Each is called with a connect that has settled. */
+  readonly #waiting = new Set<(connecting: Promise<Connection>) => void>();
+  #pending = 0;
   /** The calls that hold a connection or wait for one, and what aborts them. */
   readonly #running = new Map<BatchCall, () => void>();
   #isWatching = false;
@@ -56,7 +67,6 @@ export class ServerTable<Connection> implements StoredTable {
     options: SqlOptions<never>,
   ) {
     this.#timeoutMs = options.timeoutMs ?? 10_000;
-    this.#connector = new Connector(server);
   }
 
   async insert(rows: Rows, call: BatchCall): Promise<CreateOutcome[]> {
@@ -103,8 +113,10 @@ export class ServerTable<Connection> implements StoredTable {
     return sending.catch((error) => {
       const fault = this.server.faultOf(error);
       // A server refuses a login before anything is sent: later, such an error is one of a trigger.
-      const isMeant = fault && (fault === 'login') !== call.sent;
-      throw (isMeant && this.table.faulty(fault, error)) || error;
+      if (!fault || (fault === 'login') === call.sent) throw error;
+      if (fault !== 'login') throw this.table.faulty(fault, error) ?? error;
+      const why = `${error.message}. Check user, password and database in the settings of the pool`;
+      throw new Unusable(`plant-store cannot connect to the database: ${why}`, { cause: error });
     });
   }
 
@@ -122,18 +134,21 @@ export class ServerTable<Connection> implements StoredTable {
 
   /** Runs `work` until the call is aborted, because a frozen server would hold the connection for ever. */
   async #onConnection<T>(call: BatchCall, work: (connection: Connection) => Promise<T>): Promise<T> {
-    const { connection, release } = this.#connector.lease();
+    let serve!: (connecting: Promise<Connection>) => void;
+    const connection = new Promise<Connection>((resolve) => {
+      serve = resolve;
+    });
+    this.#waiting.add(serve);
+    this.#connect();
     let failure: unknown;
     call.sent = false;
-    const aborted = new Promise<never>((_resolve, reject) => {
-      this.#running.set(call, () =>
-        reject(new Unanswered(`the database did not answer within ${this.#timeoutMs} ms`)),
-      );
-    });
-    this.#watch();
     try {
-      const connected = await Promise.race([connection, aborted]);
-      return await Promise.race([work(connected), aborted]);
+      return await new Promise<T>((resolve, reject) => {
+        const why = `the database did not answer within ${this.#timeoutMs} ms`;
+        this.#running.set(call, () => reject(new Unanswered(why)));
+        this.#watch();
+        connection.then(work).then(resolve, reject);
+      });
     } catch (error) {
       const cause = (error as Error) ?? new Error('the driver failed without an error');
       // The connection has nothing to do with these, nor with a call that was aborted before it was sent.
@@ -142,8 +157,26 @@ export class ServerTable<Connection> implements StoredTable {
       throw cause;
     } finally {
       this.#running.delete(call);
-      release(failure);
+      // A call that was aborted before it had a connection gets none.
+      this.#waiting.delete(serve);
+      connection.then((connected) => this.server.release(connected, failure)).catch(() => {});
     }
+  }
+
+  /** Connects for the call that has waited longest. A connect that outlasts its call serves the next: a login may be slow. */
+  #connect(): void {
+    if (this.#pending === maxPending) return;
+    this.#pending++;
+    const connecting = this.server.connect();
+    const settle = () => {
+      this.#pending--;
+      const [serve] = this.#waiting;
+      if (!serve) return void connecting.then((connected) => this.server.release(connected)).catch(() => {});
+      this.#waiting.delete(serve);
+      serve(connecting);
+      if (this.#waiting.size > this.#pending) this.#connect();
+    };
+    connecting.then(settle, settle);
   }
 
   /** Looks for aborted calls now and then. A signal and a listener for each would cost a sixth of a lone create. */

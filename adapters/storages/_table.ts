@@ -57,8 +57,8 @@ export class Rejection extends RolledBack {
 /** An error of every create, which says what to do about it: nothing was stored. */
 export class Unusable extends Error {}
 
-/** What can be wrong with the table or the login, as the database's errors tell it. */
-export type Fault = 'missing' | 'not unique' | 'denied' | 'login';
+/** What can be wrong with the table, as the database's errors tell it. */
+export type Fault = 'missing' | 'not unique' | 'denied';
 
 /** A whole number, as a column of integers spells it: `01`, ` 1` and, in MySQL, `1abc` would be another's `1`. */
 function isInt64(text: string): boolean {
@@ -167,24 +167,18 @@ export class Table {
 
   /** The error of every create after an error of the database, with the remedy. */
   faulty(fault: Fault, error?: unknown): Unusable | undefined {
-    const { isKnown, names, name, given, dialect } = this;
-    const { message } = Object(error) as Error;
-    if (fault === 'login') {
-      const remedy = 'Check user, password and database in the settings of the pool';
-      const why = `plant-store cannot connect to the database: ${message}. ${remedy}`;
-      return new Unusable(why, { cause: error });
-    }
+    const { isKnown, name, given } = this;
     this.isKnown = false;
     // A trigger may miss another table. If it is this one that is gone, the next look shows that.
     if (fault === 'missing' && isKnown) return undefined;
     const key = this.key.join(', ');
     const option = given === 'plants' ? '' : ` --table '${given}'`;
-    const isPlain = names.length === members.length;
+    const isPlain = this.names.length === members.length;
     const why = {
-      denied: `${message}. Run: GRANT SELECT, INSERT ON ${name} TO …`,
+      denied: `${(error as Error)?.message}. Run: GRANT SELECT, INSERT ON ${name} TO …`,
       'not unique': `it needs a unique index of exactly (${key}). Run: CREATE UNIQUE INDEX plants_key ON ${name} (${key})`,
       missing: isPlain
-        ? `it does not exist. Call storage.createTable(), or run: npx plant-store schema ${dialect.engine}${option}`
+        ? `it does not exist. Call storage.createTable(), or run: npx plant-store schema ${this.dialect.engine}${option}`
         : 'it does not exist. Create it from what schemaOf returns',
     };
     return this.unusable(why[fault], error);
@@ -201,12 +195,12 @@ export function schemaOfIn(dialect: Dialect): (options?: TableOptions<never>) =>
 }
 
 /** @throws {TypeError} if it is no such name */
-function quote(what: string, name: unknown, { mark, maxBytes = 0 }: Dialect, container?: string): string {
+function quote(what: string, name: unknown, { mark, maxBytes = 1e9 }: Dialect, container?: string): string {
   const parts = container ? String(name).split('.') : [String(name)];
-  const isTooLong = (part: string) => maxBytes > 0 && new TextEncoder().encode(part).length > maxBytes;
-  const isName = (part: string) => part !== '' && !part.includes('\0') && !isTooLong(part);
+  const isName = (part: string) =>
+    part !== '' && !part.includes('\0') && new TextEncoder().encode(part).length <= maxBytes;
   if (typeof name !== 'string' || parts.length > 2 || !parts.every(isName)) {
-    const limit = maxBytes > 0 ? ` of at most ${maxBytes} bytes` : '';
+    const limit = maxBytes < 1e9 ? ` of at most ${maxBytes} bytes` : '';
     const orBoth = container ? `, or a ${container} and a name with a dot between` : '';
     throw new TypeError(`${what} must be a name${limit}${orBoth}`);
   }
