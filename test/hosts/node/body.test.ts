@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
+import type { PlantHandler, PlantRequest } from 'plant-store';
 import { describe, expect, test } from 'vitest';
 import { deferred } from '../../support/deferred.js';
 import { fakeTimeouts } from '../../support/fake-timeouts.js';
@@ -57,6 +58,34 @@ describe.each(protocols)('on %s', (_, serve, begin, ways) => {
     await closed;
     await sender.write('', true);
     expect(plants.size).toBe(0);
+  });
+
+  test('a body that was read, or rejected, leaves no listener on the request', async () => {
+    const listenersOf = ({ raw }: PlantRequest) =>
+      ['data', 'readable', 'end', 'close'].map((event) => (raw as IncomingMessage).listenerCount(event));
+    const counts: number[][] = [];
+    const wrap =
+      (handle: PlantHandler): PlantHandler =>
+      async (request) => {
+        const before = listenersOf(request);
+        const response = await handle(request);
+        counts.push(listenersOf(request).map((count, i) => count - before[i]!));
+        return response;
+      };
+    const { port, calls } = await start({ serve, wrap, options: { bodyLimit } });
+    for (const rest of ['', 'x'.repeat(bodyLimit)]) {
+      const sender = await begin(port);
+      await sender.write(rose.slice(0, 9));
+      const { response } = await calls.next();
+      // Until the body is read as a stream: what has come whole needs no listener.
+      for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve));
+      await sender.write(rose.slice(9) + rest, true);
+      await response;
+    }
+    expect(counts).toEqual([
+      [0, 0, 0, 0],
+      [0, 0, 0, 0],
+    ]);
   });
 
   const moments = [
