@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { GroupCommitOptions } from '../../src/group-commit/options.js';
 import { isHeavy } from '../support/heavy.js';
 import { contextOf as contextOfCaller } from './context.js';
-import { created, open as openQueue, outcomesOf, type Told } from './group-commit-queue.js';
+import { created, open as openQueue, type Told } from './group-commit-queue.js';
 
 const statementMs = 2;
 const rejected = new Error('violates a CHECK');
@@ -232,82 +232,6 @@ describe('a rejected batch', () => {
     createPlant({ id: 20n, name: 'good' }, contextOfCaller('stranger'));
     await clock.advance(1_000);
     expect(statements[1]?.map(({ id }) => id)).toEqual([20n]);
-  });
-
-  it('rejects each of 2 000 creates before its timeout, or fails it as busy unless it is in flight', async () => {
-    const { clock, many, statements } = open({ timeoutMs: 2_000 });
-    const creates = many(2_000, 'another', 'bad');
-    await clock.advance(2_000);
-    expect(creates.filter(({ outcome }) => outcome === 'pending')).toEqual([]);
-    expect(creates.filter(({ after }) => after > 2_000)).toEqual([]);
-    const inFlight = new Set(statements.at(-1)?.map(({ id }) => Number(id)));
-    const outcomes = creates
-      .filter((_, i) => !inFlight.has(i + 1))
-      .map(({ outcome }) => (outcome as Error).name);
-    expect(new Set(outcomes)).toEqual(new Set(['RolledBack', 'StorageBusy']));
-    await clock.advance(60_000);
-    expect(clock.timerCount).toBe(0);
-  });
-
-  it('of a few clients settles every create, even if more text waits than fits into a batch', async () => {
-    const { clock, many } = open();
-    const creates = [76, 80, 99].flatMap((count, client) => many(count, `client ${client}`, 'good'));
-    creates.push(...many(1, 'client 2', 'bad'));
-    await clock.advance(1);
-    creates.push(...many(300, 'another', 'x'.repeat(1_000)));
-    await clock.advance(9_000);
-    expect(creates.filter(({ outcome }) => outcome !== 'created')).toHaveLength(1);
-  });
-
-  it('leaves creates that settle at their own timeouts while another batch hangs', async () => {
-    const { clock, database, many } = open({ timeoutMs: 1_000 });
-    const creates = many(100, 'another', 'bad');
-    await clock.advance(500);
-    creates.push(...many(50, 'stranger', 'good'));
-    await clock.advance(1);
-    database.current = () => new Promise<never>(() => {});
-    await clock.advance(3_000);
-    expect(outcomesOf(creates)).not.toContain('pending');
-    expect(creates.filter(({ after }) => after > 1_000)).toEqual([]);
-  });
-
-  it('counts in the bounds until its creates are settled', async () => {
-    const { clock, create, many } = open({ maxQueued: 20 });
-    const fill = (name: string) =>
-      Object.entries({ one: 10, other: 5, third: 5 }).flatMap(([client, count]) => many(count, client, name));
-    fill('bad');
-    await clock.advance(2 * statementMs);
-    const more = create('stranger', 'good');
-    await clock.advance(0);
-    expect(more.outcome).toEqual(isBusy);
-    await clock.advance(1_000);
-    const again = fill('good');
-    await clock.advance(100);
-    expect(again.map(({ outcome }) => outcome)).toEqual(Array(20).fill('created'));
-  });
-
-  it('fails fast with the remaining queue when the circuit opens', async () => {
-    let isDown = false;
-    const { clock, create, many } = open({ timeoutMs: 1_000 }, async (plants) => {
-      await clock.sleep(statementMs);
-      if (isDown) throw new RolledBack('together', new Error('connection refused'));
-      if (plants.some(({ name }) => name === 'bad')) throw new RolledBack('apart', rejected);
-      return created(plants);
-    });
-    const creates = many(200, 'another', 'bad');
-    await clock.advance(100);
-    isDown = true;
-    creates.push(...many(100, 'stranger', 'good'));
-    await clock.advance(2_500);
-    expect(outcomesOf(creates)).not.toContain('pending');
-    expect(creates.at(-1)?.outcome).toEqual(isBusy);
-    const probe = create('stranger', 'good');
-    const refused = create('stranger', 'good');
-    await clock.advance(0);
-    expect(refused.outcome).toMatchObject({ name: 'StorageBusy', message: 'the storage is unavailable' });
-    isDown = false;
-    await clock.advance(300);
-    expect(probe.outcome).toBe('created');
   });
 });
 
