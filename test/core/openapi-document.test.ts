@@ -76,6 +76,7 @@ describe('the contract as it was published', () => {
     expect(Object.keys(document.paths)).toEqual(['/plants']);
     expect(Object.keys(document.paths['/plants'])).toEqual(['post']);
     expect(post).not.toHaveProperty('parameters');
+    expect(post.tags).toEqual(document.tags.map(({ name }) => name));
     expect(post.security).toEqual(document.security);
   });
 

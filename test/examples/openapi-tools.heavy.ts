@@ -1,4 +1,4 @@
-// The document in other validators, and merged in the tools that apps serve theirs with.
+// The document merged in the tools that apps serve theirs with.
 import { createServer, type RequestListener } from 'node:http';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import express from 'express';
@@ -25,47 +25,9 @@ const load = installed(
   'express@5',
   'reflect-metadata@0.2',
   'rxjs@7',
-  '@readme/openapi-parser@9',
-  '@redocly/openapi-core@1',
   'playwright-core@1',
 );
-const { validate: readme } = await load('@readme/openapi-parser');
-const { createConfig, lintFromString } = await load('@redocly/openapi-core');
 const { chromium } = await load('playwright-core');
-
-/** What Redocly finds in a document. */
-async function findingsIn(document: object, settings: object): Promise<string[]> {
-  const config = await createConfig(settings);
-  const found = await lintFromString({
-    source: JSON.stringify(document),
-    absoluteRef: '/openapi.json',
-    config,
-  });
-  return found.map(({ ruleId, message }: Record<string, string>) => `${ruleId}: ${message}`);
-}
-
-const strict = {
-  extends: ['recommended-strict'],
-  rules: { 'tag-description': 'error', 'operation-tag-defined': 'error' },
-};
-
-it.each([
-  ['without servers', openapi()],
-  ['with a server', openapi({ servers: [{ url: '/api' }] })],
-])(
-  'the document %s is valid to @readme/openapi-parser, and Redocly finds nothing in it',
-  async (_, document) => {
-    expect(await readme(structuredClone(document))).toMatchObject({ valid: true, warnings: [] });
-    expect(await findingsIn(document, strict)).toEqual([]);
-  },
-);
-
-it.each<[string, object]>([
-  ['no-empty-servers', { ...openapi(), servers: [] }],
-  ['operation-tag-defined', { ...openapi(), tags: [] }],
-])('Redocly would find %s', async (rule, document) => {
-  expect((await findingsIn(document, strict)).join()).toContain(rule);
-});
 
 const jwt = { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } as const;
 const info = { title: 'A garden', version: '2.0.0' };
@@ -82,11 +44,7 @@ function merge(own: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
 
 async function expectMerged(document: OpenAPIV3_1.Document, own: OpenAPIV3_1.Document): Promise<void> {
   // As it is served: without what is undefined.
-  const served = () => JSON.parse(JSON.stringify(document));
-  expect(await new Validator().validate(served())).toEqual({ valid: true });
-  expect(await readme(served())).toMatchObject({ valid: true });
-  const rules = { 'no-unresolved-refs': 'error' };
-  expect(await findingsIn(served(), { rules })).toEqual([]);
+  expect(await new Validator().validate(JSON.parse(JSON.stringify(document)))).toEqual({ valid: true });
   expect(document).toMatchObject(own);
   expect(document.paths?.['/api/plants']?.post).toMatchObject({
     operationId: 'createPlant',

@@ -23,8 +23,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { entries } from '../../tsup.config.js';
 import { installed as packages } from '../support/installed.js';
-import { createPlant } from '../support/plants.js';
-import { startProgram, untilTestEnds, urlOf } from '../support/program.js';
 import { root } from '../support/root.js';
 import { bundleBudget } from './budget.js';
 
@@ -207,26 +205,9 @@ describe('the tarball', () => {
 describe('npx plant-store', () => {
   const cli = () => join(installed, 'plant-store', packageJson.bin['plant-store']);
 
-  it('starts the demo server with its page in an empty directory, and creates a plant', async () => {
-    // A shell starts it, too.
+  // quick-start.runtime.ts starts the demo server of the tarball.
+  it('is what a shell can start', async () => {
     expect(await readFile(cli(), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
-    const folder = await project('module', {});
-    const started = performance.now();
-    const program = untilTestEnds(startProgram([process.execPath, cli(), '--port', '0'], {}, folder));
-    const url = await urlOf(program);
-    console.log(`npx plant-store: listening after ${Math.round(performance.now() - started)} ms`);
-    expect(await (await fetch(url)).text()).toContain('<form id="create"');
-    expect(program.output()).toMatch(
-      /^ {2}Storage {3}(\/.*\/plants\.db|in memory, lost on exit \(to keep plants: .*\))$/m,
-    );
-    const { status, body } = await createPlant(
-      url,
-      '{"id":9007199254740993,"name":"Ilex"}',
-      'for-evaluation-only',
-    );
-    expect([status, body]).toEqual([200, { name: 'Ilex' }]);
-    program.child.kill('SIGTERM');
-    expect(await program.exit).toBe(0);
   });
 
   it('prints the SQL of the table', async () => {

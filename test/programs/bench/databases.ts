@@ -22,7 +22,7 @@ export const databases: Contenders = {
     const database = openSqlite();
     await sqliteStorage(database).createTable();
     const insert = database.prepare(
-      'INSERT INTO plants VALUES (CAST(? AS INTEGER), ?, ?) ON CONFLICT (id) DO NOTHING',
+      'INSERT INTO plants (id, name, tag) VALUES (CAST(? AS INTEGER), ?, ?) ON CONFLICT (id) DO NOTHING',
     );
     return throughHandle({
       async create({ id, name, tag }) {

@@ -5,6 +5,7 @@ import { storageCases } from 'plant-store/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { refuseOfMysql } from '../../../examples/storages/refuse.js';
 import { itKeepsNamespacesApart, itStoresExactly, mysqlCases } from '../../storages/columns.js';
+import { context } from '../../storages/context.js';
 import { itStoresOwnColumns } from '../../storages/own-columns.js';
 import { Creators } from '../../support/creators.js';
 import { Doorway } from '../../support/doorway.js';
@@ -13,13 +14,6 @@ import { plantOf, withColumns } from '../../support/tables.js';
 import { waitFor } from '../../support/wait-for.js';
 import { type MariaDb, oneMariaDb } from './galera.js';
 import { clean, freePorts } from './machine.js';
-
-const caller = 'anyone';
-const context = {
-  caller,
-  request: { method: 'POST', url: '/plants', headers: {} },
-  signal: new AbortController().signal,
-};
 
 /** Modes that change what a quote, a backslash, a space or a bar means. */
 const sqlModes = [
@@ -89,7 +83,7 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
     };
     const makeNamesUnique = () =>
       behind.query(`ALTER TABLE \`${table.replaceAll('`', '``')}\` ADD UNIQUE (name(100))`);
-    return { storage, caller, peek, table, makeNamesUnique };
+    return { storage, caller: 'anyone', peek, table, makeNamesUnique };
   }
 
   async function statements(): Promise<number> {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { type PostgresStorage, postgresStorage } from 'plant-store/postgres';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { context } from '../../storages/context.js';
 import { itStoresOwnColumns } from '../../storages/own-columns.js';
 import { ownPostgres } from '../../storages/own-columns-databases.js';
 import { clean, Daemon, freePorts, until } from './machine.js';
@@ -54,11 +55,6 @@ describe.skipIf(inject('obstacle'))('postgresStorage behind PgBouncer', () => {
   itStoresOwnColumns(() => ownPostgres(pool, () => inserts));
 
   it('stores each plant in its own table, although sessions share the connections and their prepared statements', async () => {
-    const context = {
-      caller: 'anyone',
-      request: { method: 'POST', url: '/plants', headers: {} },
-      signal: new AbortController().signal,
-    };
     const tables = ['roses', 'lilies', 'herbs'];
     const pools = tables.map(() => new pg.Pool({ ...pool.options, Client: pg.Client, max: 3 }));
     const storages = tables.map((table, i) => postgresStorage(pools[i]!, { table }));
