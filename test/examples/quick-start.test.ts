@@ -3,10 +3,12 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { examples } from '../support/examples.js';
 import { freePort, paste, runExample, startExample } from '../support/program.js';
 import { root } from '../support/root.js';
+import { newFolder } from '../support/run-folder.js';
 
 const readme = readFileSync(`${root}README.md`, 'utf8');
 
@@ -53,7 +55,7 @@ describe('a port that is in use is a clear error, with which the process exits,'
     const other = createServer().listen(0);
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
-    const program = startExample(name, { PORT: String(port) });
+    const program = startExample(name, { PORT: String(port), DATABASE: join(newFolder(), 'plants.db') });
     expect(await program.exit).toBe(1);
     expect(program.output()).toMatch(/EADDRINUSE.*address already in use/);
     other.close();

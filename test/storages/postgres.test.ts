@@ -212,27 +212,6 @@ describe('a table that plant-store cannot use', () => {
   });
 });
 
-it('a locked table holds no more processes of the server than the pool has connections', async () => {
-  const narrow = own.poolOf({ application_name: 'narrow', max: 2 });
-  const { create } = postgresStorage(narrow, { table, timeoutMs: 300 });
-  expect(await create(plant(0), context)).toBe('created');
-  await world.query(`BEGIN; LOCK TABLE "${table}"`);
-  const outcomes: unknown[] = [];
-  let most = 0;
-  for (let id = 1; id <= 12; id++) {
-    const one = create(plant(id), context).catch((error) => error.name);
-    const { rows: held } = await own.pool.query(
-      "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'narrow'",
-    );
-    most = Math.max(most, held[0].n);
-    outcomes.push(await one);
-  }
-  expect(most).toBeLessThanOrEqual(2);
-  expect(outcomes).not.toContain('created');
-  await world.query('COMMIT');
-  await waitFor(async () => expect(await create(plant(99), context)).toBe('created'));
-});
-
 describe('a rival that has not committed yet', () => {
   it.each([
     ['COMMIT', 'taken', 'theirs'],
@@ -291,20 +270,6 @@ describe('a dropped connection', () => {
     }
     await world.query('COMMIT');
     expect(await next).toBe('created');
-  });
-
-  it('that hangs is discarded after timeoutMs, so that the pool has room for another', async () => {
-    const narrow = own.poolOf({ max: 1 });
-    const { create } = postgresStorage(narrow, { table, timeoutMs: 200 });
-    const patient = postgresStorage(narrow, { table });
-    await patient.create(plant(0), context);
-    // On a busy machine, its look at the table may time out.
-    while ((await create(plant(0), context).catch(() => 'again')) === 'again');
-    const { rows: processes } = await narrow.query('SELECT pg_backend_pid() AS pid');
-    process.kill(processes[0].pid, 'SIGSTOP');
-    await expect(create(plant(1), context)).rejects.toThrow('did not answer within 200 ms');
-    expect(await patient.create(plant(2), context)).toBe('created');
-    process.kill(processes[0].pid, 'SIGCONT');
   });
 
   it('to a database that became read-only is not used again', async () => {

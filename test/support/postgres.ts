@@ -15,6 +15,8 @@ import {
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+// Tests may stub the global one.
+import { setTimeout } from 'node:timers/promises';
 import { runFolder } from './run-folder.js';
 
 /** PostgreSQL refuses to run as root. */
@@ -79,7 +81,7 @@ export class PostgresServer {
     const processes = [this.pid, ...childrenOf(this.pid)];
     for (const pid of processes) signal(pid, 'SIGKILL');
     await gone;
-    while (processes.some(isAlive)) await new Promise((resolve) => setTimeout(resolve, 5));
+    while (processes.some(isAlive)) await setTimeout(5);
   }
 
   /** Freezes it, its children too, or resumes it. */
@@ -104,7 +106,7 @@ async function templateOf(folder: string): Promise<string> {
   try {
     mkdirSync(template);
   } catch {
-    while (!existsSync(ready)) await new Promise((resolve) => setTimeout(resolve, 20));
+    while (!existsSync(ready)) await setTimeout(20);
     return template;
   }
   copyBinaries(template);

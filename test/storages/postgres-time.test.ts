@@ -1,0 +1,163 @@
+// What times out on a real PostgreSQL, on a simulated clock: it stands still while the server works, however slow that is.
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { Doorway } from '../support/doorway.js';
+import { SimulatedTimers } from '../support/timers.js';
+import { waitFor } from '../support/wait-for.js';
+import { context } from './context.js';
+import { ownServer } from './postgres-server.js';
+
+const timers = new SimulatedTimers();
+timers.install();
+const { clock } = timers;
+const { postgresStorage } = await import('plant-store/postgres');
+
+const own = ownServer();
+beforeAll(() => postgresStorage(own.pool).createTable());
+
+let ids = 0n;
+const plant = () => ({ id: ids++, name: 'Rosa' });
+
+/** Lets time pass, in steps between which the server has some real time to answer, until `isOver`. */
+async function passUntil(isOver: () => boolean | Promise<boolean>, stepMs = 1): Promise<void> {
+  while (!(await isOver())) {
+    await clock.advance(stepMs);
+    await sleep(5);
+  }
+}
+
+/** Lets time pass until a promise settles. */
+async function settled<T>(promise: Promise<T>, stepMs?: number): Promise<T> {
+  let isSettled = false;
+  const settle = () => {
+    isSettled = true;
+  };
+  promise.then(settle, settle);
+  await passUntil(() => isSettled, stepMs);
+  return promise;
+}
+
+/** How many processes of the server, for this pool, wait for the lock of a table. */
+async function waitingOf(pool: string): Promise<number> {
+  const select =
+    "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = $1 AND wait_event = 'relation'";
+  const { rows } = await own.pool.query(select, [pool]);
+  return rows[0].n;
+}
+
+it('a connection that hangs is discarded when its create times out, so that the pool has room for another', async () => {
+  const narrow = own.poolOf({ max: 1 });
+  const { create } = postgresStorage(narrow);
+  expect(await create(plant(), context)).toBe('created');
+  const { rows: processes } = await narrow.query('SELECT pg_backend_pid() AS pid');
+  process.kill(processes[0].pid, 'SIGSTOP');
+  const hung = create(plant(), context).catch((error) => error);
+  await waitFor(() => expect(narrow.idleCount).toBe(0));
+  await clock.advance(10_100);
+  expect(await hung).toMatchObject({ message: expect.stringContaining('did not answer within 10000 ms') });
+  expect(await settled(create(plant(), context))).toBe('created');
+  process.kill(processes[0].pid, 'SIGCONT');
+});
+
+it('a create that times out while its table is locked leaves no process of the server behind', async () => {
+  const { create } = postgresStorage(own.poolOf({ application_name: 'narrow', max: 2 }));
+  expect(await create(plant(), context)).toBe('created');
+  const locker = await own.pool.connect();
+  await locker.query('BEGIN; LOCK TABLE plants');
+  for (let count = 1; count <= 4; count++) {
+    const creating = create(plant(), context).catch((error) => error);
+    await passUntil(async () => (await waitingOf('narrow')) > 0);
+    expect(await settled(creating, 200)).toBeInstanceOf(Error);
+    await waitFor(async () => expect(await waitingOf('narrow')).toBe(0));
+  }
+  await locker.query('COMMIT');
+  locker.release();
+  expect(await settled(create(plant(), context))).toBe('created');
+});
+
+let hole: Doorway;
+beforeEach(async () => {
+  hole = await Doorway.before({ path: own.server.socket });
+});
+afterEach(() => hole.close());
+
+function poolBehindHole(options: pg.PoolConfig = {}): pg.Pool {
+  const connectionString = `postgres://postgres@127.0.0.1:${hole.port}/postgres`;
+  const pool = new pg.Pool({ connectionString, ...options });
+  pool.on('error', () => {});
+  return pool;
+}
+
+it('postgresStorage connects again until the create times out if the server is starting up; then nothing was stored', async () => {
+  const text = 'SFATAL\0VFATAL\0C57P03\0Mthe database system is starting up\0\0';
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(text.length + 4);
+  let connections = 0;
+  hole.onAnswer = (_answer, client) => {
+    connections++;
+    client.end(Buffer.concat([Buffer.from('E'), length, Buffer.from(text)]));
+  };
+  const pool = poolBehindHole();
+  const creating = postgresStorage(pool)
+    .create(plant(), context)
+    .catch((error) => error);
+  await passUntil(() => connections > 2);
+  await clock.advance(10_100);
+  expect(await creating).toMatchObject({ name: 'StorageBusy', cause: { code: '57P03' } });
+  await pool.end();
+});
+
+// Connections are accepted, and their logins never end.
+it.each<[string, pg.PoolConfig]>([
+  ['a pool with no settings', {}],
+  ['the documented pool', { query_timeout: 10_000, connectionTimeoutMillis: 5_000 }],
+  ['a pool of two', { max: 2 }],
+])(
+  'a network that vanishes without a RST leaves at most 4 pending connects from %s, and plants are created after it: a hung login ends after 5 s',
+  async (_, options) => {
+    const pool = poolBehindHole(options);
+    const pending = countPending(pool);
+    const { create } = postgresStorage(pool, { timeoutMs: 1_000 });
+    let created = 0;
+    let isStopped = false;
+    const clients = Array.from({ length: 4 }, async () => {
+      while (!isStopped) {
+        const outcome = await create(plant(), context).catch(() => 'failed');
+        if (outcome === 'created') created++;
+        else await clock.sleep(10);
+      }
+    });
+    await waitFor(() => expect(created).toBeGreaterThan(0));
+    hole.vanish();
+    const vanishedAt = clock.now();
+    const passed = (ms: number) => passUntil(() => clock.now() >= vanishedAt + ms, 50);
+    await passed(1_100);
+    const before = created;
+    await passed(4_000);
+    expect(created).toBe(before);
+    hole.heal();
+    await passUntil(() => created > before, 50);
+    expect(pending.most).toBeLessThanOrEqual(4);
+    isStopped = true;
+    await settled(Promise.all(clients), 50);
+    hole.close();
+    await pool.end();
+  },
+);
+
+function countPending(pool: pg.Pool) {
+  const count = { most: 0 };
+  let pending = 0;
+  const connect = pool.connect.bind(pool) as (done: (...result: unknown[]) => void) => void;
+  Object.assign(pool, {
+    connect(done: (...result: unknown[]) => void) {
+      count.most = Math.max(count.most, ++pending);
+      connect((...result) => {
+        pending--;
+        done(...result);
+      });
+    },
+  });
+  return count;
+}
