@@ -70,7 +70,7 @@ export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
       const isLone = this.#pace.onCreate();
       if (!this.#leader) this.#wake(isLone);
       else this.#standby.onCreate(create);
-      return create.outcome();
+      return Promise.resolve(create.outcome());
     } catch (error) {
       return Promise.reject(error);
     }

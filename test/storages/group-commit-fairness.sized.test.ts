@@ -354,11 +354,12 @@ describe('a locked row', () => {
     create('one', 'good');
     await clock.advance(12_000);
     expect(outcomes).toHaveLength(4);
-    expect(outcomes.slice(1)).toEqual([
+    // They time out at one moment, in either order.
+    expect(outcomes.slice(1, 3).sort()).toEqual([
       ['one', 'StorageBusy'],
       ['other', 'StorageBusy'],
-      ['one', 'created'],
     ]);
+    expect(outcomes[3]).toEqual(['one', 'created']);
   });
 });
 
