@@ -1,8 +1,8 @@
 /**
- * What each adapter returns fits the host's own handler type without a cast. `tsc` checks this file, nothing runs it.
- * The last block shows that the check can fail.
+ * What each adapter returns fits the host's own handler type without a cast; a mount without an adapter, or an adapter
+ * without a handler, does not compile. `tsc` checks this file, nothing runs it.
  */
-import type { createServer } from 'node:http';
+import { createServer } from 'node:http';
 import type { createServer as createHttp2, createSecureServer } from 'node:http2';
 import type { createServer as createHttps } from 'node:https';
 import type { app as azure, HttpRequest } from '@azure/functions';
@@ -16,31 +16,48 @@ import type { H3 } from 'h3';
 import type { Hono } from 'hono';
 import type Koa from 'koa';
 import type Koa2 from 'koa2';
-import type { toExpress } from 'plant-store/express';
-import type { toFastify } from 'plant-store/fastify';
-import type { toFetch } from 'plant-store/fetch';
-import type { toKoa } from 'plant-store/koa';
-import type { toNode } from 'plant-store/node';
+import {
+  createPlantStore,
+  guard,
+  type PlantHandler,
+  type PlantRequest,
+  type PlantResponse,
+} from 'plant-store';
+import { toExpress } from 'plant-store/express';
+import { toFastify } from 'plant-store/fastify';
+import { toFetch } from 'plant-store/fetch';
+import { toKoa } from 'plant-store/koa';
+import { toNode } from 'plant-store/node';
 
 declare const node: ReturnType<typeof toNode>;
 declare const forExpress: ReturnType<typeof toExpress>;
 declare const koa: ReturnType<typeof toKoa>;
 declare const fastify: ReturnType<typeof toFastify>;
 declare const fetch: ReturnType<typeof toFetch>;
+declare const handle: PlantHandler;
+
+declare const five: express.Express;
+declare const four: express4.Express;
+declare const three: Koa;
+declare const two: Koa2;
+declare const koaRouter: Router;
+declare const fastifyApp: FastifyInstance;
+declare const hono: Hono;
+declare const h3: H3;
+declare const serve: typeof serveHono;
 
 export function nodeServers(
-  http: typeof createServer,
   https: typeof createHttps,
   http2: typeof createHttp2,
   secure: typeof createSecureServer,
 ): void {
-  http(node).on('checkContinue', node);
+  createServer(node).on('checkContinue', node);
   https(node);
   http2(node);
   secure({ allowHTTP1: true }, node);
 }
 
-export function expressApps(five: express.Express, four: express4.Express, router: express.Router): void {
+export function expressApps(router: express.Router): void {
   const forFive: express.RequestHandler = forExpress;
   const forFour: express4.RequestHandler = forExpress;
   five.use(forExpress).use('/api', forFive).post('/api/plants', forExpress);
@@ -48,17 +65,17 @@ export function expressApps(five: express.Express, four: express4.Express, route
   router.use('/v1', forExpress);
 }
 
-export function koaApps(three: Koa, two: Koa2, router: Router): void {
+export function koaApps(): void {
   const middleware: [Koa.Middleware, Koa2.Middleware] = [koa, koa];
   three.use(koa).use(middleware[0]);
   two.use(koa).use(middleware[1]);
-  router.post('/api/plants', koa);
+  koaRouter.post('/api/plants', koa);
 }
 
-export function fastifyApps(app: FastifyInstance, http2: import('node:http2').Http2Server): void {
+export function fastifyApps(http2: import('node:http2').Http2Server): void {
   const plugin: FastifyPluginCallback = fastify;
-  app.register(plugin, { prefix: '/api' });
-  app.register(fastify, { prefix: '/api' });
+  fastifyApp.register(plugin, { prefix: '/api' });
+  fastifyApp.register(fastify, { prefix: '/api' });
   const on2 = {} as FastifyInstance<
     typeof http2,
     import('node:http2').Http2ServerRequest,
@@ -81,7 +98,7 @@ export function nestApps(app: INestApplication): void {
   app.use('/api', forExpress);
 }
 
-export function fetchHosts(hono: Hono, h3: H3, serve: typeof serveHono): void {
+export function fetchHosts(): void {
   hono.mount('/api', fetch).post('/api/plants', (context) => fetch(context.req.raw));
   h3.mount('/api', fetch).post('/api/plants', (event) => fetch(event.req));
   serve({ fetch });
@@ -104,6 +121,116 @@ export function fetchHosts(hono: Hono, h3: H3, serve: typeof serveHono): void {
     context: { params: Promise<object> },
   ) => Response | undefined | Promise<Response | undefined> = fetch;
   void [bun, deno, worker, next];
+}
+
+export function withoutAdapter(): void {
+  // @ts-expect-error
+  five.use('/api', handle);
+  // @ts-expect-error
+  five.use(handle);
+  // @ts-expect-error
+  five.post('/api/plants', handle);
+  // @ts-expect-error
+  four.use('/api', handle);
+  // @ts-expect-error
+  four.use(handle);
+  // @ts-expect-error
+  four.post('/api/plants', handle);
+  // @ts-expect-error
+  createServer(handle);
+  // @ts-expect-error
+  three.use(handle);
+  // @ts-expect-error
+  two.use(handle);
+  // @ts-expect-error
+  koaRouter.post('/api/plants', handle);
+  // @ts-expect-error
+  fastifyApp.register(handle);
+  // @ts-expect-error
+  fastifyApp.post('/api/plants', handle);
+  // @ts-expect-error
+  hono.mount('/api', handle);
+  // @ts-expect-error
+  hono.post('/api/plants', handle);
+  // @ts-expect-error
+  h3.mount('/api', handle);
+  // @ts-expect-error
+  serve({ fetch: handle });
+}
+
+export function withoutHandler(): void {
+  // @ts-expect-error
+  five.use('/api', toExpress);
+  // @ts-expect-error
+  five.use(toExpress);
+  // @ts-expect-error
+  five.post('/api/plants', toExpress);
+  // @ts-expect-error
+  four.use('/api', toExpress);
+  // @ts-expect-error
+  four.use(toExpress);
+  // @ts-expect-error
+  four.post('/api/plants', toExpress);
+  // @ts-expect-error
+  createServer(toNode);
+  // @ts-expect-error
+  three.use(toKoa);
+  // @ts-expect-error
+  two.use(toKoa);
+  // @ts-expect-error
+  fastifyApp.register(toFastify);
+  // @ts-expect-error
+  hono.mount('/api', toFetch);
+  // @ts-expect-error
+  serve({ fetch: toFetch });
+}
+
+export function anotherArgument(): void {
+  // @ts-expect-error
+  toNode(undefined);
+  // @ts-expect-error
+  toExpress('x');
+  // @ts-expect-error
+  toKoa(createPlantStore);
+  // @ts-expect-error
+  toExpress(guard);
+  // @ts-expect-error
+  toFastify(toExpress(handle));
+  // @ts-expect-error
+  toFetch(toFetch(handle));
+}
+
+/** Fastify's adapter returns a plugin that is a route's handler too, with one name for each. */
+export function inFastify(): void {
+  fastifyApp.register(toFastify(handle), { prefix: '/api' });
+  fastifyApp.get('/api/plants/:id', toFastify(handle));
+  fastifyApp.route({ method: 'GET', url: '/api/plants/:id', handler: toFastify(handle) });
+  // @ts-expect-error
+  fastifyApp.get('/api/plants/:id', toExpress(handle));
+}
+
+/** `toFetch(handle)` compiles in Express and Koa, because a fetch host may pass anything behind the request. */
+export function anothersHost(): void {
+  // @ts-expect-error
+  five.use('/api', toKoa(handle));
+  // @ts-expect-error
+  four.use('/api', toKoa(handle));
+  // @ts-expect-error
+  three.use(toExpress(handle));
+  // @ts-expect-error
+  createServer(toKoa(handle));
+}
+
+/** What else is done with a handler compiles as before. */
+export async function wellUsed(requests: PlantRequest[]): Promise<PlantResponse[]> {
+  const logged: PlantHandler = async (request) => {
+    const response = await handle(request);
+    console.log(request.method, response.status);
+    return response;
+  };
+  const plain: (request: PlantRequest) => Promise<PlantResponse> = handle;
+  await Promise.all([logged, plain].map((one) => one(requests[0]!)));
+  return Promise.all(requests.map(handle));
 }
 
 // A handler that needs more than any host gives does not compile, so the lines above do not pass as `any`.

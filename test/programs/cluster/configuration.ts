@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Where the configuration lives that people copy, and that the tests run. */
-export const configurationFolder = fileURLToPath(new URL('../../../examples/cluster', import.meta.url));
+const configurationFolder = fileURLToPath(new URL('../../../examples/cluster', import.meta.url));
 
 export const nodeNames = ['garden-a', 'garden-b', 'garden-c'] as const;
 

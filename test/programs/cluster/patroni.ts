@@ -9,9 +9,6 @@ export function patroniPrograms(): boolean {
   return ['/usr/bin/patroni', '/usr/bin/etcd', '/usr/sbin/haproxy', '/usr/sbin/pgbouncer'].every(existsSync);
 }
 
-/** What becomes of a file of `examples/cluster` before a program reads it: a cluster that is set up otherwise. */
-export type Change = (file: string, text: string) => string;
-
 /** What Patroni says of a node. */
 interface Member {
   readonly name: string;
@@ -31,12 +28,11 @@ export class PatroniNode {
     readonly folder: string,
     readonly network: Network,
     index: number,
-    change: Change,
   ) {
     this.name = nodeNames[index]!;
     this.address = network.nodes[index]!;
     for (const file of ['etcd.yml', 'patroni.yml']) {
-      writeFileSync(join(folder, file), change(file, network.configure(`postgres/${file}`, folder, index)));
+      writeFileSync(join(folder, file), network.configure(`postgres/${file}`, folder, index));
     }
     this.etcd = new Daemon(account, folder, 'etcd');
     // PostgreSQL is not Patroni's child: it outlives Patroni.
@@ -109,28 +105,25 @@ export class PatroniCluster {
   readonly #folder: string;
   readonly #front: Daemon[] = [];
 
-  private constructor(change: Change) {
+  private constructor() {
     const account = accountOf('postgres')!;
     this.#folder = folderOf(account);
-    this.nodes = nodeNames.map(
-      (_, i) => new PatroniNode(account, folderOf(account), this.#network, i, change),
-    );
+    this.nodes = nodeNames.map((_, i) => new PatroniNode(account, folderOf(account), this.#network, i));
     writeFileSync(join(this.#folder, 'userlist.txt'), '"plants" "change-me"\n');
     for (const [name, ...args] of [
       ['haproxy', '-db', '-f', 'haproxy.cfg'],
       ['pgbouncer', 'pgbouncer.ini'],
     ] as const) {
       const file = args.at(-1)!;
-      const text = this.#network.configure(`postgres/${file}`, this.#folder);
-      writeFileSync(join(this.#folder, file), change(file, text));
+      writeFileSync(join(this.#folder, file), this.#network.configure(`postgres/${file}`, this.#folder));
       const daemon = new Daemon(account, this.#folder, name);
       this.#front.push(daemon);
       daemon.start(`/usr/sbin/${name}`, args);
     }
   }
 
-  static async start(change: Change = (_, text) => text): Promise<PatroniCluster> {
-    const cluster = new PatroniCluster(change);
+  static async start(): Promise<PatroniCluster> {
+    const cluster = new PatroniCluster();
     try {
       for (const node of cluster.nodes) node.start();
       await cluster.healthy();
@@ -162,18 +155,6 @@ export class PatroniCluster {
       const all = members.map(({ name, role, state }) => `${name} ${role} ${state}`).join(', ');
       if (roles.join() !== 'leader,replica,sync_standby') throw new Error(all);
       if (members.some(({ state }) => state !== 'running' && state !== 'streaming')) throw new Error(all);
-    });
-  }
-
-  /** Resolves when all three respond and the leader alone accepts writes. After a split its replicas may never stream again. */
-  settled(): Promise<void> {
-    return until('a single primary', async () => {
-      const primary = await this.primary();
-      for (const node of this.nodes) {
-        const [[isReplica] = []] = await node.query('SELECT pg_is_in_recovery()');
-        if (Boolean(isReplica) === (node === primary))
-          throw new Error(`${node.name} is not yet what Patroni says`);
-      }
     });
   }
 
