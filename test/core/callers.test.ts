@@ -2,21 +2,15 @@ import {
   acceptTokens,
   createPlantStore,
   type NewPlant,
-  type PlantRequest,
   type PlantStorage,
   type StorageContext,
   type VerifyContext,
 } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { describe, expect, test, vi } from 'vitest';
+import { createRequest } from '../support/plants.js';
 
-const request = (token: string, body = '{"id":1,"name":"Rosa canina"}'): PlantRequest => ({
-  method: 'POST',
-  url: '/plants',
-  headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-  body,
-  raw: { host: 'own' },
-});
+const request = (token: string, body?: string) => ({ ...createRequest(token, body), raw: { host: 'own' } });
 
 describe('the verifier', () => {
   test.each<[string, unknown]>([

@@ -11,6 +11,7 @@ import {
 } from 'plant-store';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { deferred } from '../support/deferred.js';
+import { createRequest } from '../support/plants.js';
 
 const rejections: unknown[] = [];
 const onRejection = (reason: unknown) => rejections.push(reason);
@@ -29,12 +30,7 @@ afterEach(async () => {
   expect(rejections).toEqual([]);
 });
 
-const good: PlantRequest = {
-  method: 'POST',
-  url: '/plants',
-  headers: { authorization: 'Bearer good', 'content-type': 'application/json' },
-  body: '{"id":1,"name":"Rosa canina"}',
-};
+const good = createRequest('good');
 
 function open({
   create = async () => 'created',

@@ -9,14 +9,9 @@ import {
 import { memoryStorage } from 'plant-store/memory';
 import { describe, expect, test } from 'vitest';
 import { operations } from '../../src/http.js';
+import { createRequest, rose } from '../support/plants.js';
 
-const rose = '{"id":1,"name":"Rosa canina"}';
-const good: PlantRequest = {
-  method: 'POST',
-  url: '/plants',
-  headers: { authorization: 'Bearer good', 'content-type': 'application/json' },
-  body: rose,
-};
+const good = createRequest('good');
 
 function open(options: PlantStoreOptions = {}) {
   const plants = new Map<bigint, NewPlant>();

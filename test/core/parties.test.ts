@@ -3,7 +3,6 @@ import {
   createPlantStore,
   InsufficientScope,
   PlantRefused,
-  type PlantRequest,
   type PlantResponse,
   type PlantStorage,
   type PlantStoreOptions,
@@ -14,13 +13,9 @@ import {
 } from 'plant-store';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { problems } from '../../src/problems.js';
+import { createRequest } from '../support/plants.js';
 
-const good: PlantRequest = {
-  method: 'POST',
-  url: '/plants',
-  headers: { authorization: 'Bearer good', 'content-type': 'application/json' },
-  body: '{"id":1,"name":"Rosa canina"}',
-};
+const good = createRequest('good');
 const taken: PlantStorage = { create: async () => 'taken', find: async () => undefined };
 
 /** What goes wrong: each party gets a function that throws, rejects, or returns something that does. */

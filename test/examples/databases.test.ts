@@ -8,7 +8,7 @@ import { postgresStorage, schema } from 'plant-store/postgres';
 import { schema as sqliteSchema, sqliteStorage } from 'plant-store/sqlite';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Doorway } from '../support/doorway.js';
-import { createPlant } from '../support/plants.js';
+import { createPlant, createRequest } from '../support/plants.js';
 import { PostgresServer } from '../support/postgres.js';
 import { runExample, urlOf } from '../support/program.js';
 import { newFolder } from '../support/run-folder.js';
@@ -83,19 +83,14 @@ describe('PostgreSQL', () => {
   it('create-table creates the table if there is none, and then plants', async () => {
     await pool.query('DROP TABLE plants');
     const { handle } = await import('../../examples/storages/create-table.js');
-    const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
-    const body = '{"id":1,"name":"Rosa"}';
-    expect(await handle({ method: 'POST', url: '/plants', headers, body })).toMatchObject({ status: 200 });
+    expect(await handle(createRequest('secret'))).toMatchObject({ status: 200 });
   });
 
   it('minimal-storage creates a plant, and rejects a taken id and an invalid token', async () => {
     const { handle } = await import('../../examples/storages/minimal-storage.js');
     await empty();
-    const create = async (name: string, token = 'secret', id = '9007199254740993') => {
-      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-      const body = `{"id":${id},"name":"${name}"}`;
-      return JSON.parse((await handle({ method: 'POST', url: '/plants', headers, body })).body);
-    };
+    const create = async (name: string, token = 'secret', id = '9007199254740993') =>
+      JSON.parse((await handle(createRequest(token, `{"id":${id},"name":"${name}"}`))).body);
     expect(await create('x'.repeat(201))).toEqual({
       error: 40004,
       message: 'name is longer than 200 characters',

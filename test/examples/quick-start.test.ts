@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { examples } from '../support/examples.js';
+import { createRequest } from '../support/plants.js';
 import { freePort, paste, runExample, startExample } from '../support/program.js';
 import { root } from '../support/root.js';
 import { newFolder } from '../support/run-folder.js';
@@ -31,12 +32,8 @@ describe('the quick start', () => {
 
   it('authenticates by a function', async () => {
     const { handle } = await import('../../examples/around/verify-token.js');
-    const create = async (token: string) => {
-      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-      return handle({ method: 'POST', url: '/plants', headers, body: '{"id":1,"name":"Ilex"}' });
-    };
-    expect(await create('secret')).toMatchObject({ status: 200 });
-    expect(await create('wrong')).toMatchObject({ status: 401 });
+    expect(await handle(createRequest('secret'))).toMatchObject({ status: 200 });
+    expect(await handle(createRequest('wrong'))).toMatchObject({ status: 401 });
   });
 });
 

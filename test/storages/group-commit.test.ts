@@ -14,6 +14,7 @@ import {
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { deferred } from '../support/deferred.js';
 import { fakeTimeouts } from '../support/fake-timeouts.js';
+import { createRequest } from '../support/plants.js';
 import { waitFor } from '../support/wait-for.js';
 import { contextOf } from './context.js';
 import {
@@ -333,9 +334,7 @@ describe.each<[string, (context: StorageContext<unknown>) => StorageContext<unkn
     const handle = createPlantStore(storage, acceptTokens('secret'), { onError });
     create(0);
     await clock.endTurn();
-    const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
-    const body = '{"id":1,"name":"Rosa canina"}';
-    const answering = handle({ method: 'POST', url: '/plants', headers, body, ...more });
+    const answering = handle({ ...createRequest('secret'), ...more });
     return { calls, answering, end: () => calls[0]!.answer('created') };
   }
 

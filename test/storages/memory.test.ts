@@ -2,6 +2,7 @@ import { createPlantStore, type NewPlant } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { storageCases } from 'plant-store/testing';
 import { describe, expect, it, vi } from 'vitest';
+import { createRequest } from '../support/plants.js';
 import { contextOf } from './context.js';
 
 describe('memoryStorage with a namespace', () => {
@@ -36,12 +37,7 @@ describe('memoryStorage with a namespace', () => {
     const tenant = vi.fn(({ caller }: { caller: string }) => caller);
     const storage = memoryStorage<string>(new Map(), { namespace: { tenant } });
     const handle = createPlantStore(storage, () => 'garden', { acceptReplays: true });
-    const request = {
-      method: 'POST',
-      url: '/plants',
-      headers: { authorization: 'Bearer a', 'content-type': 'application/json' },
-      body: '{"id":1,"name":"Rosa"}',
-    };
+    const request = createRequest('a');
     expect([(await handle(request)).status, (await handle(request)).status]).toEqual([200, 200]);
     expect(tenant).toHaveBeenCalledTimes(2);
   });

@@ -4,6 +4,7 @@ import { createPlantStore, type PlantStorage, type RolledBack } from 'plant-stor
 import type { ColumnValue } from 'plant-store/sqlite';
 import { storageCases } from 'plant-store/testing';
 import { describe, expect, it, vi } from 'vitest';
+import { createRequest } from '../support/plants.js';
 import { plantOf, withColumns } from '../support/tables.js';
 import { contextOf } from './context.js';
 
@@ -160,9 +161,7 @@ export function itStoresOwnColumns(
     const onError = vi.fn();
     const handle = createPlantStore({ create, find }, verify, { onError, acceptReplays: true });
     const post = async (id: number, token: string) => {
-      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-      const body = JSON.stringify({ id, name: 'Rosa' });
-      const response = await handle({ method: 'POST', url: '/plants', headers, body });
+      const response = await handle(createRequest(token, JSON.stringify({ id, name: 'Rosa' })));
       return response.error ?? response.status;
     };
     const tokens = ['a', 'b', 'thorn', 'c', 'thorn', 'd'];

@@ -5,6 +5,7 @@ import { type MysqlConnection, mysqlStorage } from 'plant-store/mysql';
 import { schemaOf as postgresSchema, postgresStorage } from 'plant-store/postgres';
 import { schema as sqliteSchema, sqliteStorage } from 'plant-store/sqlite';
 import { describe, expect, it, vi } from 'vitest';
+import { createRequest } from '../support/plants.js';
 import { withColumns } from '../support/tables.js';
 import { ownServer } from './postgres-server.js';
 
@@ -45,11 +46,9 @@ const storages: Record<string, (refuse: Refuse) => Promise<PlantStorage>> = {
 async function post(storage: PlantStorage, names: readonly string[]) {
   const onError = vi.fn();
   const handle = createPlantStore(storage, acceptTokens('secret'), { onError });
-  const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
-  const posting = names.map((name, id) =>
-    handle({ method: 'POST', url: '/plants', headers, body: JSON.stringify({ id, name }) }),
+  const responses = await Promise.all(
+    names.map((name, id) => handle(createRequest('secret', JSON.stringify({ id, name })))),
   );
-  const responses = await Promise.all(posting);
   return { onError, bodies: responses.map(({ body }) => JSON.parse(body)) };
 }
 

@@ -1,4 +1,13 @@
+import type { PlantRequest } from 'plant-store';
 import { expect } from 'vitest';
+
+export const rose = '{"id":1,"name":"Rosa canina"}';
+
+/** A create, as a host passes it to a handler. */
+export function createRequest(token: string, body: PlantRequest['body'] = rose): PlantRequest {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  return { method: 'POST', url: '/plants', headers, body };
+}
 
 export interface PlantAnswer {
   readonly status: number;

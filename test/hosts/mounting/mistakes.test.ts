@@ -10,7 +10,7 @@ import { Hono } from 'hono';
 import Koa from 'koa';
 import mount from 'koa-mount';
 import Koa2 from 'koa2';
-import { acceptTokens, createPlantStore, guard, type PlantRequest } from 'plant-store';
+import { acceptTokens, createPlantStore, guard } from 'plant-store';
 import { toExpress } from 'plant-store/express';
 import { toFastify } from 'plant-store/fastify';
 import { toFetch } from 'plant-store/fetch';
@@ -19,12 +19,11 @@ import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { clientOf } from '../../support/client.js';
+import { createRequest, rose } from '../../support/plants.js';
 import { listen } from '../../support/sockets.js';
 
 const handle = createPlantStore(memoryStorage(), acceptTokens('secret'));
-const rose = '{"id":1,"name":"Rosa canina"}';
 const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
-const good: PlantRequest = { method: 'POST', url: '/plants', headers, body: rose };
 
 /** The message says to make a handler, and to give it to the adapter of any host. */
 const advice = /with an adapter, such as toExpress\(createPlantStore\(storage, verifyToken\)\)/;
@@ -171,6 +170,8 @@ describe('an adapter throws at once', () => {
 test.each([null, undefined, '', 'key', 0, 7, true])(
   'handle ignores a second argument that is no object, such as %s',
   async (second) => {
-    expect((await wrong(createPlantStore(memoryStorage(), () => true))(good, second)).status).toBe(200);
+    expect(
+      (await wrong(createPlantStore(memoryStorage(), () => true))(createRequest('secret'), second)).status,
+    ).toBe(200);
   },
 );

@@ -9,6 +9,7 @@ import { context } from '../../storages/context.js';
 import { itStoresOwnColumns } from '../../storages/own-columns.js';
 import { Creators } from '../../support/creators.js';
 import { Doorway } from '../../support/doorway.js';
+import { createRequest } from '../../support/plants.js';
 import { portOf, startExample } from '../../support/program.js';
 import { plantOf, withColumns } from '../../support/tables.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -589,13 +590,7 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
     await behind.query(`CREATE TRIGGER \`slow ${table}\` BEFORE INSERT ON \`${table}\` FOR EACH ROW
       BEGIN IF new.id = 1 THEN SET @slept = SLEEP(60); END IF; END`);
     const handle = createPlantStore(storage, acceptTokens('secret'), { onError: () => {} });
-    const post = (id: number) =>
-      handle({
-        method: 'POST',
-        url: '/plants',
-        headers: { authorization: 'Bearer secret', 'content-type': 'application/json' },
-        body: `{"id":${id},"name":"Rosa ${id}"}`,
-      });
+    const post = (id: number) => handle(createRequest('secret', `{"id":${id},"name":"Rosa ${id}"}`));
     const underWay = post(1);
     await server.seesWaiting('SLEEP', 'User sleep');
     await server.daemon.signal('SIGKILL');
