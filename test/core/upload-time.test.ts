@@ -1,6 +1,9 @@
 // How long a refused client is served, on a simulated clock: until the timeout of its request, 5 s if that has none.
+import { createServer } from 'node:http';
+import type { Socket } from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { deferred } from '../support/deferred.js';
+import { listen, raw, Wire } from '../support/sockets.js';
 import { SimulatedTimers } from '../support/timers.js';
 
 const timers = new SimulatedTimers();
@@ -8,6 +11,7 @@ timers.install();
 const { createPlantStore } = await import('plant-store');
 const { memoryStorage } = await import('plant-store/memory');
 const { toFetch } = await import('plant-store/fetch');
+const { toNode } = await import('plant-store/node');
 
 const headers = { authorization: 'Bearer x', 'content-type': 'application/json' };
 const chunk = new Uint8Array(200);
@@ -60,5 +64,31 @@ test.each(limits)(
     const response = (await fetchPlants(request)) as Response;
     expect([response.status, response.headers.get('connection')]).toEqual([401, 'close']);
     expect(Math.abs(timers.clock.now() - expected)).toBeLessThanOrEqual(200);
+  },
+);
+
+test.each(limits)(
+  'with timeoutMs %i, toNode cuts off a client with an invalid token that sends a byte now and then, 500 ms after %i ms',
+  async (timeoutMs, expected) => {
+    timers.reset();
+    const sockets: Socket[] = [];
+    const listener = toNode(createPlantStore(memoryStorage(), () => false, { timeoutMs }));
+    const server = createServer(listener).on('connection', (socket) => void sockets.push(socket));
+    const { port, close } = await listen(server);
+    const wire = await Wire.open(port);
+    await wire.write(raw(['Authorization: Bearer x', 'Content-Length: 100000']));
+    expect((await wire.answer()).status).toBe(401);
+    const [socket] = sockets;
+    const turn = () => new Promise((resolve) => setImmediate(resolve));
+    while (!socket!.destroyed && timers.clock.now() < 60_000) {
+      const before = socket!.bytesRead;
+      await wire.write(' ');
+      while (socket!.bytesRead === before && !socket!.destroyed) await turn();
+      await turn();
+      await timers.clock.advance(100);
+    }
+    expect(Math.abs(timers.clock.now() - expected - 500)).toBeLessThanOrEqual(200);
+    wire.destroy();
+    await close();
   },
 );

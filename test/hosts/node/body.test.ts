@@ -1,12 +1,12 @@
 // Bodies on the wire, over HTTP/1 and HTTP/2: in pieces, over the limit, cut short.
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import type { PlantHandler, PlantRequest } from 'plant-store';
 import { describe, expect, test } from 'vitest';
 import { deferred } from '../../support/deferred.js';
 import { fakeTimeouts } from '../../support/fake-timeouts.js';
-import { raw } from '../../support/sockets.js';
+import { chunk, lastChunk, raw } from '../../support/sockets.js';
 import { errorOf, json, protocols, rose, roseCreated, start, token } from './server.js';
 
 test('a request that arrives byte by byte is read', async () => {
@@ -17,6 +17,21 @@ test('a request that arrives byte by byte is read', async () => {
   }
   expect(await wire.answer()).toMatchObject({ status: 200, text: '{"name":"ばら"}' });
   expect(plants.get(1n)).toEqual({ id: 1n, name: 'ばら' });
+});
+
+test('a body that has come in two chunks is read whole, although verifyToken begins to listen to it', async () => {
+  const { open } = await start({
+    serve: (listener) =>
+      createServer(async (request, response) => {
+        while (!request.complete) await new Promise((resolve) => setImmediate(resolve));
+        listener(request, response);
+      }),
+    verifyToken: (_token, { request }) => Boolean((request.raw as IncomingMessage).on('data', () => {})),
+  });
+  const wire = await open();
+  const chunks = [chunk(rose.slice(0, 9)), chunk(rose.slice(9)), Buffer.from(lastChunk)];
+  await wire.write(Buffer.concat([Buffer.from(raw([token, json, 'Transfer-Encoding: chunked'])), ...chunks]));
+  expect(await wire.answer()).toMatchObject(roseCreated);
 });
 
 describe.each(protocols)('on %s', (_, serve, begin, ways) => {
@@ -52,7 +67,8 @@ describe.each(protocols)('on %s', (_, serve, begin, ways) => {
     const { request } = await calls.next();
     const { stream } = request.raw as Http2ServerRequest;
     const closed = stream && once(stream, 'close');
-    for (let i = 0; i < 3; i++) await sender.write(rose.padEnd(bodyLimit + 1));
+    // More than the streams buffer.
+    for (let i = 0; i < 3; i++) await sender.write(rose.padEnd(2 ** 14));
     expect(errorOf({ text: await sender.text() })).toBe(40006);
     // Although the stream was paused with unread data in it.
     await closed;

@@ -51,8 +51,31 @@ describe('a request without rawHeaders', () => {
     request.write(plant);
     const answer = await answered(request, handle);
     expect(JSON.parse(answer.text).error).toBe(40006);
-    // Without a listener this throws.
-    expect(() => request.emit('error', new Error('late'))).not.toThrow();
+    // Without a listener these throw.
+    for (const late of ['late', 'again']) expect(() => request.emit('error', new Error(late))).not.toThrow();
+  });
+
+  test('whose stream closes before its end, without an error, is body_incomplete', async () => {
+    const handle = createPlantStore(memoryStorage(), acceptTokens('good'));
+    const request = Object.assign(new PassThrough(), post);
+    request.write(plant);
+    const answering = answered(request, handle);
+    // Until the stream is being read.
+    await new Promise((resolve) => setImmediate(resolve));
+    request.destroy();
+    expect(JSON.parse((await answering).text).error).toBe(40007);
+  });
+
+  test('whose getter of body throws, as that of Vercel does for what is not JSON, is body_not_json', async () => {
+    const handle = createPlantStore(memoryStorage(), acceptTokens('good'));
+    const request = {
+      ...post,
+      get body() {
+        throw new Error('Invalid JSON');
+      },
+    };
+    const answer = await answered(request, handle);
+    expect(JSON.parse(answer.text).error).toBe(40001);
   });
 
   test('whose stream always has another chunk at once is rejected at the limit', async () => {
