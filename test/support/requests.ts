@@ -11,8 +11,9 @@ export const current = new AsyncLocalStorage<SimulatedRequest>();
 /** A task that runs in the request that made it, unless that has ended. */
 export function ofRequest(task: () => void): () => void {
   const request = current.getStore();
-  const bound = AsyncResource.bind(task);
-  return request ? () => void (request.hasEnded || bound()) : bound;
+  // Not `AsyncResource.bind`, which defines a property of each function: a third of the time of the tests that simulate.
+  const resource = new AsyncResource('task');
+  return () => void (request?.hasEnded || resource.runInAsyncScope(task));
 }
 
 class RequestPromise<T> extends Promise<T> {
