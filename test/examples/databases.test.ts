@@ -1,13 +1,13 @@
 // The databases that an app already has: each program of examples/ in this process, on a real database.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PGlite } from '@electric-sql/pglite';
 import Database from 'libsql';
 import pg from 'pg';
 import { postgresStorage, schema } from 'plant-store/postgres';
 import { schema as sqliteSchema, sqliteStorage } from 'plant-store/sqlite';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Doorway } from '../support/doorway.js';
+import { openPglite } from '../support/pglite.js';
 import { createPlant, createRequest } from '../support/plants.js';
 import { PostgresServer } from '../support/postgres.js';
 import { runExample, urlOf } from '../support/program.js';
@@ -210,7 +210,7 @@ describe('refuse turns the unique name of a table into a 400 with a text of the 
 
   it('on PostgreSQL', async () => {
     const { refuseOfPostgres } = await import('../../examples/storages/refuse.js');
-    const pool = new PGlite();
+    const pool = await openPglite();
     onTestFinished(() => pool.close());
     await pool.exec(withColumns(schema, { name: 'text NOT NULL UNIQUE' }));
     const storage = postgresStorage(pool, { refuse: refuseOfPostgres });
@@ -239,7 +239,7 @@ describe('refuse turns the unique name of a table into a 400 with a text of the 
 });
 
 it('a table with other column names is used through a view', async () => {
-  const pool = new PGlite();
+  const pool = await openPglite();
   onTestFinished(() => pool.close());
   await pool.exec(`
     CREATE TABLE garden (plant_no bigint PRIMARY KEY, title text NOT NULL, kind text);

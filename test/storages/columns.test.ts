@@ -1,10 +1,11 @@
 // Each table of `columns.ts` on its database; MariaDB's runs in test/programs/cluster/mariadb.cluster.ts.
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import Database from 'libsql';
 import { memoryStorage } from 'plant-store/memory';
 import { type PostgresPool, schemaOf as postgresSchema, postgresStorage } from 'plant-store/postgres';
 import { schemaOf as sqliteSchema, sqliteStorage } from 'plant-store/sqlite';
 import { afterAll, beforeAll, describe } from 'vitest';
+import { openPglite } from '../support/pglite.js';
 import { drivers } from '../support/sqlite.js';
 import {
   type ColumnDatabase,
@@ -46,7 +47,7 @@ describe('PostgreSQL', () => {
 describe('PGlite', () => {
   let pglite: PGlite;
   beforeAll(async () => {
-    pglite = await PGlite.create();
+    pglite = await openPglite();
     await pglite.exec(`SET timezone = 'UTC'; ${postgresTypes}`);
   });
   afterAll(() => pglite.close());

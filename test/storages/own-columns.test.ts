@@ -1,12 +1,13 @@
 // `namespace` and `columns` on PostgreSQL, PGlite and SQLite.
 import { dirname } from 'node:path';
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import knex from 'knex';
 import Database from 'libsql';
 import pg from 'pg';
 import { schemaOf, sqliteStorage } from 'plant-store/sqlite';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe } from 'vitest';
+import { openPglite } from '../support/pglite.js';
 import { driverOf, drivers } from '../support/sqlite.js';
 import { itStoresOwnColumns } from './own-columns.js';
 import { ownPostgres } from './own-columns-databases.js';
@@ -64,7 +65,7 @@ describe('PostgreSQL', () => {
 describe('PGlite', () => {
   let pglite: PGlite;
   beforeAll(async () => {
-    pglite = await PGlite.create();
+    pglite = await openPglite();
   });
   afterAll(() => pglite.close());
   itStoresOwnColumns(() =>

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import Database from 'libsql';
 import pg from 'pg';
 import { groupCommit, type NewPlant, PlantRefused, type PlantStorage } from 'plant-store';
@@ -9,6 +9,7 @@ import { type PostgresPool, postgresStorage } from 'plant-store/postgres';
 import { type SqliteDatabase, sqliteStorage } from 'plant-store/sqlite';
 import { type OpenedStorage, storageCases } from 'plant-store/testing';
 import { afterAll, describe, it } from 'vitest';
+import { openPglite } from '../support/pglite.js';
 import { PostgresServer } from '../support/postgres.js';
 import { newFolder } from '../support/run-folder.js';
 import { driverOf } from '../support/sqlite.js';
@@ -23,7 +24,7 @@ afterAll(async () => {
 let pglite: Promise<PGlite> | undefined;
 function onePglite(): Promise<PGlite> {
   if (!pglite) closing.push(async () => (await pglite)?.close());
-  pglite ??= PGlite.create();
+  pglite ??= openPglite();
   return pglite;
 }
 
