@@ -300,3 +300,66 @@ describe('mysqlStorage', () => {
     expect(schema).toMatch(/^CREATE TABLE IF NOT EXISTS `plants` \(id BIGINT PRIMARY KEY/);
   });
 });
+
+describe('mysqlStorage, of the table that the server shows', () => {
+  interface Shown {
+    readonly engine?: string;
+    readonly transactions?: string;
+    readonly characters?: string;
+    readonly modes?: string;
+    readonly indexes?: readonly string[];
+    /** By column. */
+    readonly types?: { readonly [column: string]: string };
+  }
+
+  /** A pool whose server shows the table so, and inserts what it is sent. */
+  function showing({ engine = 'InnoDB', transactions = 'YES', indexes = ['PRIMARY'], ...more }: Shown) {
+    const { characters = 'utf8mb4', modes = '', types } = more;
+    const all = { id: 'bigint', name: 'longtext', tag: 'longtext', ...types };
+    const columns = Object.entries(all).map(([column, type]) => {
+      return ['plants', engine, transactions, column, type, characters, modes];
+    });
+    const connection: MysqlConnection = {
+      async execute(statement) {
+        const sql = typeof statement === 'string' ? statement : statement.sql;
+        if (sql.includes('STATISTICS')) return [indexes.map((index) => [index]), undefined];
+        return [sql.includes('information_schema') ? columns : inserted, undefined];
+      },
+      unprepare() {},
+      release() {},
+      destroy() {},
+    };
+    return { getConnection: async () => connection };
+  }
+
+  it.each<[string, Shown]>([
+    ['its engine MyISAM has no transactions; use InnoDB', { engine: 'MyISAM', transactions: 'NO' }],
+    ["the connection's character set latin1 changes texts: use utf8mb4", { characters: 'latin1' }],
+    [
+      'the SQL mode EMPTY_STRING_IS_NULL changes texts: remove it from sql_mode',
+      { modes: 'STRICT_ALL_TABLES,EMPTY_STRING_IS_NULL' },
+    ],
+    ['it needs a unique index of exactly (id)', { indexes: [] }],
+    ['double', { types: { id: 'double' } }],
+  ])('says that %s', async (why, shown) => {
+    const { create } = mysqlStorage(showing(shown));
+    await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({
+      name: 'RolledBack',
+      cause: { message: expect.stringContaining(why) },
+    });
+  });
+
+  it.each<[string, string, string]>([
+    ['tinytext', ' '.repeat(255), ' '.repeat(256)],
+    ['tinytext', '\u00e9'.repeat(127), `${'\u00e9'.repeat(127)}  `],
+    ['text', 'Rosa ', ' '.repeat(65_536)],
+    ["enum('happy','sad')", 'sad', '2'],
+    ["set('happy','sad')", 'sad,happy', '3'],
+  ])('rejects a text that a column of type %s would change', async (type, exact, changed) => {
+    const columns = { mood: (given: { caller: unknown }) => String(given.caller) };
+    const { create } = mysqlStorage(showing({ types: { mood: type } }), { columns });
+    const creating = (mood: string) => create({ id: 1n, name: 'Rosa' }, { ...context, caller: mood });
+    expect(await creating(exact)).toBe('created');
+    await expect(creating(changed)).rejects.toMatchObject({ name: 'RolledBack', resend: 'apart' });
+  });
+});

@@ -1,7 +1,6 @@
 // Each batch runs in the AsyncLocalStorage, and so in the trace, of a create that is in it.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createServer } from 'node:http';
-import { PGlite } from '@electric-sql/pglite';
 import { context, type Span, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import {
@@ -14,6 +13,7 @@ import { toNode } from 'plant-store/node';
 import { postgresStorage, schema } from 'plant-store/postgres';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isHeavy } from '../../support/heavy.js';
+import { openPglite } from '../../support/pglite.js';
 import { listen } from '../../support/sockets.js';
 import { named } from '../../support/titled.js';
 import { appHosts, type Before, hostNamed } from '../hosts.js';
@@ -80,7 +80,7 @@ describe.each(named(mounts))('a batch on %s', (_, { basePath = '', start }) => {
 });
 
 it('a query of a driver, and refuse, run in the AsyncLocalStorage of a create that is in their batch', async () => {
-  const database = await PGlite.create();
+  const database = await openPglite();
   onTestFinished(() => database.close());
   await database.exec(`${schema}; ALTER TABLE plants ADD CHECK (name <> 'bad')`);
   const requests = new AsyncLocalStorage<string>();
