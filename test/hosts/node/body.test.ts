@@ -170,6 +170,8 @@ test('an upload that stalls is body_incomplete when the timeout expires, and the
   await clock.expire();
   const answer = await wire.answer();
   expect([answer.status, errorOf(answer)]).toEqual([400, 40007]);
+  // After the time to read the response; without it, the keep-alive timeout of Node would close the connection.
+  await clock.pass(500);
   await wire.closed;
   expect(plants.size).toBe(0);
   expect(errors).toEqual([]);
