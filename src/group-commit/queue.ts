@@ -6,7 +6,6 @@ import { Alarm } from './alarm.js';
 import { Batch, type BatchOwner } from './batch.js';
 import { Circuit } from './circuit.js';
 import { type CreateMany, unavailable } from './create-many.js';
-
 import { type GroupCommitOptions, groupCommitRules, maxBatchText } from './options.js';
 import { Pace } from './pace.js';
 import { Room } from './room.js';
