@@ -71,13 +71,12 @@ export class Upload {
   /** Resolves after `stallMs` without progress, and after `ms` milliseconds in all. */
   async #stall(ms: number): Promise<void> {
     const end = systemClock.now() + ms;
-    let left: number | undefined;
-    for (let quiet = 0; quiet < 5 && !this.#isOver; quiet++) {
-      if (left !== this.#left) quiet = 0;
-      left = this.#left;
+    for (let quiet = 0; quiet < 5 && !this.#isOver; ) {
+      const left = this.#left;
       const rest = Math.min(stallMs / 5, end - systemClock.now());
       if (rest <= 0) return;
       await wait(Math.ceil(rest));
+      quiet = left === this.#left ? quiet + 1 : 0;
     }
   }
 

@@ -91,7 +91,7 @@ describe('a rejected upload', () => {
     );
     expect(await errorOf(body)).toBe(40006);
     for (const [i, { resolve }] of chunks.entries()) {
-      await clock.pass(390);
+      await clock.pass(450);
       resolve(chunk);
       while (asked() < i + 3) await clock.pass(0);
     }
