@@ -5,7 +5,7 @@ import Database from 'libsql';
 import pg from 'pg';
 import { groupCommit, type NewPlant, PlantRefused, type PlantStorage } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
-import { type PostgresPool, postgresStorage } from 'plant-store/postgres';
+import { type PostgresPool, postgresStorage, schemaOf } from 'plant-store/postgres';
 import { type SqliteDatabase, sqliteStorage } from 'plant-store/sqlite';
 import { type OpenedStorage, storageCases } from 'plant-store/testing';
 import { afterAll, describe, it } from 'vitest';
@@ -115,6 +115,7 @@ const storages: Record<string, () => OpenedStorage<unknown> | Promise<OpenedStor
   },
   PGlite: async () => openPostgres(await onePglite()),
   PostgreSQL: async () => openPostgres(await onePool()),
+  'PostgreSQL, a table in partitions': async () => openPostgres(await onePool(), 4),
 };
 
 type Sqlite = Database.Database;
@@ -141,12 +142,19 @@ async function openSqlite(
   };
 }
 
-async function openPostgres(database: PostgresPool): Promise<OpenedStorage<unknown>> {
+async function openPostgres(database: PostgresPool, partitions = 0): Promise<OpenedStorage<unknown>> {
   const schema = `garden "${randomUUID()}"`;
   const quoted = `"${schema.replaceAll('"', '""')}"`;
   await database.query(`CREATE SCHEMA ${quoted}`);
-  const storage = postgresStorage(database, { table: `${schema}.plants` });
+  const table = `${schema}.plants`;
+  if (partitions) await database.query(`${schemaOf({ table })} PARTITION BY HASH (id)`);
+  for (let part = 0; part < partitions; part++) {
+    const values = `FOR VALUES WITH (MODULUS ${partitions}, REMAINDER ${part})`;
+    await database.query(`CREATE TABLE ${quoted}.part${part} PARTITION OF ${quoted}.plants ${values}`);
+  }
+  const storage = postgresStorage(database, { table });
   await storage.createTable();
+  const makeNamesUnique = () => database.query(`CREATE UNIQUE INDEX ON ${quoted}.plants (name)`);
   return {
     storage,
     caller: 'anyone',
@@ -155,7 +163,8 @@ async function openPostgres(database: PostgresPool): Promise<OpenedStorage<unkno
       const [row] = (await database.query(select)).rows;
       return row && plantOf({ ...JSON.parse(row.plant), id: row.id });
     },
-    makeNamesUnique: () => database.query(`CREATE UNIQUE INDEX ON ${quoted}.plants (name)`),
+    // Each unique index of partitions must have the id.
+    ...(!partitions && { makeNamesUnique }),
   };
 }
 

@@ -115,16 +115,6 @@ export class MariaDb {
     });
   }
 
-  /** Resolves while a statement with this text waits, by default for a lock. */
-  seesWaiting(statement: string, state = 'Waiting%lock'): Promise<void> {
-    return until(`a waiting ${statement}`, async () => {
-      const waiting = await this.query(
-        `SELECT 1 FROM information_schema.PROCESSLIST WHERE STATE LIKE '${state}' AND INFO LIKE '%${statement}%'`,
-      );
-      if (waiting.length === 0) throw new Error('none waits');
-    });
-  }
-
   /** What is stored, as `id` to `name`, after all that the cluster committed before has arrived. */
   async plants(table: string): Promise<Map<string, string>> {
     const sql = `SET STATEMENT wsrep_sync_wait = 1 FOR SELECT CAST(id AS CHAR), name FROM ${table}`;

@@ -1,15 +1,12 @@
 import pg from 'pg';
-import type { NewPlant } from 'plant-store';
-import { postgresStorage, schemaOf } from 'plant-store/postgres';
-import { storageCases } from 'plant-store/testing';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { postgresStorage } from 'plant-store/postgres';
+import { afterEach, describe, expect, inject, it } from 'vitest';
 import { Doorway } from '../../support/doorway.js';
 import { randomOf, seed } from '../../support/random.js';
-import { plantOf } from '../../support/tables.js';
 import { faultsIn } from './checker.js';
 import { Load } from './load.js';
 import { clean } from './machine.js';
-import { onePostgres, type Postgres, primaryAndStandby } from './postgres.js';
+import { type Postgres, primaryAndStandby } from './postgres.js';
 
 describe.skipIf(inject('obstacle'))(`postgresStorage on a primary and a standby (seed ${seed})`, () => {
   const choose = randomOf(seed);
@@ -121,35 +118,4 @@ describe.skipIf(inject('obstacle'))(`postgresStorage on a primary and a standby 
     await load.tells('created', 100);
     expect(await faults(standby)).toContainEqual(expect.stringMatching(/^lost: /));
   });
-});
-
-describe.skipIf(inject('obstacle'))('postgresStorage on a table in partitions', () => {
-  let server: Postgres;
-  let pool: pg.Pool;
-  let tables = 0;
-
-  beforeAll(async () => {
-    server = await onePostgres();
-    pool = new pg.Pool({ connectionString: server.url });
-  });
-  afterAll(async () => {
-    await pool?.end();
-    if (server) await clean([server.daemon], server.daemon.folder);
-  });
-
-  async function openPartitions() {
-    const table = `plants${tables++}`;
-    await pool.query(`${schemaOf({ table })} PARTITION BY HASH (id)`);
-    for (const part of [0, 1, 2, 3]) {
-      const values = `FOR VALUES WITH (MODULUS 4, REMAINDER ${part})`;
-      await pool.query(`CREATE TABLE ${table}_${part} PARTITION OF ${table} ${values}`);
-    }
-    const peek = async (id: bigint): Promise<NewPlant | undefined> => {
-      const { rows } = await pool.query(`SELECT * FROM ${table} WHERE id = $1`, [String(id)]);
-      return plantOf(rows[0]);
-    };
-    return { storage: postgresStorage(pool, { table }), caller: 'anyone', peek };
-  }
-
-  for (const { id, name, run } of storageCases(openPartitions)) it(`${id}: ${name}`, run);
 });
