@@ -9,16 +9,6 @@ const document = openapi();
 const { post } = document.paths['/plants'];
 
 describe('the document', () => {
-  it.each([
-    ['without servers', openapi()],
-    [
-      'with servers',
-      openapi({ servers: [{ url: '/api' }, { url: 'https://example.com', description: 'ours' }] }),
-    ],
-  ])('is valid OpenAPI, %s', async (_title, valid) => {
-    expect(await new Validator().validate(valid)).toEqual({ valid: true });
-  });
-
   it('would not be valid with a server without a url, so the check can fail', async () => {
     expect(await new Validator().validate({ ...openapi(), servers: [{}] })).toMatchObject({ valid: false });
   });
@@ -32,10 +22,8 @@ describe('the document', () => {
     },
   );
 
-  it('is plain JSON, and a new object each time', () => {
+  it('is plain JSON', () => {
     expect(JSON.parse(JSON.stringify(document))).toStrictEqual(document);
-    expect(openapi()).not.toBe(document);
-    expect(openapi().paths).not.toBe(document.paths);
   });
 
   it.each(operations)('describes the operation $operationId', ({ operationId, method, path }) => {

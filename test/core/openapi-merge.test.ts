@@ -24,6 +24,7 @@ function refsOf(value: unknown): string[] {
 const merging = { basePath: '/api', prefix: 'PlantStore', bearerAuth: 'jwt' } as const;
 
 test.each<[string, OpenApiOptions]>([
+  ['no option', {}],
   ['basePath', { basePath: '/api/v1' }],
   ['a prefix', { prefix: 'Garden.' }],
   ['a prefix with a name of the others', { prefix: 'New' }],
@@ -64,6 +65,7 @@ test('what a caller changes in one document is not changed in the next, nor in t
   first.security[0]!.bearerAuth.push('scope');
   expect(first.paths['/plants'].post.security).toEqual([{ bearerAuth: [] }]);
   expect(openapi()).toEqual(second);
+  expect(first.paths).not.toBe(second.paths);
 });
 
 describe('an invalid option is a TypeError', () => {

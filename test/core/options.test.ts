@@ -117,11 +117,6 @@ describe('a valid option is accepted', () => {
       expect(create({ [name]: value })()).toBeTypeOf('function');
     },
   );
-
-  test('no option is required', () => {
-    expect(create(undefined)()).toBeTypeOf('function');
-    expect(create({})()).toBeTypeOf('function');
-  });
 });
 
 test('a basePath that is accepted is one that clients send unchanged', async () => {

@@ -57,13 +57,18 @@ describe('the demo server on a database', () => {
     expect(await second.create(2)).toMatchObject({ status: 200 });
   });
 
-  it('prints a curl that works at each start, also if its plants are kept', async () => {
+  it('prints its address, its token and a curl that creates a plant when pasted, at each start', async () => {
     const url = `file:${join(folder, 'restarted.db')}`;
     for (const id of [1, 2, 3]) {
       const program = start(url);
       const [curl] = await program.printed(/curl -i .*/);
+      expect(program.output()).toContain('for-evaluation-only');
+      expect(curl).toContain(`http://127.0.0.1:${await portOf(program)}/plants`);
       expect(curl).toContain(`{"id":${id},`);
-      expect(await paste(curl)).toMatch(/^HTTP\/1\.1 200 OK/);
+      expect(await paste(curl)).toMatch(
+        /^HTTP\/1\.1 200 OK[\s\S]*\r\n\r\n\{"name":"Rosa canina","tag":"shrub"\}$/,
+      );
+      expect(await paste(curl)).toMatch(/^HTTP\/1\.1 400 [\s\S]*"error":40003/);
       program.child.kill('SIGTERM');
       await program.exit;
     }

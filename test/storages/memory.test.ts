@@ -17,19 +17,14 @@ describe('memoryStorage with a namespace', () => {
   };
   for (const { id, name, run } of storageCases(open)) it(`${id}: ${name}`, run);
 
-  it('takes a value for its text, as databases do, and rejects invalid values', async () => {
-    const { create, find } = memoryStorage<unknown>(new Map(), {
+  it('takes a value for its text, as databases do', async () => {
+    const { create } = memoryStorage<unknown>(new Map(), {
       namespace: { tenant: ({ caller }) => caller as string },
     });
     for (const same of [[1, 1n, '1'], [true, 'true'], [new Date(0), new Date(0).toISOString()], ['["1"]']]) {
       const outcomes = [];
       for (const tenant of same) outcomes.push(await create({ id: 1n, name: 'Rosa' }, contextOf(tenant)));
       expect(outcomes).toEqual(['created', ...same.slice(1).map(() => 'taken')]);
-    }
-    for (const tenant of [null, undefined, Number.NaN, {}, '1 ', ' ']) {
-      const rejects = { name: 'RolledBack', resend: 'apart', cause: { name: 'TypeError' } };
-      await expect(create({ id: 2n, name: 'Rosa' }, contextOf(tenant))).rejects.toMatchObject(rejects);
-      await expect(find?.(2n, contextOf(tenant))).rejects.toMatchObject(rejects);
     }
   });
 

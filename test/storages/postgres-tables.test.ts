@@ -132,29 +132,6 @@ it('a PoolClient that the app gave is released by the app alone', async () => {
   expect(narrow.idleCount).toBe(1);
 });
 
-it('a plant whose statement is cancelled, as statement_timeout does, fails alone: the other 19 are stored', async () => {
-  await open();
-  await own.pool.query(`CREATE FUNCTION "slow ${table}"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-      IF new.name = 'slow' THEN PERFORM pg_sleep(600); END IF; RETURN new; END $$;
-    CREATE TRIGGER slow BEFORE INSERT ON "${table}" FOR EACH ROW EXECUTE FUNCTION "slow ${table}"()`);
-  const { create } = postgresStorage(own.poolOf({ application_name: table }), { table });
-  const creating = Promise.allSettled(
-    Array.from({ length: 20 }, (_, i) => create({ id: BigInt(i), name: i === 7 ? 'slow' : 'Rosa' }, context)),
-  );
-  let isSettled = false;
-  creating.then(() => {
-    isSettled = true;
-  });
-  while (!isSettled)
-    await own.pool.query(
-      "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND wait_event = 'PgSleep'",
-      [table],
-    );
-  const outcomes = await creating;
-  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(19);
-  expect(outcomes[7]).toMatchObject({ reason: { cause: { code: '57014' } } });
-});
-
 describe('a row that another transaction has locked', () => {
   it.each([
     ['', '250ms'],

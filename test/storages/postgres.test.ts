@@ -369,6 +369,8 @@ describe("a table of the app's own", () => {
       { reason: { message: expect.stringMatching(/the plant was neither inserted nor found/) } },
       { value: 'created' },
     ]);
+    // A lone plant has a statement of its own.
+    await expect(storage.create(plant(4, 'nettle'), context)).rejects.toThrow('neither inserted nor found');
   });
 
   it('whose trigger warns stores the plant, which is created', async () => {

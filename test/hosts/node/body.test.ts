@@ -9,16 +9,6 @@ import { fakeTimeouts } from '../../support/fake-timeouts.js';
 import { chunk, lastChunk, raw } from '../../support/sockets.js';
 import { errorOf, json, protocols, rose, roseCreated, start, token } from './server.js';
 
-test('a request that arrives byte by byte is read', async () => {
-  const { open, plants } = await start();
-  const wire = await open();
-  for (const byte of Buffer.from(raw([token, json], '{"id":1,"name":"ばら"}'))) {
-    await wire.write(Buffer.of(byte));
-  }
-  expect(await wire.answer()).toMatchObject({ status: 200, text: '{"name":"ばら"}' });
-  expect(plants.get(1n)).toEqual({ id: 1n, name: 'ばら' });
-});
-
 test('a body that has come in two chunks is read whole, although verifyToken begins to listen to it', async () => {
   const { open } = await start({
     serve: (listener) =>
@@ -137,26 +127,18 @@ describe.each(protocols)('on %s', (_, serve, begin, ways) => {
     },
   );
 
-  test.each([undefined, new Error('of the app')])(
-    'the call settles if an app destroys the request within the body, with %s',
-    async (error) => {
-      const { port, plants, errors, calls } = await start({ serve });
-      await (await begin(port)).write(rose);
-      const { request, response } = await calls.next();
-      (request.raw as IncomingMessage).destroy(error);
-      expect(errorOf({ text: (await response).body })).toBe(40007);
-      expect(plants.size).toBe(0);
-      expect(errors).toEqual([]);
-    },
-  );
-
-  test('an error of the stream makes a body incomplete even if the stream never closes, and a second error harms nobody', async () => {
+  test.each<[string, (request: IncomingMessage) => unknown]>([
+    ['an app destroys its request', (request) => request.destroy()],
+    ['an app destroys its request with an error', (request) => request.destroy(new Error('of the app'))],
+    // The stream never closes.
+    ['its stream fails', (request) => request.emit('error', new Error('of the source'))],
+  ])('a body is incomplete if %s within it, and once more harms nobody', async (_how, spoil) => {
     const { port, plants, errors, calls } = await start({ serve });
     await (await begin(port, 99)).write(rose);
     const { request, response } = await calls.next();
-    (request.raw as IncomingMessage).emit('error', new Error('of the source'));
+    spoil(request.raw as IncomingMessage);
     expect(errorOf({ text: (await response).body })).toBe(40007);
-    (request.raw as IncomingMessage).emit('error', new Error('of the source again'));
+    spoil(request.raw as IncomingMessage);
     expect(plants.size).toBe(0);
     expect(errors).toEqual([]);
   });

@@ -64,14 +64,6 @@ describe.each(nodes)('on Node %s', (_version, node) => {
     }
   });
 
-  test('a port that is in use ends the quick start with a clear error', async () => {
-    const port = String(await freePort());
-    await start([node!, 'server.mjs'], { PORT: port }).printed(/Listening/);
-    const second = start([node!, 'server.mjs'], { PORT: port });
-    expect(await second.exit).toBe(1);
-    expect(second.output()).toMatch(/EADDRINUSE: address already in use/);
-  });
-
   test('npx plant-store serves its page and stores plants', async () => {
     const program = start([node!, 'node_modules/plant-store/dist/cli.js'], { PORT: '0', DATABASE_URL: '' });
     const url = await urlOf(program);
