@@ -300,17 +300,6 @@ test.each([200, 404, 429])('a response of %i without a body has no Content-Type'
   ]);
 });
 
-test('a stream of endless empty chunks times out, and blocks nobody meanwhile', async () => {
-  const clock = fakeTimeouts();
-  const fetch = toFetch(createPlantStore(memoryStorage(), () => true));
-  const body = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(0)) });
-  const response = fetch(requestOf(body)) as Promise<Response>;
-  await clock.expire();
-  const json = (await response).json();
-  await clock.pass(500);
-  expect(await json).toMatchObject({ error: 40007 });
-});
-
 describe('a body that the host has cut', () => {
   test.each([
     ['within the plant', plant.slice(0, -5)],

@@ -124,13 +124,17 @@ describe('the turn in which an idle queue sends', () => {
   }
   const microtasks = () => new Promise((resolve) => process.nextTick(resolve));
 
-  it('is over first, so that all creates of a turn share a batch', async () => {
+  it('is over first, so that all creates of a turn share a batch, which leaves no timer when it settles', async () => {
     const { clock, create, sentIds } = openSlow();
     create(1);
     await microtasks();
     create(2);
+    await clock.endTurn();
+    // Its own, one in the call of a create that waits with it, and that of the database.
+    expect(clock.timerCount).toBe(3);
     await clock.advance(1);
     expect(sentIds()).toEqual([[1, 2]]);
+    expect(clock.timerCount).toBe(0);
   });
 
   it('is not awaited if the last turn had one create: the next is sent with those that are called with it', async () => {

@@ -12,7 +12,6 @@ import {
   type StorageContext,
 } from 'plant-store';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { deferred } from '../support/deferred.js';
 import { fakeTimeouts } from '../support/fake-timeouts.js';
 import { createRequest } from '../support/plants.js';
 import { waitFor } from '../support/wait-for.js';
@@ -88,38 +87,12 @@ describe('a batch', () => {
     expect(closes.length).toBeGreaterThan(1);
   });
 
-  it('leaves no timer when it settles', async () => {
-    const call = deferred<CreateOutcome[]>();
-    const createMany = vi.fn(() => call.promise);
-    const set = vi.spyOn(globalThis, 'setTimeout');
-    const clear = vi.spyOn(globalThis, 'clearTimeout');
-    onTestFinished(() => void vi.restoreAllMocks());
-    const { create } = (await loadAnew())(createMany);
-    set.mockClear();
-    const creating = [1, 2].map((id) => create(plant(id), context));
-    while (createMany.mock.calls.length === 0) await turn();
-    const timers = set.mock.results.map(({ value }) => value);
-    expect(timers).toHaveLength(2);
-    expect(clear).not.toHaveBeenCalledWith(timers[0]);
-    call.resolve(['created', 'created']);
-    await Promise.all(creating);
-    for (const timer of timers) expect(clear).toHaveBeenCalledWith(timer);
-    expect(set).toHaveBeenCalledTimes(2);
-  });
-
   it('ends before its text fills a statement; a longer plant is sent alone', async () => {
     const { sent, createMany } = recording();
     const { create } = groupCommit(createMany);
     const lengths = [2 ** 17, 2 ** 17, 2 ** 17, 2 ** 17 + 1, 2 ** 21, 5, 5];
     await Promise.all(lengths.map((length, id) => create(plant(id, 'x'.repeat(length)), context)));
     expect(sent).toEqual([[0, 1], [2], [3], [4], [5, 6]]);
-  });
-
-  it('that rejects one plant stores the others', async () => {
-    const refused = new PlantRefused('too thorny');
-    const { create } = groupCommit((plants) => plants.map(({ id }) => (id === 2n ? refused : 'created')));
-    const outcomes = [1, 2, 3].map((id) => create(plant(id), context).catch((error) => error));
-    expect(await Promise.all(outcomes)).toEqual(['created', refused, 'created']);
   });
 
   const saidBy = (error: Error | string) => String((error as Error).message ?? error);
