@@ -2,7 +2,6 @@ import { Readable } from 'node:stream';
 import { checkHandler, checkOptions, operations, pathOf, routeSchema } from '../../src/for-hosts.js';
 import type { PlantHandler, PlantResponse } from '../../src/index.js';
 import { Exchange } from './_node/exchange.js';
-import { endOf } from './_node/mount.js';
 import { respondTo } from './_node/respond.js';
 import type { NodeRequest, NodeResponse } from './_node/types.js';
 
@@ -10,6 +9,7 @@ import type { NodeRequest, NodeResponse } from './_node/types.js';
 export interface FastifyRequest {
   readonly raw: NodeRequest;
   readonly url: string;
+  readonly params: unknown;
 }
 
 /** The part of a Fastify reply that this adapter uses. */
@@ -95,7 +95,6 @@ export function toFastify(
       const [, segment, below] = /^(\/[^/]+)(.*)$/.exec(path)!;
       // The prefix may have the first segment of the path.
       const mount = first.prefix.replace(new RegExp(`${segment}/?$`), '');
-      const end = endOf(path, 'i');
       // The schema is documentation only. Compiling it would cost time, and fail in an app whose compiler takes other schemas.
       const validatorCompiler = () => () => true;
       // Plugins, such as rate limiters, add hooks to the route in `onRoute`. Ours ends the chain, so it comes last.
@@ -103,7 +102,7 @@ export function toFastify(
         // Skip routes that other plugins add here, such as OPTIONS.
         if (added.validatorCompiler !== validatorCompiler) return;
         const hook = (request: FastifyRequest, reply: FastifyReply) =>
-          respond(request, reply, targetOf(path, end, request.url), mount);
+          respond(request, reply, targetOf(path, request), mount);
         added.onRequest = [added.onRequest ?? [], hook].flat();
       });
       first.route({
@@ -146,14 +145,19 @@ function send(response: PlantResponse | undefined, reply: FastifyReply): void {
 
 const identity = (body: unknown) => body as string;
 
-/** The operation's target if the router has found it; otherwise the path that came. */
-function targetOf(path: string, end: RegExp, originalUrl: string): string {
-  const given = pathOf(originalUrl);
-  // The router finds it by the app's rules on letter case and slashes; but it also finds an escaped spelling,
-  // `/%70lants`, which is not the operation.
-  if (!end.test(given)) return given;
-  // Only for a path with parameters: it takes longer than the comparison.
+/** The operation's target: the router has found it, by the app's rules on letter case, slashes and semicolons. */
+function targetOf(path: string, { url, params }: FastifyRequest): string {
+  const given = pathOf(url);
+  if (given.includes('%')) {
+    const segments = given.split('/').filter(Boolean);
+    const own = path.split('/').filter(Boolean);
+    const isEscaped = (segment: string, i: number) =>
+      !segment.startsWith('{') && segments.at(i - own.length)?.includes('%');
+    // The router also finds an escaped spelling, `/%70lants`, which is not the operation.
+    if (own.some(isEscaped)) return given;
+  }
+  // Not of a path without parameters: it would take longer than all before.
   if (!path.includes('{')) return path;
-  const [, , ...parameters] = end.exec(given)!;
-  return path.replace(/\{\w+\}/g, () => parameters.shift()!);
+  const values = params as Record<string, string>;
+  return path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(values[name]!));
 }

@@ -3,9 +3,9 @@ import type { PlantHandler, PlantResponse } from '../../../src/index.js';
 import type { Exchange, Place } from './exchange.js';
 import { NodePlantRequest } from './request.js';
 
-/** Matches where a path, or a route's pattern, ends in an operation's path: group 1. A parameter is one segment, and a group. */
-export function endOf(path: string, flags?: string): RegExp {
-  return new RegExp(`(${path.replace(/\{\w+\}/g, '([^/]+)')})/?$`, flags);
+/** Matches where a path, or a route's pattern, ends in an operation's path: group 1. A parameter is one segment. */
+function endOf(path: string): RegExp {
+  return new RegExp(`(${path.replace(/\{\w+\}/g, '[^/]+')})/?$`);
 }
 
 const routes = /* @__PURE__ */ operations.map(({ method, path }) => ({ method, end: endOf(path) }));

@@ -139,6 +139,9 @@ describe("the app's rules for paths hold for plant-store", () => {
     [{ routerOptions: { ignoreTrailingSlash: true } }, '/api/plants/?x=/', 401],
     [{ routerOptions: { caseSensitive: false } }, '/API/Plants', 401],
     [{ routerOptions: { ignoreDuplicateSlashes: true } }, '/api//plants', 401],
+    [{ routerOptions: { ignoreDuplicateSlashes: true, ignoreTrailingSlash: true } }, '/api/plants//', 401],
+    [{ routerOptions: { useSemicolonDelimiter: true } }, '/api/plants;x=1', 401],
+    [{}, '/api/plants;x=1', 404],
     [{ routerOptions: { ignoreTrailingSlash: true } }, '/api/%70lants', 404],
     [{ routerOptions: { ignoreTrailingSlash: true } }, '/api/%70lants/', 404],
   ])('with the options %j, %s returns %i', async (options, url, status) => {
