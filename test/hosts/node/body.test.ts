@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
-import type { PlantHandler, PlantRequest } from 'plant-store';
+import { groupCommit, type PlantHandler, type PlantRequest } from 'plant-store';
 import { describe, expect, test } from 'vitest';
 import { deferred } from '../../support/deferred.js';
 import { fakeTimeouts } from '../../support/fake-timeouts.js';
@@ -22,6 +22,27 @@ test('a body that has come in two chunks is read whole, although verifyToken beg
   const chunks = [chunk(rose.slice(0, 9)), chunk(rose.slice(9)), Buffer.from(lastChunk)];
   await wire.write(Buffer.concat([Buffer.from(raw([token, json, 'Transfer-Encoding: chunked'])), ...chunks]));
   expect(await wire.answer()).toMatchObject(roseCreated);
+});
+
+test('a create whose body is still to be read joins the batch of one that came before it in this turn', async () => {
+  const sizes: number[] = [];
+  const storage = groupCommit<unknown>(async (plants) => {
+    sizes.push(plants.length);
+    return plants.map(() => 'created' as const);
+  });
+  const context = { caller: true, request: {}, signal: new AbortController().signal } as never;
+  const { open } = await start({
+    storage,
+    serve: (listener) =>
+      createServer((request, response) => {
+        storage.create({ id: 7n, name: 'Ilex', tag: undefined }, context);
+        listener(request, response);
+      }),
+  });
+  const wire = await open();
+  await wire.write(raw([token, json], rose));
+  expect(await wire.answer()).toMatchObject(roseCreated);
+  expect(sizes).toEqual([2]);
 });
 
 describe.each(protocols)('on %s', (_, serve, begin, ways) => {
