@@ -357,6 +357,17 @@ it('a wrong base URL is in the message, for a server that has other pages there'
   );
 });
 
+it('a redirect is not followed: its target would get the token', async () => {
+  const requests = vi.fn();
+  const other = await listen(createServer(requests));
+  const head = { location: `${other.url}/plants` };
+  const server = await listen(createServer((_request, response) => response.writeHead(307, head).end()));
+  for (const { close } of [server, other]) onTestFinished(close);
+  const creating = createPlantClient(server.url, { token: 'secret' }).create(ilex);
+  await expect(creating).rejects.toMatchObject({ status: 307, stored: 'no' });
+  expect(requests).not.toHaveBeenCalled();
+});
+
 describe('a signal', () => {
   const reason = new Error('no longer wanted');
 
