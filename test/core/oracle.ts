@@ -1,5 +1,5 @@
-// A reader of plants that shares no code with src/. `JSON.parse` judges the grammar and decodes a string, as V8 is the
-// reference of both; members are counted and numbers are read here, without a double.
+// A reader of plants that shares no code with src/. `JSON.parse` decides whether a text is JSON, and decodes its strings.
+// What it loses is read here from the tokens: repeated members, and the digits of a number.
 import type { NewPlant } from 'plant-store';
 
 /** A value of JSON: its first token, and the members of an object in their order. */
@@ -18,9 +18,12 @@ function read(token: string, next: () => string): Value {
   if (isObject || token === '[') {
     for (let first = next(); first !== '}' && first !== ']'; first = next()) {
       if (first === ',') continue;
-      // Behind a name comes a colon.
-      if (isObject && next()) members.push([JSON.parse(first), read(next(), next)]);
-      else read(first, next);
+      if (!isObject) {
+        read(first, next);
+        continue;
+      }
+      next(); // The colon.
+      members.push([JSON.parse(first), read(next(), next)]);
     }
   }
   return { token, members };

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import { groupCommit, type PlantHandler, type PlantRequest } from 'plant-store';
 import { describe, expect, test } from 'vitest';
+import { context } from '../../storages/context.js';
 import { deferred } from '../../support/deferred.js';
 import { fakeTimeouts } from '../../support/fake-timeouts.js';
 import { chunk, lastChunk, raw } from '../../support/sockets.js';
@@ -30,7 +31,6 @@ test('a create whose body is still to be read joins the batch of one that came b
     sizes.push(plants.length);
     return plants.map(() => 'created' as const);
   });
-  const context = { caller: true, request: {}, signal: new AbortController().signal } as never;
   const { open } = await start({
     storage,
     serve: (listener) =>
