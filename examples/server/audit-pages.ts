@@ -12,9 +12,9 @@ export function pageOf(caseId: string, received: Received | undefined): string {
   return page ?? 'src/README.md, HTTP reference';
 }
 
-const parser = 'adapters/README.md, Behind a body parser';
-const proxy = 'adapters/README.md, Behind a proxy';
-const mounting = 'adapters/README.md, Where to mount';
+const parser = 'adapters/hosts/README.md, Behind a body parser';
+const proxy = 'adapters/hosts/README.md, Behind a proxy';
+const mounting = 'adapters/hosts/README.md, Where to mount';
 
 const pages: readonly [cases: RegExp, page: string][] = [
   [/^(path|method|query|order-path|order-method)/, mounting],

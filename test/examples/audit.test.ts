@@ -77,7 +77,7 @@ describe('an audit fails, and names the page to read,', () => {
     expect(failed).toEqual(expect.arrayContaining(['neighbours-beyond-2-53', 'json-truncated', 'twice-id']));
     expect(failed).not.toContain('create-with-tag');
     expect(text).toMatch(
-      /^FAIL {2}id-int64-max: .*\n {8}received {2}500 application\/json \{"error":50003,.*\n {8}contract {2}status is 500, and must be 200.*\n {8}read {6}adapters\/README.md, Behind a body parser$/m,
+      /^FAIL {2}id-int64-max: .*\n {8}received {2}500 application\/json \{"error":50003,.*\n {8}contract {2}status is 500, and must be 200.*\n {8}read {6}adapters\/hosts\/README.md, Behind a body parser$/m,
     );
   });
 
@@ -89,7 +89,7 @@ describe('an audit fails, and names the page to read,', () => {
       });
     const { text, failed } = await auditOf(await serveApp(small));
     expect(failed.sort()).toEqual(['order-length', 'order-type', 'size-double', 'size-one-over']);
-    expect(text.match(/read {6}adapters\/README.md, Behind a proxy, and/gm)).toHaveLength(4);
+    expect(text.match(/read {6}adapters\/hosts\/README.md, Behind a proxy, and/gm)).toHaveLength(4);
   });
 
   it('if ids are rounded, or one id is stored twice', async () => {

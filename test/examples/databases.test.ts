@@ -25,7 +25,7 @@ import {
 runExamplesHere();
 
 /** The view as the page shows it. */
-const page = readFileSync(new URL('../../adapters/README.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../adapters/storages/README.md', import.meta.url), 'utf8');
 const [, viewSql = ''] = /^```sql\n(CREATE VIEW [\s\S]*?)^```/m.exec(page) ?? [];
 
 describe('PostgreSQL', () => {

@@ -332,7 +332,7 @@ describe('in Hono, behind a middleware that has read the body', () => {
     ['json', (c) => c.req.json()],
     ['arrayBuffer', (c) => c.req.arrayBuffer()],
     ['nothing', async () => {}],
-  ])('as %s, the line of adapters/README.md creates the exact plant', async (_how, read) => {
+  ])('as %s, the line of adapters/hosts/README.md creates the exact plant', async (_how, read) => {
     const plants = new Map<bigint, NewPlant>();
     const fetch = mounted(memoryStorage(plants));
     const app = new Hono().use(async (c, next) => {

@@ -15,7 +15,10 @@ const documents = [
   '.github/CHANGELOG.md',
   '.github/CONTRIBUTING.md',
   '.github/SECURITY.md',
+  'adapters/OPERATING.md',
   'adapters/README.md',
+  'adapters/hosts/README.md',
+  'adapters/storages/README.md',
   'examples/README.md',
   'examples/cluster/README.md',
   'src/README.md',
@@ -64,9 +67,9 @@ describe('examples/README.md', () => {
   });
 });
 
-describe('adapters/README.md', () => {
+describe('adapters/OPERATING.md', () => {
   it('lists every code of a 5xx for operators, with texts that a log line can have', () => {
-    const [, section = ''] = /### Codes and alerts\n([\s\S]*?)\n### /.exec(read('adapters/README.md')) ?? [];
+    const [, section = ''] = /## Codes and alerts\n([\s\S]*?)\n## /.exec(read('adapters/OPERATING.md')) ?? [];
     const rows = [...section.matchAll(/^\| (\d{5}) \| ([^|]+) \|/gm)];
     const codes = Object.values(errorNumbers).filter((code) => code >= 50_000);
     expect([...new Set(rows.map(([, code]) => Number(code)))]).toEqual(codes);
@@ -97,12 +100,21 @@ describe('src/README.md', () => {
   });
 });
 
-/** The relative links of a page, without their anchors. */
-function linksOf(page: string): string[] {
-  return [...page.matchAll(/\]\(([^)#]+)(?:#[\w-]*)?\)/g)]
-    .map(([, link]) => link!)
-    .filter((link) => !/^\w+:/.test(link));
+/** The relative links of a page: a file, of which none is the page itself, and an anchor, of which none is the top. */
+function linksOf(page: string): [file: string, anchor: string][] {
+  return [...page.matchAll(/\]\(([^)#]*)#?([^)]*)\)/g)]
+    .map(([, file, anchor]): [string, string] => [file!, anchor!])
+    .filter(([file]) => !/^\w+:/.test(file));
 }
+
+/** The anchors that the headings of a page have on GitHub and npm. */
+const anchorsOf = (page: string) =>
+  [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
 
 describe.each(documents)('%s', (path) => {
   const document = read(path);
@@ -120,9 +132,12 @@ describe.each(documents)('%s', (path) => {
     expect(named.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
   });
 
-  it('links to files that exist', () => {
+  it('links to files and headings that exist', () => {
     const base = new URL(path, root);
-    const dead = linksOf(document).filter((link) => !existsSync(new URL(link, base)));
+    const dead = linksOf(document).filter(([file, anchor]) => {
+      const target = file ? new URL(file, base) : base;
+      return !existsSync(target) || (anchor && !anchorsOf(readFileSync(target, 'utf8')).includes(anchor));
+    });
     expect(dead).toEqual([]);
   });
 });

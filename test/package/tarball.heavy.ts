@@ -108,7 +108,7 @@ describe('the tarball', () => {
       .filter((file) => file.isFile())
       .map((file) => join(relative(installed, file.parentPath), file.name));
     const expected =
-      /^plant-store\/(dist\/[^/]+\.(js|cjs|d\.ts|d\.cts)|examples\/(README\.md|\w+\/[\w-]+\.ts)|(adapters|src)\/[^/]+\.(md|svg))$/;
+      /^plant-store\/(dist\/[^/]+\.(js|cjs|d\.ts|d\.cts)|examples\/(README\.md|\w+\/[\w-]+\.ts)|(adapters|src)\/(\w+\/)?[^/]+\.(md|svg))$/;
     expect(names.filter((name) => !expected.test(name)).sort()).toEqual(
       [
         '.github/CHANGELOG.md',
@@ -128,7 +128,9 @@ describe('the tarball', () => {
     const inRepository = /^(test|examples)\//;
     const files = await readdir(join(installed, 'plant-store'), { recursive: true });
     const documents = files.filter((name) => name.endsWith('.md'));
-    expect(documents).toEqual(expect.arrayContaining(['README.md', 'adapters/README.md']));
+    expect(documents).toEqual(
+      expect.arrayContaining(['README.md', 'adapters/README.md', 'adapters/OPERATING.md']),
+    );
     const dead: string[] = [];
     for (const name of documents) {
       const text = await readFile(join(installed, 'plant-store', name), 'utf8');

@@ -241,7 +241,7 @@ it.each(['n'.repeat(64), '\u{e9}'.repeat(32)])(
   },
 );
 
-it('postgresStorage needs no more than the grants that adapters/README.md names, by column', async () => {
+it('postgresStorage needs no more than the grants that adapters/storages/README.md names, by column', async () => {
   const granted = { table: 'granted', namespace: { tenant: () => 'garden' } };
   await own.pool.query(schemaOf(granted));
   const columns = `SELECT string_agg(attname, ', ') AS read FROM pg_attribute WHERE attrelid = 'granted'::regclass AND attnum > 0`;

@@ -123,7 +123,7 @@ test('the plugins compress, cors, helmet, rate-limit and under-pressure treat th
   expect(ours).toMatchObject({ statusCode: 200, encoding: 'gzip' });
 });
 
-test('the line of adapters/README.md puts the route into the document next to those with Zod schemas', async () => {
+test('the line of adapters/hosts/README.md puts the route into the document next to those with Zod schemas', async () => {
   const app = made().setValidatorCompiler(validatorCompiler).setSerializerCompiler(serializerCompiler);
   const transform: typeof jsonSchemaTransform = (route) =>
     route.url.endsWith('/plants') ? route : jsonSchemaTransform(route);
