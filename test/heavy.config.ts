@@ -1,15 +1,21 @@
 import { mergeConfig } from 'vitest/config';
+import { seedOf } from './support/random.js';
 import base from './vitest.config.js';
 
 /**
  * `npm run test:heavy`: the tests that take long, or need a browser or a tracer, whose files end in `.heavy.ts`; and at
- * their full size the tests whose files end in `.sized.test.ts`, which `npm test` runs at a smaller size.
+ * their full size the tests whose files end in `.sized.test.ts`, which `npm test` runs at a smaller size. Their random input,
+ * and that of the properties, has a new seed each time.
  */
 const config = mergeConfig(base, {});
 config.test = {
   ...base.test,
-  include: ['test/**/*.heavy.ts', 'test/**/*.sized.test.ts'],
-  env: { HEAVY: 'true' },
+  include: [
+    'test/**/*.heavy.ts',
+    'test/**/*.sized.test.ts',
+    'test/core/{log,openapi-answers,options,schema}.test.ts',
+  ],
+  env: { HEAVY: 'true', SEED: String(seedOf(process.env.SEED ?? 'random')) },
   // One file at a time, because each of them loads the machine.
   fileParallelism: false,
   // A line for each test: a file takes up to a minute.

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { entries } from '../tsup.config.js';
+import { seedOf } from './support/random.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -9,7 +10,8 @@ export default defineConfig({
   root,
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: 'test/support/run-folder.ts',
+    globalSetup: ['test/support/run-folder.ts', 'test/support/print-seed.ts'],
+    env: { SEED: String(seedOf(process.env.SEED ?? '1')) },
     // Vitest leaves a core free: of two cores that would be half.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     // No test takes more than some seconds: these limits end one that hangs, and never one on a busy machine.

@@ -1,11 +1,12 @@
 // Texts near the plant that clients send, read by the library and by a reader that shares no code with it: they agree.
-import fc from 'fast-check';
+
 import type { NewPlant } from 'plant-store';
 import { describe, expect, test, vi } from 'vitest';
 import { plantOf } from '../../src/plant/json.js';
 import { Refusal } from '../../src/problems.js';
 import { idSpellings } from '../support/contract.js';
 import { isHeavy } from '../support/heavy.js';
+import fc from '../support/properties.js';
 import { randomOf, seed } from '../support/random.js';
 import { readPlant } from './oracle.js';
 

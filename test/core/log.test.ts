@@ -1,5 +1,5 @@
 // The default of onError: what an operator reads first when a request fails.
-import fc from 'fast-check';
+
 import {
   BodyError,
   createPlantStore,
@@ -10,6 +10,7 @@ import {
   type VerifyToken,
 } from 'plant-store';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import fc from '../support/properties.js';
 
 const request: PlantRequest = {
   method: 'POST',

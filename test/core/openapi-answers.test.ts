@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { createPlantStore } from 'plant-store';
 import { openapi } from 'plant-store/openapi';
 import { describe, expect, it } from 'vitest';
@@ -6,6 +5,7 @@ import { plantOf } from '../../src/plant/json.js';
 import { isMember } from '../../src/plant/plant.js';
 import { type Problem, problems, Refusal } from '../../src/problems.js';
 import { type Answer, contractSetup } from '../support/contract.js';
+import fc from '../support/properties.js';
 import { undocumented, validators } from './openapi-documented.js';
 
 const document = openapi();

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import {
   acceptTokens,
   createPlantStore,
@@ -9,6 +8,7 @@ import {
 } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { describe, expect, test } from 'vitest';
+import fc from '../support/properties.js';
 
 const create = (options: unknown) => () =>
   createPlantStore(memoryStorage(), () => true, options as PlantStoreOptions);

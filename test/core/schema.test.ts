@@ -1,11 +1,11 @@
 // `plant-store/schema`: the rule of the 400, for forms, validators and callers.
 import { vValidator } from '@hono/valibot-validator';
-import fc from 'fast-check';
 import { Hono } from 'hono';
 import { createPlantStore, type NewPlant, type Plant } from 'plant-store';
 import { idSchema, newPlantFormSchema, newPlantSchema, plantSchema } from 'plant-store/schema';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { memberRules } from '../../src/problems.js';
+import fc from '../support/properties.js';
 
 /** What every library that takes a Standard Schema does: https://standardschema.dev. */
 async function parse<Output>(

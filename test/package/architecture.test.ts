@@ -202,4 +202,14 @@ describe('the tests', () => {
     const internal = tests.map((file) => [file, importsOf(file, read(file)).filter(isInternal)]);
     expect(internal.filter(([, names]) => names!.length > 0)).toEqual([]);
   });
+
+  test('draw random input from the seed of the run', () => {
+    const drawing = filesIn('test').filter(
+      (file) =>
+        /\bMath\.random\(/.test(read(file)) ||
+        (importsOf(file, read(file)).includes('fast-check') && !/\/(properties|setup)\.ts$/.test(file)),
+    );
+    // An address of the machine, which no outcome depends on.
+    expect(drawing).toEqual(['test/programs/cluster/configuration.ts']);
+  });
 });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { type PostgresPool, type PostgresStorage, postgresStorage, schema } from 'plant-store/postgres';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { randomOf, seed } from '../support/random.js';
 import { waitFor } from '../support/wait-for.js';
 import { context } from './context.js';
 import { ownServer } from './postgres-server.js';
@@ -231,12 +232,18 @@ describe('a second instance', () => {
   it('racing for the same ids: each id is created once, and there is no deadlock', async () => {
     const others = [1, 2, 3].map(() => own.poolOf());
     const storages = [storage, ...others.map((other) => postgresStorage(other, { table }))];
+    const random = randomOf(seed);
+    const shuffled = (ids: readonly number[]) =>
+      ids
+        .map((id) => ({ id, at: random() }))
+        .sort((a, b) => a.at - b.at)
+        .map(({ id }) => id);
     for (let round = 0; round < 10; round++) {
       const ids = Array.from({ length: 100 }, (_, i) => round * 100 + i);
       const outcomes = await Promise.all(
         storages.map(({ create }) =>
           // Each instance in another order.
-          Promise.all([...ids].sort(() => Math.random() - 0.5).map((id) => create(plant(id), context))),
+          Promise.all(shuffled(ids).map((id) => create(plant(id), context))),
         ),
       );
       expect(outcomes.flat().filter((outcome) => outcome === 'created')).toHaveLength(100);

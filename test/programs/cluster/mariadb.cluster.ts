@@ -9,6 +9,7 @@ import { itStoresOwnColumns } from '../../storages/own-columns.js';
 import { Creators } from '../../support/creators.js';
 import { Doorway } from '../../support/doorway.js';
 import { portOf, startExample } from '../../support/program.js';
+import { randomOf, seed } from '../../support/random.js';
 import { plantOf, withColumns } from '../../support/tables.js';
 import { waitFor } from '../../support/wait-for.js';
 import { type MariaDb, oneMariaDb } from './galera.js';
@@ -528,9 +529,10 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
       };
       let isRunning = true;
       let lastCreated = 0;
+      const random = randomOf(seed);
       const clients = [1, 2, 3, 4].map(async () => {
         while (isRunning) {
-          const id = BigInt(Math.trunc(Math.random() * 2 ** 50));
+          const id = BigInt(Math.trunc(random() * 2 ** 50));
           if ((await storage.create({ id, name: 'Rosa' }, context).catch(() => '')) === 'created')
             lastCreated = performance.now();
           else await new Promise((resolve) => setTimeout(resolve, 10));

@@ -1,4 +1,5 @@
 import { defineConfig, mergeConfig } from 'vitest/config';
+import { seedOf } from '../../support/random.js';
 import base from '../../vitest.config.js';
 
 const config = mergeConfig(
@@ -8,6 +9,7 @@ const config = mergeConfig(
       // A line for each test: some take a minute.
       reporters: ['verbose'],
       globalSetup: ['test/programs/cluster/install.ts'],
+      env: { SEED: String(seedOf(process.env.SEED ?? 'random')) },
       // One cluster at a time: on a small machine two would time out each other.
       fileParallelism: false,
       testTimeout: 180_000,
