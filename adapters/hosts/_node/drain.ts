@@ -6,8 +6,8 @@ import type { NodeRequest, NodeResponse } from './types.js';
 /**
  * Drains the remaining upload, so that the client gets the response to it. To be awaited before the response is sent.
  */
-export function drain({ request, response, drainMs }: Exchange): Promise<void> | undefined {
-  if (request.complete !== false) return void (request.resume as (() => unknown) | undefined)?.();
+export function drain({ request, response, drainMs, isRead }: Exchange): Promise<void> | undefined {
+  if (isRead || request.complete !== false) return void (request.resume as (() => unknown) | undefined)?.();
   return drainUpload(request, response, drainMs);
 }
 

@@ -16,6 +16,7 @@ export interface NodeRequest {
   readonly readableFlowing: boolean | null;
   readonly readableEnded: boolean;
   readonly readableEncoding: string | null;
+  readonly readableLength?: number;
   on(event: string, listener: Listener): unknown;
   off(event: string, listener: Listener): unknown;
   pause(): unknown;

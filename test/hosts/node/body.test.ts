@@ -25,6 +25,30 @@ test('a body that has come in two chunks is read whole, although verifyToken beg
   expect(await wire.answer()).toMatchObject(roseCreated);
 });
 
+test('a body that came with its headers is read before the event loop turns, of each pipelined request', async () => {
+  const order: string[] = [];
+  const { open } = await start({
+    serve: (listener) =>
+      createServer((request, response) => {
+        setImmediate(() => order.push('next turn'));
+        listener(request, response);
+      }),
+    storage: {
+      async create({ id }) {
+        order.push(`create ${id}`);
+        return 'created';
+      },
+    },
+  });
+  const wire = await open();
+  await wire.write(
+    raw([token, json], '{"id":1,"name":"Rosa"}') + raw([token, json], '{"id":2,"name":"Ilex"}'),
+  );
+  expect(await wire.answer()).toMatchObject({ status: 200, text: '{"name":"Rosa"}' });
+  expect(await wire.answer()).toMatchObject({ status: 200, text: '{"name":"Ilex"}' });
+  expect(order.slice(0, 2)).toEqual(['create 1', 'create 2']);
+});
+
 test('a create whose body is still to be read joins the batch of one that came before it in this turn', async () => {
   const sizes: number[] = [];
   const storage = groupCommit<unknown>(async (plants) => {

@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- words]`: six rows that a user asks for, in Markdown. Words pick the rows that have them. `--quick`: a
+ * `npm run bench [-- words]`: the rows that a user asks for, in Markdown. Words pick the rows that have them. `--quick`: a
  * minute, to see that it runs. `--before=<checkout>`: plant-store against itself in another checkout, for the effect of a change.
  */
 import { execFileSync } from 'node:child_process';
@@ -17,10 +17,26 @@ interface Row {
   readonly pair: readonly [baseline: string, ours: string];
   /** What decides: CPU time of the server's process for a request, or plants a second. */
   readonly by: 'cost' | 'rate';
+  /** Clients of a server that send at a time. Default: 64. */
+  readonly connections?: number;
 }
 
 const rows: readonly Row[] = [
   { what: 'toNode', against: 'node:http by hand', pair: ['by-hand', 'toNode'], by: 'cost' },
+  {
+    what: 'toNode, one at a time',
+    against: 'node:http by hand',
+    pair: ['by-hand', 'toNode'],
+    by: 'cost',
+    connections: 1,
+  },
+  {
+    what: 'toNode, one at a time',
+    against: 'Fastify 5 with schemas',
+    pair: ['fastify', 'toNode'],
+    by: 'cost',
+    connections: 1,
+  },
   { what: 'toFastify', against: 'Fastify 5 with schemas', pair: ['fastify', 'toFastify'], by: 'cost' },
   { what: 'toExpress', against: 'express.json and valibot', pair: ['express', 'toExpress'], by: 'cost' },
   { what: 'toFetch in Hono', against: 'bearerAuth and valibot', pair: ['hono', 'toHono'], by: 'cost' },
@@ -67,10 +83,10 @@ try {
   await server?.close();
 }
 
-async function lineOf({ what, against, pair, by }: Row): Promise<string> {
+async function lineOf({ what, against, pair, by, connections = 64 }: Row): Promise<string> {
   const [baseline, name] = pair;
-  const other = then ? { child: then, name } : { child: now, name: baseline };
-  const { sides, ratio } = await compare(other, { child: now, name }, effort, by);
+  const other = then ? { child: then, name, connections } : { child: now, name: baseline, connections };
+  const { sides, ratio } = await compare(other, { child: now, name, connections }, effort, by);
   const brief = (value: number) =>
     value.toLocaleString('en', { maximumSignificantDigits: 3, useGrouping: false });
   const [theirs, ours] = sides.map((value) => `${brief(value)} ${by === 'cost' ? 'µs' : '/s'}`);

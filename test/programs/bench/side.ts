@@ -4,14 +4,14 @@ import type { Done, Sample } from './contender.js';
 import { Clients } from './load.js';
 import { probe } from './probe.js';
 
-const connections = 64;
-
 /** What runs on one side of a pair. */
 export interface Contestant {
   /** The built program, as `buildChild` makes it. */
   readonly child: string;
   /** The contender, as `contenders.ts` knows it. */
   readonly name: string;
+  /** How many clients send requests to it, if it is a server: each the next one after its response. */
+  readonly connections: number;
 }
 
 /** What a child says when it is ready: the port of its server, if it is one. */
@@ -29,7 +29,7 @@ export class Side {
     readonly clients: Clients | undefined,
   ) {}
 
-  static async open({ child, name }: Contestant): Promise<Side> {
+  static async open({ child, name, connections }: Contestant): Promise<Side> {
     const process = spawn(globalThis.process.execPath, [child, name], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
