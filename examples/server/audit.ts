@@ -4,6 +4,7 @@ import { request as httpsRequest } from 'node:https';
 import { type FetchLike, type HostCase, hostCases } from 'plant-store/testing';
 import { idIn, moved, neededIds, needsIdOne } from './audit-ids.js';
 import { pageOf } from './audit-pages.js';
+import { printable } from './printable.js';
 
 export interface AuditOptions {
   /** The URL before `/plants`. */
@@ -192,13 +193,4 @@ function errorIn(text: string): number | undefined {
 
 function describe({ status, headers, text }: Received): string {
   return printable(`${status} ${headers.get('content-type') ?? ''} ${text}`);
-}
-
-/** On one line, and without what a terminal would obey: a server may send anything. */
-function printable(text: string): string {
-  const line = text.slice(0, 300).replace(/\s+/g, ' ').trim();
-  return line.replace(
-    /[^\x20-\x7e]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 }

@@ -8,9 +8,11 @@ import { toNode } from 'plant-store/node';
 import { type AuditOptions, audit, planOf } from './audit.js';
 import { command } from './command.js';
 import { finder, freeId, freeIds, randomId } from './free-id.js';
+import { filesOf, type InitOptions, nextSteps, writeNew } from './init.js';
 import { openStorage } from './open-storage.js';
 import { evaluationPage } from './page/page.js';
 import { refuseHost, refuseInWords } from './refusals.js';
+import { RequestLines } from './request-lines.js';
 import { schemaOf } from './schema.js';
 import { readArguments, readAuditOptions, readSettings, type Settings, usage } from './settings.js';
 import { stopper } from './stop.js';
@@ -26,9 +28,21 @@ async function run(args: readonly string[]): Promise<void> {
   const { flags, command, words } = readArguments(args);
   if (flags.help) return console.log(usage);
   if (flags.version) return console.log(createRequire(import.meta.url)('plant-store/package.json').version);
+  if (command === 'init') return init({ host: words[0], database: flags.database }, flags.write);
   if (command === 'schema') return console.log(schemaOf(words[0], flags.table));
   if (command === 'audit') return runAudit(readAuditOptions(flags, words[0], process.env), flags.yes);
   await serve(readSettings(flags, process.env));
+}
+
+function init(options: InitOptions, isWritten = false): void {
+  const files = filesOf(options, process.cwd());
+  if (isWritten) writeNew(files, process.cwd());
+  for (const [path, text] of Object.entries(files)) {
+    const mark = path.endsWith('.sql') ? '--' : '//';
+    console.log(isWritten ? `wrote ${path}` : `${mark} ${path}\n${text}`);
+  }
+  // To the other stream, so that the first can be redirected.
+  console.error(`${isWritten ? '\n' : ''}${nextSteps(files, options)}`);
 }
 
 async function runAudit(options: AuditOptions, isAgreed = false): Promise<void> {
@@ -38,9 +52,11 @@ async function runAudit(options: AuditOptions, isAgreed = false): Promise<void> 
 }
 
 async function serve(settings: Settings): Promise<void> {
-  const { host, port, portSetting, bodyLimit, timeoutMs, token, publicToken } = settings;
+  const { host, port, portSetting, bodyLimit, timeoutMs, token, publicToken, isQuiet } = settings;
   const { storage, place, close } = await openStorage(settings.database, settings.databaseSetting);
-  const mount = toNode(createPlantStore(storage, acceptTokens(token), { bodyLimit, timeoutMs }));
+  const lines = new RequestLines(console.log);
+  const handle = createPlantStore(storage, acceptTokens(token), { bodyLimit, timeoutMs });
+  const mount = toNode(lines.noting(handle));
   const find = finder(storage);
   const curlId = (await freeId(find)) ?? randomId();
   // The page never offers the id of the printed curl, so that both work, in either order.
@@ -68,6 +84,7 @@ async function serve(settings: Settings): Promise<void> {
   server.headersTimeout = Math.min(10_000, server.requestTimeout || 10_000);
 
   const stop = stopper(server);
+  if (!isQuiet) lines.listen(server);
 
   // Connections that come at once wait here: one that finds no room tries again only a second later.
   server.listen({ port, host, backlog: 4_096 });

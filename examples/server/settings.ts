@@ -20,17 +20,24 @@ export interface Settings {
   readonly database: string | undefined;
   /** Where it is set, for messages. */
   readonly databaseSetting: string;
+  /** Whether no line is printed for each request. */
+  readonly isQuiet: boolean;
 }
 
 export const usage = `Usage: plant-store [options]                      start a demo server with a page to try POST /plants
+       plant-store init HOST [--database ENGINE]  print the lines to mount it, and the migration
        plant-store schema ENGINE [--table NAME]   print the SQL that creates the table
        plant-store audit URL --token TOKEN        send the cases of the contract to a running POST URL/plants
 
-ENGINE is postgres, mysql or sqlite. Each option of the demo server overrides an environment variable:
+HOST is express, koa, fastify, hono, next or node; ENGINE is postgres, mysql or sqlite. With --write, init writes the
+files instead, and overwrites none.
+
+Each option of the demo server overrides an environment variable:
   --port NUMBER    PORT           default 3000; 0 picks a free one
   --host ADDRESS   HOST           default 127.0.0.1; any other address requires a token
   --token TOKEN    TOKEN          the bearer token, default ${publicToken}
   --database URL   DATABASE_URL   file:plants.db (default), postgres://…, mysql://… or memory:
+  --quiet                         print no line for each request
   --help, --version
 
 Without an option: BODY_LIMIT (bytes, default 1048576) and TIMEOUT_MS (default 30000; 0 is no limit).
@@ -51,6 +58,8 @@ const options = {
   'forbidden-token': string,
   ids: string,
   yes: boolean,
+  write: boolean,
+  quiet: boolean,
   help: { ...boolean, short: 'h' },
   version: { ...boolean, short: 'v' },
 } as const;
@@ -60,7 +69,8 @@ type Flags = { readonly [Name in Flag]?: (typeof options)[Name]['type'] extends 
 
 /** The options of each command; the demo server has no name. */
 const commands: Readonly<Record<string, readonly Flag[]>> = {
-  '': ['port', 'host', 'token', 'database'],
+  '': ['port', 'host', 'token', 'database', 'quiet'],
+  init: ['database', 'write'],
   schema: ['table'],
   audit: ['token', 'forbidden-token', 'ids', 'yes'],
 };
@@ -122,6 +132,7 @@ export function readSettings(flags: Flags, environment: Environment): Settings {
     publicToken: isPublic ? token : undefined,
     database: database.text || undefined,
     databaseSetting: database.name,
+    isQuiet: flags.quiet ?? false,
   };
   if (isPublic && !isLoopback(host)) {
     // By the way that the user has chosen for the host.

@@ -6,10 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { bundleOf } from '../support/bundle.js';
 import { createPlant } from '../support/plants.js';
-import { type Program, paste, portOf, runExample, startProgram } from '../support/program.js';
+import { type Program, paste, portOf, runExample, startProgram, untilTestEnds } from '../support/program.js';
 import { root } from '../support/root.js';
 import { newFolder } from '../support/run-folder.js';
+import { waitFor } from '../support/wait-for.js';
 
 function start(env: Record<string, string> = {}): Program {
   return runExample('server', { DATABASE_URL: 'memory:', ...env });
@@ -225,6 +227,59 @@ describe('with the public token, the server', () => {
     expect(await paste(curl, { TOKEN: 'a-secret' })).toMatch(/^HTTP\/1\.1 200 OK/);
     const page = 'GET / HTTP/1.1\r\nHost: garden.example\r\nConnection: close\r\n\r\n';
     expect(await exchange(Number(/:(\d+)\//.exec(curl)![1]), page)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});
+
+describe('in the terminal', () => {
+  const lines = (program: Program) =>
+    program
+      .output()
+      .split('\n')
+      .filter((line) => / [\d.]+ ms$/.test(line))
+      .map((line) => line.replace(/ \d+\.\d ms$/, ' ms'));
+
+  it('there is a line for each request that was served, without its query or authority, and of a path at most 300 characters', async () => {
+    const program = start();
+    const port = await portOf(program);
+    const create = (token: string) =>
+      createPlant(`http://127.0.0.1:${port}`, '{"id":1,"name":"Ilex"}', token);
+    for (const token of ['for-evaluation-only', 'for-evaluation-only', 'wrong']) await create(token);
+    await fetch(`http://127.0.0.1:${port}/?token=a-secret`);
+    await exchange(port, 'GET http://a:b@evil.example/x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    await fetch(`http://127.0.0.1:${port}/${'x'.repeat(5_000)}`);
+    await waitFor(() => expect(lines(program)).toHaveLength(6));
+    expect(lines(program)).toEqual([
+      'POST /plants 200 ms',
+      'POST /plants 400 40003 ms',
+      'POST /plants 401 40102 ms',
+      'GET / 200 ms',
+      'GET /x 421 42100 ms',
+      `GET /${'x'.repeat(299)} 404 40401 ms`,
+    ]);
+  });
+
+  it('a client that disconnects before its response is shown as disconnected', async () => {
+    const program = start();
+    const socket = connect(await portOf(program), '127.0.0.1');
+    socket.write(
+      'POST /plants HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer for-evaluation-only\r\nExpect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n',
+    );
+    await once(socket, 'data');
+    socket.destroy();
+    await program.printed(/^POST \/plants disconnected [\d.]+ ms$/m);
+  });
+
+  it('there is none with --quiet', async () => {
+    const program = untilTestEnds(
+      startProgram([process.execPath, bundleOf('examples/server/server.ts'), '--quiet'], {
+        DATABASE_URL: 'memory:',
+      }),
+    );
+    const url = `http://127.0.0.1:${await portOf(program)}`;
+    expect((await createPlant(url, '{"id":1,"name":"Ilex"}', 'for-evaluation-only')).status).toBe(200);
+    program.child.kill('SIGTERM');
+    await program.exit;
+    expect(lines(program)).toEqual([]);
   });
 });
 

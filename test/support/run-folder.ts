@@ -31,6 +31,8 @@ function create(): string {
   chmodSync(folder, 0o755);
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction');
   copyFileSync(join(root, 'package.json'), join(folder, 'package.json'));
+  // What `plant-store init` prints: the package has these files too.
+  symlinkSync(join(root, 'examples'), join(folder, 'examples'), 'junction');
   return folder;
 }
 

@@ -8,7 +8,9 @@ import { context } from '../../storages/context.js';
 import { itStoresOwnColumns } from '../../storages/own-columns.js';
 import { Creators } from '../../support/creators.js';
 import { Doorway } from '../../support/doorway.js';
-import { portOf, startExample } from '../../support/program.js';
+import { initProgram } from '../../support/init-program.js';
+import { expectExactPlants } from '../../support/plants.js';
+import { portOf, startExample, urlOf } from '../../support/program.js';
 import { randomOf, seed } from '../../support/random.js';
 import { plantOf, withColumns } from '../../support/tables.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -151,6 +153,13 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
       });
     },
   );
+
+  it('is what plant-store init writes for MySQL, once its migration has run', async () => {
+    const { sql, start } = initProgram({ host: 'node', database: 'mysql' });
+    await behind.query(sql);
+    await expectExactPlants(await urlOf(start({ DATABASE_URL: server.url })));
+    await behind.query('DROP TABLE plants');
+  });
 
   it('cannot be used through a pool whose character set or SQL mode would change texts', async () => {
     const { table } = await openTable(poolOf());

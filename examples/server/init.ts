@@ -1,0 +1,110 @@
+// `plant-store init`: the program of a host and the migration of a database, from the examples that the tests run.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { engines, schemaOf } from './schema.js';
+
+/** The example of each host, and the file that an app has it in. */
+const hosts: Readonly<Record<string, { readonly example: string; readonly file: string }>> = {
+  express: { example: 'express', file: 'server' },
+  koa: { example: 'koa', file: 'server' },
+  fastify: { example: 'fastify', file: 'server' },
+  hono: { example: 'hono', file: 'server' },
+  next: { example: 'next-route', file: 'app/api/plants/route' },
+  node: { example: 'node-http', file: 'server' },
+};
+
+export interface InitOptions {
+  readonly host: string | undefined;
+  /** The engine. Default: none, the plants are in memory. */
+  readonly database: string | undefined;
+}
+
+/** Texts by their paths from the folder of the app. */
+export type InitFiles = Readonly<Record<string, string>>;
+
+/**
+ * Returns the program that serves plants on a host and, for a database, the SQL that creates the table.
+ *
+ * @param folder the app's, whose language and layout the files follow
+ * @throws {Error} with one line if there is no such host or database
+ */
+export function filesOf({ host, database }: InitOptions, folder: string): InitFiles {
+  const known = host !== undefined && Object.hasOwn(hosts, host) && hosts[host];
+  if (!known)
+    throw new Error(`init requires one of ${Object.keys(hosts).join(', ')}, got ${host ?? 'nothing'}`);
+  if (database !== undefined && !engines.includes(database))
+    throw new Error(`--database must be one of ${engines.join(', ')}, got ${JSON.stringify(database)}`);
+  const isTypeScript = existsSync(join(folder, 'tsconfig.json'));
+  const isNext = host === 'next';
+  // Node reads a .js file as a module only if package.json says so; Next reads no .mjs.
+  const end = isTypeScript ? 'ts' : isNext ? 'js' : 'mjs';
+  const below = isNext && existsSync(join(folder, 'src/app')) ? 'src/' : '';
+  const program = programOf(known.example, database);
+  const file = `${below}${known.file}.${end}`;
+  if (!database) return { [file]: program };
+  return { [file]: program, 'plants.sql': `${schemaOf(database)}\n` };
+}
+
+/** What to do with `files`: commands, and what to replace. */
+export function nextSteps(files: InitFiles, { database }: InitOptions): string {
+  const [file = '', program = ''] = Object.entries(files)[0]!;
+  const imported = [...program.matchAll(/ from '([^.'][^']*)'/g)].map(([, specifier]) => specifier!);
+  const packages = imported
+    .filter((specifier) => !specifier.startsWith('node:'))
+    .map((specifier) => specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/'));
+  const commands = [`npm install ${[...new Set(['plant-store', ...packages])].join(' ')}`];
+  if (database) commands.push(migrations[database]!);
+  if (/server\.\w+$/.test(file)) commands.push(`${file.endsWith('.ts') ? 'npx tsx' : 'node'} ${file}`);
+  const notes = ["Replace acceptTokens('secret') with your own function: README.md, Authentication."];
+  if (!database)
+    notes.unshift('Plants are in memory, lost on exit. To keep them: --database postgres, mysql or sqlite.');
+  return `Next:\n${commands.map((command) => `  ${command}\n`).join('')}\n${notes.join('\n')}`;
+}
+
+const migrations: Readonly<Record<string, string>> = {
+  postgres: 'psql "$DATABASE_URL" -f plants.sql',
+  mysql: 'mysql plants < plants.sql',
+  sqlite: 'sqlite3 plants.db < plants.sql',
+};
+
+/**
+ * Writes files that do not exist yet.
+ *
+ * @throws {Error} with one line if one exists; none is then written
+ */
+export function writeNew(files: InitFiles, folder: string): void {
+  for (const path of Object.keys(files))
+    if (existsSync(join(folder, path)))
+      throw new Error(
+        `${path} exists, and init overwrites no file: run it without --write and copy the lines`,
+      );
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text, { flag: 'wx' });
+  }
+}
+
+/** The example of a host, on the storage of a database instead of memory. */
+function programOf(host: string, database: string | undefined): string {
+  const program = example(`hosts/${host}`).replace(/^\/\/ .*\n/, '');
+  if (!database) return program;
+  const [imports, statements] = parts(example(`init/${database}-storage`));
+  const [hostImports, hostStatements] = parts(program);
+  return `${hostImports.replace(/^.*'plant-store\/memory';$/m, imports)}
+
+${statements.replace('export const', 'const')}
+${hostStatements.replace('memoryStorage()', 'storage')}`;
+}
+
+/** The imports of a program, and what follows them. */
+function parts(program: string): [imports: string, statements: string] {
+  const end = program.indexOf('\n\n');
+  return [program.slice(0, end), program.slice(end + 2)];
+}
+
+/** The examples are in the package, so that what is printed is what the tests run. */
+function example(name: string): string {
+  const root = dirname(createRequire(import.meta.url).resolve('plant-store/package.json'));
+  return readFileSync(join(root, 'examples', `${name}.ts`), 'utf8');
+}

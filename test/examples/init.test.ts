@@ -1,0 +1,140 @@
+// `plant-store init`: what it prints is what the examples are, and runs on the database that was chosen.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'libsql';
+import pg from 'pg';
+import { schema as mysqlSchema } from 'plant-store/mysql';
+import { schema as postgresSchema } from 'plant-store/postgres';
+import { schema as sqliteSchema } from 'plant-store/sqlite';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { filesOf } from '../../examples/server/init.js';
+import { bundleOf } from '../support/bundle.js';
+import { type InitProgram, initProgram } from '../support/init-program.js';
+import { expectExactPlants } from '../support/plants.js';
+import { PostgresServer } from '../support/postgres.js';
+import { freePort, portOf, startProgram, untilTestEnds } from '../support/program.js';
+import { root } from '../support/root.js';
+import { newFolder } from '../support/run-folder.js';
+
+const example = (name: string) => readFileSync(join(root, 'examples', `${name}.ts`), 'utf8');
+const hosts = ['express', 'koa', 'fastify', 'hono', 'next', 'node'] as const;
+
+/** Runs the command in a folder. */
+function run(args: readonly string[], folder = newFolder()) {
+  const program = [process.execPath, bundleOf('examples/server/server.ts'), 'init', ...args];
+  return untilTestEnds(startProgram(program, {}, folder));
+}
+
+/** Starts a program, and creates plants through it. */
+async function createThrough(start: InitProgram['start'], host: string, env: Record<string, string>) {
+  const port = await freePort();
+  // Express's program prints the port that it was given, so it is given a free one.
+  expect(await portOf(start({ ...env, PORT: String(port) }))).toBe(port);
+  await expectExactPlants(`http://127.0.0.1:${port}${host === 'node' ? '' : '/api'}`);
+}
+
+describe('plant-store init', () => {
+  it.each(hosts)('%s prints the example of the host, and which packages it needs', async (host) => {
+    const program = run([host]);
+    expect(await program.exit).toBe(0);
+    const file = { next: 'next-route', node: 'node-http' }[host as string] ?? host;
+    const text = example(`hosts/${file}`).replace(/^\/\/ app.*\n/, '');
+    expect(program.output()).toContain(`${text}\n`);
+    const [, packages = ''] = /npm install (.*)/.exec(program.output()) ?? [];
+    for (const [, name] of text.matchAll(/ from '((?:@\w+\/)?[\w-]+)[/']/g))
+      expect(packages.split(' ')).toContain(name);
+    expect(program.output()).toContain('lost on exit');
+  });
+
+  it.each([
+    ['postgres', 'init/postgres-storage', postgresSchema],
+    ['mysql', 'init/mysql-storage', mysqlSchema],
+    ['sqlite', 'init/sqlite-storage', sqliteSchema],
+  ])('--database %s prints the lines of %s, and the migration', (database, name, schema) => {
+    const { 'server.mjs': program, 'plants.sql': sql } = filesOf({ host: 'koa', database }, newFolder());
+    for (const line of example(name).replace('export const', 'const').split('\n'))
+      expect(program?.split('\n')).toContain(line);
+    expect(program).not.toContain('memory');
+    expect(sql).toBe(`${schema};\n`);
+  });
+
+  it.each(hosts)('%s creates plants on SQLite once its migration has run', async (host) => {
+    const { folder, sql, bundle, start } = initProgram({ host, database: 'sqlite' });
+    const DATABASE = join(folder, 'plants.db');
+    const database = new Database(DATABASE);
+    onTestFinished(() => void database.close());
+    database.exec(sql);
+    if (host === 'next') {
+      process.env.DATABASE = DATABASE;
+      const { POST } = await import(bundle());
+      const create = () =>
+        POST(
+          new Request('http://localhost/api/plants', {
+            method: 'POST',
+            headers: { authorization: 'Bearer secret', 'content-type': 'application/json' },
+            body: '{"id":9007199254740993,"name":"Rosa"}',
+          }),
+        );
+      expect((await create()).status).toBe(200);
+      expect(await (await create()).json()).toMatchObject({ error: 40003 });
+    } else await createThrough(start, host, { DATABASE });
+    expect(database.prepare('SELECT count(*) AS n FROM plants').get()).not.toEqual({ n: 0 });
+  });
+
+  it('express creates plants on PostgreSQL once its migration has run', async () => {
+    const server = await PostgresServer.start();
+    onTestFinished(() => server.close());
+    const { sql, start } = initProgram({ host: 'express', database: 'postgres' });
+    const client = new pg.Client({ connectionString: server.url });
+    await client.connect();
+    await client.query(sql);
+    await client.end();
+    await createThrough(start, 'express', { DATABASE_URL: server.url });
+  });
+
+  it('follows the language and the layout of the app', () => {
+    const folder = newFolder();
+    const files = (host: string) => Object.keys(filesOf({ host, database: 'mysql' }, folder));
+    expect([files('koa'), files('next')]).toEqual([
+      ['server.mjs', 'plants.sql'],
+      ['app/api/plants/route.js', 'plants.sql'],
+    ]);
+    writeFileSync(join(folder, 'tsconfig.json'), '{}');
+    mkdirSync(join(folder, 'src/app'), { recursive: true });
+    expect([files('koa'), files('next')]).toEqual([
+      ['server.ts', 'plants.sql'],
+      ['src/app/api/plants/route.ts', 'plants.sql'],
+    ]);
+  });
+
+  it('--write writes the files, and never over one that exists', async () => {
+    const folder = newFolder();
+    const args = ['node', '--database', 'postgres', '--write'];
+    writeFileSync(join(folder, 'plants.sql'), 'mine');
+    const refused = run(args, folder);
+    expect(await refused.exit).toBe(1);
+    expect(refused.output()).toBe(
+      'plant-store: plants.sql exists, and init overwrites no file: run it without --write and copy the lines\n',
+    );
+    expect(readFileSync(join(folder, 'plants.sql'), 'utf8')).toBe('mine');
+    expect(existsSync(join(folder, 'server.mjs'))).toBe(false);
+    const other = newFolder();
+    const written = run(args, other);
+    expect(await written.exit).toBe(0);
+    expect(written.output()).toMatch(/^wrote server\.mjs\nwrote plants\.sql\n/);
+    const expected = filesOf({ host: 'node', database: 'postgres' }, newFolder());
+    for (const [path, text] of Object.entries(expected))
+      expect(readFileSync(join(other, path), 'utf8')).toBe(text);
+  });
+
+  it.each([
+    [[], 'init requires one of express, koa, fastify, hono, next, node, got nothing'],
+    [['rails'], 'init requires one of express, koa, fastify, hono, next, node, got rails'],
+    [['koa', '--database', 'oracle'], '--database must be one of postgres, mysql, sqlite, got "oracle"'],
+    [['koa', '--port', '1'], '--port is an option of the demo server only (plant-store --help)'],
+  ])('rejects the arguments %j in one line', async (args, line) => {
+    const program = run(args);
+    expect(await program.exit).toBe(1);
+    expect(program.output()).toBe(`plant-store: ${line}\n`);
+  });
+});

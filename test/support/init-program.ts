@@ -1,0 +1,44 @@
+import { join } from 'node:path';
+import { buildSync } from 'esbuild';
+import { filesOf, type InitOptions, writeNew } from '../../examples/server/init.js';
+import { type Program, startProgram, untilTestEnds } from './program.js';
+import { root } from './root.js';
+import { newFolder } from './run-folder.js';
+
+/** What `plant-store init --write` writes, in the folder of an app that has the packages. */
+export interface InitProgram {
+  readonly folder: string;
+  /** The migration. */
+  readonly sql: string;
+  /** Bundles the program with the library's sources, and returns the bundle. */
+  bundle(): string;
+  /** Starts the bundle for as long as the test runs. */
+  start(env?: Record<string, string>): Program;
+}
+
+export function initProgram(options: InitOptions): InitProgram {
+  const folder = newFolder();
+  const files = filesOf(options, folder);
+  writeNew(files, folder);
+  const [file = ''] = Object.keys(files);
+  const outfile = join(folder, 'bundle.mjs');
+  const bundle = () => {
+    buildSync({
+      entryPoints: [join(folder, file)],
+      outfile,
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      target: 'node20',
+      packages: 'external',
+      tsconfig: join(root, 'tsconfig.json'),
+    });
+    return outfile;
+  };
+  return {
+    folder,
+    sql: files['plants.sql'] ?? '',
+    bundle,
+    start: (env = {}) => untilTestEnds(startProgram([process.execPath, bundle()], env)),
+  };
+}
