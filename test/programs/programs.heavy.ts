@@ -4,7 +4,7 @@ import { startProgram } from '../support/program.js';
 
 it.each([
   ['test:soak', ['--quick'], /8 passed, 0 failed/],
-  ['bench', ['--quick'], /(\| .* \*\*\d.*\n){6}/],
+  ['bench', ['--quick'], /(\| .* \*\*\d.*\n){12}/],
   ['test:mutants', ['adapters/storages/memory.ts'], /memory\.ts: [1-9]\d* of \d+ mutants are killed/],
 ])(
   'npm run %s -- %s',

@@ -1,3 +1,5 @@
+import type { Sample } from './contender.js';
+import type { Load } from './load.js';
 import { type Contestant, Side } from './side.js';
 
 /** How long a comparison takes. */
@@ -17,10 +19,17 @@ export interface Figure {
   readonly most: number;
 }
 
+/** Requests a second, and microseconds of CPU time of the server's process for a request. */
 export interface Comparison {
+  readonly rate: Compared;
+  readonly cost: Compared;
+}
+
+export interface Compared {
   /** The median of each side. */
-  readonly sides: readonly [baseline: number, ours: number];
-  /** How many times as good ours is, pair by pair: 2 is half the CPU time, or twice the rate. */
+  readonly baseline: number;
+  readonly ours: number;
+  /** How many times as good ours is, pair by pair: 2 is twice the rate, or half the CPU time. */
   readonly ratio: Figure;
 }
 
@@ -31,27 +40,30 @@ export interface Comparison {
 export async function compare(
   baseline: Contestant,
   ours: Contestant,
+  load: Load,
   effort: Effort,
-  by: 'cost' | 'rate',
 ): Promise<Comparison> {
-  const samples: readonly [baseline: number[], ours: number[]] = [[], []];
+  const samples: readonly [baseline: Sample[], ours: Sample[]] = [[], []];
   for (let i = 0; i < effort.processes; i++) {
     const sides: Side[] = [];
     try {
-      for (const contestant of [baseline, ours]) sides.push(await Side.open(contestant));
+      for (const contestant of [baseline, ours]) sides.push(await Side.open(contestant, load));
       for (const side of sides) await side.sample(effort.warmUpMs);
       for (let turn = 0; turn < effort.samples; turn++) {
         // The order alternates, because something may favour the first.
         for (const which of turn % 2 ? ([1, 0] as const) : ([0, 1] as const))
-          samples[which].push((await sides[which]!.sample(effort.sampleMs))[by]);
+          samples[which].push(await sides[which]!.sample(effort.sampleMs));
       }
     } finally {
       for (const side of sides) await side.stop();
     }
   }
-  const [theirs, own] = samples;
-  const ratios = theirs.map((value, i) => (by === 'cost' ? value / own[i]! : own[i]! / value));
-  return { sides: [figure(theirs).median, figure(own).median], ratio: figure(ratios) };
+  const compared = (of: keyof Sample, goodness: 1 | -1): Compared => {
+    const [theirs, own] = samples.map((side) => side.map((sample) => sample[of])) as [number[], number[]];
+    const ratios = theirs.map((value, i) => (own[i]! / value) ** goodness);
+    return { baseline: figure(theirs).median, ours: figure(own).median, ratio: figure(ratios) };
+  };
+  return { rate: compared('rate', 1), cost: compared('cost', -1) };
 }
 
 function figure(values: readonly number[]): Figure {

@@ -1,22 +1,22 @@
-/** SQLite on a file and PostgreSQL: 64 creates at a time, each with the token, the JSON and the response. */
+/** SQLite on a file and PostgreSQL, over HTTP: in batches, and with an INSERT for each request. */
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import pg from 'pg';
 import { acceptTokens, createPlantStore, type PlantStorage } from 'plant-store';
+import { toNode } from 'plant-store/node';
 import { postgresStorage } from 'plant-store/postgres';
 import { sqliteStorage } from 'plant-store/sqlite';
-import type { Contenders, Work } from './contender.js';
-import { path, plantJson, token } from './load.js';
-
-const creators = 64;
+import type { Contenders } from './contender.js';
+import { token } from './load.js';
 
 export const databases: Contenders = {
   async sqlite() {
     const storage = sqliteStorage(openSqlite());
     await storage.createTable();
-    return throughHandle(storage);
+    return serverOf(storage);
   },
   async 'sqlite-single'() {
     const database = openSqlite();
@@ -24,7 +24,7 @@ export const databases: Contenders = {
     const insert = database.prepare(
       'INSERT INTO plants (id, name, tag) VALUES (CAST(? AS INTEGER), ?, ?) ON CONFLICT (id) DO NOTHING',
     );
-    return throughHandle({
+    return serverOf({
       async create({ id, name, tag }) {
         return insert.run(String(id), name, tag).changes === 1 ? 'created' : 'taken';
       },
@@ -32,43 +32,26 @@ export const databases: Contenders = {
   },
   async postgres() {
     const { pool, table } = await openPostgres();
-    return throughHandle(postgresStorage(pool, { table }));
+    return serverOf(postgresStorage(pool, { table }));
   },
   async 'postgres-single'() {
     const { pool, table } = await openPostgres();
     const insert = `INSERT INTO ${table} (id, name, tag) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`;
-    return throughHandle({
+    return serverOf({
       async create({ id, name, tag }) {
-        const { rowCount } = await pool.query(insert, [String(id), name, tag]);
+        const { rowCount } = await pool.query({
+          name: 'create',
+          text: insert,
+          values: [String(id), name, tag],
+        });
         return rowCount === 1 ? 'created' : 'taken';
       },
     });
   },
 };
 
-/** 64 creators, each of which creates its next plant when the last one is created. */
-function throughHandle(storage: PlantStorage): Work {
-  const handle = createPlantStore(storage, acceptTokens(token));
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  const operations = creators * 8;
-  let bodies: string[] = [];
-  const creator = async (_: unknown, first: number) => {
-    for (let i = first; i < operations; i += creators) {
-      const { status, body } = await handle({ method: 'POST', url: path, headers, body: bodies[i]! });
-      if (status !== 200) throw new Error(body);
-    }
-  };
-  return {
-    operations,
-    prepare() {
-      // Flat, as a decoded body is: V8 would keep the string of a template as a tree, and flatten it in the measured time.
-      bodies = Array.from({ length: operations }, () => Buffer.from(plantJson()).toString());
-    },
-    async run() {
-      await Promise.all(Array.from({ length: creators }, creator));
-    },
-  };
-}
+const serverOf = (storage: PlantStorage): Server =>
+  createServer(toNode(createPlantStore(storage, acceptTokens(token))));
 
 function openSqlite(): Database.Database {
   const folder = mkdtempSync(join(tmpdir(), 'plants-bench-'));

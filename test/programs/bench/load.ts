@@ -1,5 +1,4 @@
 import { connect, type Socket } from 'node:net';
-import type { Done } from './contender.js';
 
 export const path = '/plants';
 export const token = 'a-token-of-the-usual-length-0123456789';
@@ -42,31 +41,38 @@ const requestOf = (name: Name): string => {
   return `${head}${json.length}\r\n\r\n${json}`;
 };
 
+export interface Load {
+  readonly connections: number;
+  /** Whether the process that sends never sleeps: not beside a database, which needs the core. */
+  readonly staysAwake: boolean;
+}
+
 /**
  * Clients that keep their connections and send the next request after each response. They parse nothing, so that
  * the load costs less than the server: a response starts with a 200 and is as long as every other response of its name.
  */
 export class Clients {
   private constructor(
+    readonly load: Load,
     readonly sockets: readonly Socket[],
     readonly answerLengths: ReadonlyMap<Name, number>,
   ) {}
 
-  static async connect(port: number, connections: number): Promise<Clients> {
-    const sockets = Array.from({ length: connections }, () => connect(port, '127.0.0.1').setNoDelay());
+  static async connect(port: number, load: Load): Promise<Clients> {
+    const sockets = Array.from({ length: load.connections }, () => connect(port, '127.0.0.1').setNoDelay());
     await Promise.all(sockets.map((socket) => new Promise((open) => socket.once('connect', open))));
     const lengths = new Map<Name, number>();
     for (const name of names) lengths.set(name, await lengthOfAnswer(sockets[0]!, name));
-    return new Clients(sockets, lengths);
+    return new Clients(load, sockets, lengths);
   }
 
   /** Keeps every connection busy for a while. */
-  async run(ms: number): Promise<Done> {
+  async run(ms: number): Promise<{ operations: number; seconds: number }> {
     const counted = { operations: 0 };
-    const awake = stayAwake();
+    const awake = this.load.staysAwake ? stayAwake() : undefined;
     const start = performance.now();
     await Promise.all(this.sockets.map((socket) => this.#keepBusy(socket, start + ms, counted)));
-    awake.stop();
+    awake?.stop();
     return { ...counted, seconds: (performance.now() - start) / 1000 };
   }
 

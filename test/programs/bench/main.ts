@@ -1,68 +1,78 @@
 /**
  * `npm run bench [-- words]`: the rows that a user asks for, in Markdown. Words pick the rows that have them. `--quick`: a
- * minute, to see that it runs. `--before=<checkout>`: plant-store against itself in another checkout, for the effect of a change.
+ * minute, to see that it runs. `--json=<file>`: writes `Results` there. `--before=<checkout>`: plant-store against itself in
+ * another checkout, for the effect of a change.
  */
 import { execFileSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { PostgresServer } from '../../support/postgres.js';
 import { buildChild, root } from './build.js';
-import { compare, type Effort } from './compare.js';
+import { type Comparison, compare, type Effort } from './compare.js';
+import type { Load } from './load.js';
 
-interface Row {
+interface Row extends Load {
   readonly what: string;
   readonly against: string;
-  /** Both sides, by their names in `contenders.ts`. */
+  /** Both sides, by their names in `hosts.ts` and `databases.ts`. */
   readonly pair: readonly [baseline: string, ours: string];
-  /** What decides: CPU time of the server's process for a request, or plants a second. */
-  readonly by: 'cost' | 'rate';
-  /** Clients of a server that send at a time. Default: 64. */
-  readonly connections?: number;
 }
 
-const rows: readonly Row[] = [
-  { what: 'toNode', against: 'node:http by hand', pair: ['by-hand', 'toNode'], by: 'cost' },
-  {
-    what: 'toNode, one at a time',
-    against: 'node:http by hand',
-    pair: ['by-hand', 'toNode'],
-    by: 'cost',
-    connections: 1,
-  },
-  {
-    what: 'toNode, one at a time',
-    against: 'Fastify 5 with schemas',
-    pair: ['fastify', 'toNode'],
-    by: 'cost',
-    connections: 1,
-  },
-  { what: 'toFastify', against: 'Fastify 5 with schemas', pair: ['fastify', 'toFastify'], by: 'cost' },
-  { what: 'toExpress', against: 'express.json and valibot', pair: ['express', 'toExpress'], by: 'cost' },
-  { what: 'toFetch in Hono', against: 'bearerAuth and valibot', pair: ['hono', 'toHono'], by: 'cost' },
-  {
-    what: 'SQLite, 64 at a time',
-    against: 'a transaction a plant',
-    pair: ['sqlite-single', 'sqlite'],
-    by: 'rate',
-  },
-  {
-    what: 'PostgreSQL, 64 at a time',
+type Measured = Pick<Row, 'what' | 'against' | 'connections'> & Comparison;
+
+/** What was measured, as `--json=<file>` writes it. */
+export interface Results {
+  readonly commit: string;
+  readonly date: string;
+  readonly node: string;
+  readonly machine: string;
+  readonly rows: readonly Measured[];
+}
+
+const host = (what: string, against: string, pair: Row['pair'], connections = 64): Row => ({
+  what,
+  against,
+  connections,
+  staysAwake: true,
+  pair,
+});
+const database = (what: string, name: string): Row[] =>
+  [1, 8, 64].map((connections) => ({
+    what,
     against: 'an INSERT a request',
-    pair: ['postgres-single', 'postgres'],
-    by: 'rate',
-  },
+    connections,
+    staysAwake: false,
+    pair: [`${name}-single`, name],
+  }));
+
+const rows: readonly Row[] = [
+  host('toNode', 'node:http by hand', ['by-hand', 'toNode']),
+  host('toNode', 'node:http by hand', ['by-hand', 'toNode'], 1),
+  host('toNode', 'Fastify 5 with schemas', ['fastify', 'toNode'], 1),
+  host('toFastify', 'Fastify 5 with schemas', ['fastify', 'toFastify']),
+  host('toExpress', 'express.json and valibot', ['express', 'toExpress']),
+  host('toFetch in Hono', 'bearerAuth and valibot', ['hono', 'toHono']),
+  ...database('SQLite', 'sqlite'),
+  ...database('PostgreSQL', 'postgres'),
 ];
 
 const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));
+const valueAfter = (flag: string) =>
+  process.argv.find((word) => word.startsWith(`${flag}=`))?.slice(flag.length + 1);
 const isQuick = process.argv.includes('--quick');
-const before = process.argv.find((word) => word.startsWith('--before='))?.slice('--before='.length);
+const before = valueAfter('--before');
+const json = valueAfter('--json');
 const effort: Effort = isQuick
   ? { processes: 1, samples: 3, sampleMs: 80, warmUpMs: 200 }
   : { processes: 3, samples: 5, sampleMs: 500, warmUpMs: 1500 };
 
-const picked = rows.filter(({ what, against }) => words.every((word) => `${what} ${against}`.includes(word)));
-const needsPostgres = picked.some(({ pair }) => pair[1] === 'postgres');
+const picked = rows.filter(({ what, against, connections }) =>
+  words.every((word) => `${what} ${against} ${connections}`.includes(word)),
+);
+const head = `| what | against | connections | requests a second: baseline | plant-store | ratio | µs of CPU a request: baseline | plant-store | ratio |
+|${'---|'.repeat(9)}`;
+const needsPostgres = picked.some(({ pair }) => pair.includes('postgres'));
 const server = needsPostgres ? await PostgresServer.start() : undefined;
 if (server) process.env.BENCH_POSTGRES = server.url;
 const now = await buildChild();
@@ -73,23 +83,35 @@ try {
     encoding: 'utf8',
   }).trim();
   const date = new Date().toISOString().slice(0, 10);
-  console.log(
-    `${date}, commit ${commit}, Node ${process.versions.node}, ${cpus().length} × ${cpus()[0]?.model}\n`,
-  );
-  console.log('| what | against | baseline | plant-store | ratio |\n|---|---|---|---|---|');
-  for (const row of picked) console.log(await lineOf(row));
+  const node = process.versions.node;
+  const machine = `${cpus().length} × ${cpus()[0]?.model}`;
+  console.log(`${date}, commit ${commit}, Node ${node}, ${machine}\n\n${head}`);
+  const measured: Measured[] = [];
+  for (const row of picked) {
+    measured.push(await measure(row));
+    console.log(lineOf(measured.at(-1)!));
+  }
+  const results: Results = { commit, date, node, machine, rows: measured };
+  if (json) writeFileSync(json, `${JSON.stringify(results, undefined, 2)}\n`);
 } finally {
   for (const child of [now, then]) if (child) rmSync(dirname(child), { recursive: true });
   await server?.close();
 }
 
-async function lineOf({ what, against, pair, by, connections = 64 }: Row): Promise<string> {
+async function measure({ what, against, connections, staysAwake, pair }: Row): Promise<Measured> {
   const [baseline, name] = pair;
-  const other = then ? { child: then, name, connections } : { child: now, name: baseline, connections };
-  const { sides, ratio } = await compare(other, { child: now, name, connections }, effort, by);
+  const other = then ? { child: then, name } : { child: now, name: baseline };
+  const comparison = await compare(other, { child: now, name }, { connections, staysAwake }, effort);
+  return { what, against: then ? 'itself before' : against, connections, ...comparison };
+}
+
+function lineOf({ what, against, connections, rate, cost }: Measured): string {
   const brief = (value: number) =>
     value.toLocaleString('en', { maximumSignificantDigits: 3, useGrouping: false });
-  const [theirs, ours] = sides.map((value) => `${brief(value)} ${by === 'cost' ? 'µs' : '/s'}`);
-  const spread = `**${brief(ratio.median)}** (${brief(ratio.least)} to ${brief(ratio.most)})`;
-  return `| ${[what, then ? 'itself before' : against, theirs, ours, spread].join(' | ')} |`;
+  const cells = [rate, cost].flatMap(({ baseline, ours, ratio }) => [
+    brief(baseline),
+    brief(ours),
+    `**${brief(ratio.median)}** (${brief(ratio.least)} to ${brief(ratio.most)})`,
+  ]);
+  return `| ${[what, against, connections, ...cells].join(' | ')} |`;
 }

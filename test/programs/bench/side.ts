@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { Done, Sample } from './contender.js';
-import { Clients } from './load.js';
+import type { Sample } from './contender.js';
+import { Clients, type Load } from './load.js';
 import { probe } from './probe.js';
 
 /** What runs on one side of a pair. */
@@ -10,44 +10,43 @@ export interface Contestant {
   readonly child: string;
   /** The contender, as `contenders.ts` knows it. */
   readonly name: string;
-  /** How many clients send requests to it, if it is a server: each the next one after its response. */
-  readonly connections: number;
 }
 
-/** What a child says when it is ready: the port of its server, if it is one. */
+/** What a child says when it is ready: the port of its server. */
 export interface Opened {
-  readonly port: number | undefined;
+  readonly port: number;
 }
 
-/** For how many milliseconds a child has to work, or a question. */
-export type Command = number | 'cpu';
+/** The CPU time of a child so far, in microseconds. */
+export interface Used {
+  readonly cpu: number;
+}
 
 /** One contender in its own process. */
 export class Side {
   private constructor(
     readonly process: ChildProcess,
-    readonly clients: Clients | undefined,
+    readonly clients: Clients,
   ) {}
 
-  static async open({ child, name, connections }: Contestant): Promise<Side> {
+  static async open({ child, name }: Contestant, load: Load): Promise<Side> {
     const process = spawn(globalThis.process.execPath, [child, name], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     const { port } = await message<Opened>(process);
-    if (!port) return new Side(process, undefined);
     await probe(name, port);
-    return new Side(process, await Clients.connect(port, connections));
+    return new Side(process, await Clients.connect(port, load));
   }
 
   async sample(ms: number): Promise<Sample> {
-    const before = await this.#tell<{ cpu: number }>('cpu');
-    const done = this.clients ? await this.clients.run(ms) : await this.#tell<Done>(ms);
-    const after = await this.#tell<{ cpu: number }>('cpu');
-    return { cost: (after.cpu - before.cpu) / done.operations, rate: done.operations / done.seconds };
+    const before = await this.#used();
+    const { operations, seconds } = await this.clients.run(ms);
+    const cpu = (await this.#used()) - before;
+    return { cost: cpu / operations, rate: operations / seconds };
   }
 
   async stop(): Promise<void> {
-    this.clients?.close();
+    this.clients.close();
     const { process } = this;
     if (process.exitCode !== null || process.signalCode !== null) return;
     const ended = once(process, 'exit');
@@ -55,9 +54,9 @@ export class Side {
     await ended;
   }
 
-  #tell<Answer>(command: Command): Promise<Answer> {
-    this.process.send(command);
-    return message<Answer>(this.process);
+  async #used(): Promise<number> {
+    this.process.send('');
+    return (await message<Used>(this.process)).cpu;
   }
 }
 
