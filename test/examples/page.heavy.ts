@@ -1,4 +1,6 @@
-// The page of the demo server, as people use it: in a real Chromium.
+// The page of the demo server, as people use it: in a real Chromium. `DRAW=1` draws the picture of README.md again.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { build } from 'esbuild';
 import { errorNumbers } from 'plant-store';
 import { createPlantClient } from 'plant-store/client';
@@ -97,6 +99,21 @@ async function accessibilityFaults(page: Page): Promise<string[]> {
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 }
 
+/** A screenshot as WebP, a third of its PNG. On a page of its own, because the page's policy allows no such script. */
+async function webpOf(png: Buffer): Promise<Buffer> {
+  const page = await browser.newPage();
+  onTestFinished(() => page.close());
+  const url: string = await page.evaluate(`(async () => {
+    const response = await fetch('data:image/png;base64,${png.toString('base64')}');
+    const image = await createImageBitmap(await response.blob());
+    const { width, height } = image;
+    const canvas = Object.assign(document.createElement('canvas'), { width, height });
+    canvas.getContext('2d').drawImage(image, 0, 0);
+    return canvas.toDataURL('image/webp', 0.48);
+  })()`);
+  return Buffer.from(url.split(',')[1]!, 'base64');
+}
+
 const phone = { viewport: { width: 360, height: 640 }, isMobile: true };
 const desktop = { viewport: { width: 1280, height: 800 } };
 
@@ -142,13 +159,20 @@ describeUnless(withoutChromium, 'the page in a browser', () => {
     },
   );
 
-  it('shows request and response next to the form on a desktop, all of it above the fold', async () => {
+  it('shows the result next to the form on a desktop and the request under it, all of it above the fold', async () => {
     const { page } = await open(await servePage(), desktop);
     await create(page, { id: '9223372036854775808' });
+    const boxes: Record<string, { x: number; y: number; width: number; height: number }> = {};
     for (const part of ['#create', '#answer', '#curl', '#history']) {
       const box = await page.locator(part).boundingBox();
       expect(box!.y + box!.height, part).toBeLessThanOrEqual(desktop.viewport.height);
+      boxes[part] = box;
     }
+    const { '#create': form, '#answer': result, '#curl': request } = boxes;
+    expect(result!.x).toBeGreaterThan(form!.x + form!.width);
+    expect(result!.y).toBeLessThan(form!.y + form!.height);
+    expect(request!.x).toBe(result!.x);
+    expect(request!.y).toBeGreaterThan(result!.y + result!.height);
   });
 
   it('shows status, code, message, headers and milliseconds of a response in a live region', async () => {
@@ -316,6 +340,51 @@ describeUnless(withoutChromium, 'the page in a browser', () => {
       'curl',
       expect.stringMatching(/^curl -i /),
       'Copy curl',
+    ]);
+  });
+
+  it.each(['light', 'dark'])('is drawn in README.md as it is, in the %s', async (colorScheme) => {
+    const url = await servePage();
+    const viewport = { width: 1000, height: 760 };
+    const { page } = await open(url, { viewport, colorScheme });
+    await create(page, { id: '9007199254740993' });
+    await page.getByLabel(/^id/).fill('9007199254740993');
+    // The port of the test is no reader's.
+    await page.evaluate(`document.querySelector('#curl').firstChild.data =
+      document.querySelector('#curl').textContent.replace('${url}', 'http://127.0.0.1:3000')`);
+    await page.evaluate('document.activeElement.blur()');
+    const { y, height } = await page.locator('.try').boundingBox();
+    const clip = { ...viewport, x: 0, y: 0, height: Math.ceil(y + height) + 16 };
+    const picture = await webpOf(await page.screenshot({ clip }));
+    const file = join(root, `.github/page-${colorScheme}.webp`);
+    if (process.env.DRAW) writeFileSync(file, picture);
+    for (const bytes of [picture, readFileSync(file)]) {
+      expect(bytes.subarray(8, 12).toString()).toBe('WEBP');
+      expect(bytes.length).toBeLessThanOrEqual(31_000);
+    }
+  });
+
+  it('offers the next free id when one is taken, and the button creates its plant', async () => {
+    const { page, posted } = await open(await servePage());
+    await create(page);
+    expect(await create(page, { id: '2' })).toMatch(/^400 40003 /);
+    await page.getByRole('button', { name: 'Use 3, which is free' }).press('Enter');
+    expect(await idOf(page)).toBe('3');
+    expect(await page.getByLabel(/^id/).getAttribute('aria-invalid')).toBe(null);
+    // The button to send it has the focus.
+    await page.keyboard.press('Enter');
+    await waitFor(() => expect(posted).toHaveLength(3));
+    expect(await answer(page)).toMatch(/^200 Plant 3 created/);
+  });
+
+  it('still has its history after a reload', async () => {
+    const { page } = await open(await servePage());
+    await create(page);
+    await create(page);
+    await page.reload();
+    expect(await page.locator('#history li').allInnerTexts()).toEqual([
+      '3 Rosa canina shrub',
+      '2 Rosa canina shrub',
     ]);
   });
 

@@ -102,8 +102,8 @@ describe('src/README.md', () => {
 
 /** The relative links of a page: a file, of which none is the page itself, and an anchor, of which none is the top. */
 function linksOf(page: string): [file: string, anchor: string][] {
-  return [...page.matchAll(/\]\(([^)#]*)#?([^)]*)\)/g)]
-    .map(([, file, anchor]): [string, string] => [file!, anchor!])
+  return [...page.matchAll(/\]\(([^)#]*)#?([^)]*)\)|(?:src|srcset)="([^"]+)"/g)]
+    .map(([, file, anchor, picture]): [string, string] => [file ?? picture!, anchor ?? ''])
     .filter(([file]) => !/^\w+:/.test(file));
 }
 

@@ -189,6 +189,7 @@ function showAnswer({ response, text, ms }, id, sent) {
     element('pre', { class: 'soft' }, headers),
   );
   if (!ok) for (const input of faultyInputs(error, message)) markFault(input, true);
+  if (error === 40003) offerInstead(summary);
 }
 
 /** The fields that an error is about: the server's message names the members. */
@@ -223,14 +224,32 @@ function showFault(/** @type {string} */ message) {
 /** The id that was filled in: the user has not changed it while the field holds it. */
 let offered = idInput.value;
 
-async function offerFreeId() {
-  const before = idInput.value;
+async function findFreeId() {
   const signal = AbortSignal.timeout(5_000);
   const head = await fetch('/', { method: 'HEAD', signal }).catch(() => undefined);
-  const id = head?.headers.get('free-id');
+  return head?.headers.get('free-id');
+}
+
+async function offerFreeId() {
+  const before = idInput.value;
+  const id = await findFreeId();
   // Not over what somebody typed meanwhile.
   if (id && idInput.value === before) idInput.value = offered = id;
   drawRequest();
+}
+
+/** Offers another id next to the message that one is taken. */
+async function offerInstead(/** @type {HTMLElement} */ summary) {
+  const id = await findFreeId();
+  if (!id) return;
+  const button = element('button', {}, `Use ${id}, which is free`);
+  button.addEventListener('click', () => {
+    idInput.value = offered = id;
+    markFault(idInput, false);
+    drawRequest();
+    submit.focus();
+  });
+  summary.after(button);
 }
 
 /** Another tab, or the curl in a terminal, may have taken the id meanwhile. */

@@ -38,7 +38,7 @@ export function drawPage(content: PageContent): string {
 <p class="soft">Try <code>POST /plants</code>.${place ? html` Storage: ${place}` : ''}</p>
 </header>
 <main>
-<div class="try">${left(content)}${right(content)}</div>
+<div class="try">${trial(content)}</div>
 ${reference(document)}
 </main>
 <footer class="soft">${title} ${version} · ${license.name} · <a href="/openapi.json">openapi.json</a></footer>
@@ -48,10 +48,9 @@ ${reference(document)}
 `.text;
 }
 
-/** The form and the result. */
-function left(content: PageContent): Html {
-  return html`<div>
-<section class="card scripted">
+/** The form and its result, the request as code, and the plants that were created. */
+function trial(content: PageContent): Html {
+  return html`<section class="card scripted">
 <h2>Create a plant</h2>
 <form id="create" novalidate autocomplete="off" spellcheck="false" autocapitalize="none">
 ${fields(content)}
@@ -63,14 +62,7 @@ ${fields(content)}
 <div id="answer" role="status" aria-live="polite" aria-atomic="true"><p class="soft">Send a request to see the response.</p></div>
 </section>
 <p class="card unscripted">The form needs JavaScript. Without it, use the curl command and the reference below.</p>
-</div>
-`;
-}
-
-/** The request as code, and the plants that were created. */
-function right(content: PageContent): Html {
-  return html`<div>
-<section class="card">
+<section class="card code">
 <h2>Request<span class="unscripted"> in curl</span></h2>
 <div role="tablist" aria-label="Request as code" class="scripted">${Object.entries(languages).map(tab)}</div>
 ${Object.keys(languages).map((id) => panel(id, content))}
@@ -80,8 +72,7 @@ ${Object.keys(languages).map((id) => panel(id, content))}
 <h2>Created in this tab</h2>
 <ol id="history"></ol>
 </section>
-<p id="said" class="unseen" role="status"></p>
-</div>`;
+<p id="said" class="unseen" role="status"></p>`;
 }
 
 const languages = { curl: 'curl', powershell: 'PowerShell', fetch: 'JavaScript' };
