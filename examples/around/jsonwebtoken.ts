@@ -13,7 +13,7 @@ const verifyToken: VerifyToken<{ subject: string }> = (token) => {
   try {
     // Name the algorithm: a token must not choose it.
     const { sub } = jwt.verify(token, SECRET, { algorithms: ['HS256'], audience: 'plants' });
-    return sub ? { subject: sub } : null;
+    return typeof sub === 'string' && sub !== '' ? { subject: sub } : null;
   } catch (error) {
     // Also TokenExpiredError and NotBeforeError, which are subclasses. Anything else is a 500.
     if (error instanceof jwt.JsonWebTokenError) return null;

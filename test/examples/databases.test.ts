@@ -1,6 +1,5 @@
 // The databases that an app already has: each program of examples/ in this process, on a real database.
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import Database from 'libsql';
 import pg from 'pg';
 import { postgresStorage, schema } from 'plant-store/postgres';
@@ -11,16 +10,9 @@ import { openPglite } from '../support/pglite.js';
 import { createPlant, createRequest } from '../support/plants.js';
 import { PostgresServer } from '../support/postgres.js';
 import { runExample, urlOf } from '../support/program.js';
-import { newFolder } from '../support/run-folder.js';
 import { plantOf, withColumns } from '../support/tables.js';
 import { waitFor } from '../support/wait-for.js';
-import {
-  exampleUrl,
-  itKeepsThePromises,
-  runExamplesHere,
-  type StorageExample,
-  someContext,
-} from './recipe.js';
+import { itKeepsThePromises, runExamplesHere, type StorageExample, someContext } from './recipe.js';
 
 runExamplesHere();
 
@@ -45,39 +37,13 @@ describe('PostgreSQL', () => {
   });
   const empty = () => pool.query('TRUNCATE plants');
 
-  const examples: [name: string, load: () => Promise<StorageExample>, mount?: string][] = [
-    ['drizzle', () => import('../../examples/storages/drizzle.js'), '/api'],
-    ['kysely', () => import('../../examples/storages/kysely.js')],
-    ['knex', () => import('../../examples/storages/knex.js')],
-    ['postgres-js', () => import('../../examples/storages/postgres-js.js')],
-  ];
-
-  describe.each(examples)('with %s', (_name, load, mount) => {
+  describe('with postgres-js', () => {
     let example: StorageExample;
     beforeAll(async () => {
-      example = await load();
+      example = await import('../../examples/storages/postgres-js.js');
     });
 
-    itKeepsThePromises(() => example, empty, { mount: mount ?? '' });
-  });
-
-  it('the app of drizzle finds a plant by its own GET, its id exact, and only for a token', async () => {
-    const { storage, ...example } = await import('../../examples/storages/drizzle.js');
-    await empty();
-    await storage.create({ id: 9007199254740993n, name: 'Ilex' }, someContext());
-    const url = `${await exampleUrl(example)}/api/plants`;
-    const get = async (id: string, authorization = 'Bearer secret') => {
-      const response = await fetch(`${url}/${id}`, { headers: { authorization } });
-      return [response.status, await response.json()];
-    };
-    expect(await get('9007199254740993')).toEqual([200, { id: '9007199254740993', name: 'Ilex' }]);
-    expect(await get('9007199254740993?verbose=1')).toMatchObject([200, { name: 'Ilex' }]);
-    for (const free of ['9007199254740992', '-9223372036854775808', '9223372036854775807'])
-      expect(await get(free)).toMatchObject([404, { error: 1404 }]);
-    for (const bad of ['rose', '1.5', '1e3', '9223372036854775808', '-9223372036854775809', '1'.repeat(400)])
-      expect([bad, ...(await get(bad))]).toEqual([bad, 400, expect.objectContaining({ error: 1400 })]);
-    expect(await get('9007199254740993', 'Bearer wrong')).toMatchObject([401, { error: 40102 }]);
-    expect(await get('rose', '')).toMatchObject([401, { error: 40101 }]);
+    itKeepsThePromises(() => example, empty);
   });
 
   it('create-table creates the table if there is none, and then plants', async () => {
@@ -182,23 +148,6 @@ describe('PostgreSQL', () => {
       }
     });
   });
-});
-
-describe('drizzle-sqlite', () => {
-  let example: StorageExample;
-  const DATABASE = join(newFolder(), 'plants.db');
-
-  beforeAll(async () => {
-    process.env.DATABASE = DATABASE;
-    example = await import('../../examples/storages/drizzle-sqlite.js');
-  });
-  const empty = async () => {
-    const database = new Database(DATABASE);
-    database.exec('DELETE FROM plants');
-    database.close();
-  };
-
-  itKeepsThePromises(() => example, empty);
 });
 
 describe('refuse turns the unique name of a table into a 400 with a text of the app', () => {

@@ -17,10 +17,10 @@ import { listen } from '../support/sockets.js';
 
 const platform = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
 const packages = [
-  `node22@npm:node-${platform}@22`,
+  `node22@npm:node-${platform}@22.23.3`,
   '@hey-api/openapi-ts@0.99.0',
   'orval@8.38.0',
-  'typescript@5',
+  'typescript@5.9.3',
 ];
 const folder = mkdtempSync(join(tmpdir(), 'plant-store-generators-'));
 const node = join(folder, 'node_modules/node22/bin/node');

@@ -6,18 +6,15 @@ import { errorNumbers } from 'plant-store';
 import { createPlantClient } from 'plant-store/client';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { chromiumPath, withoutChromium } from '../support/chromium.js';
-import { installed } from '../support/installed.js';
+import { type Any, load } from '../support/installed.js';
 import { describeUnless } from '../support/obstacle.js';
 import { paste, runExample, urlOf } from '../support/program.js';
 import { root } from '../support/root.js';
 import { waitFor } from '../support/wait-for.js';
 import { servePage } from './serve-page.js';
 
-// biome-ignore lint/suspicious/noExplicitAny: playwright-core is not there when types are checked
-type Any = any;
 type Page = Any;
 
-const load = installed('playwright-core@1', 'axe-core@4');
 const { chromium } = await load('playwright-core');
 const { source: axe } = (await load('axe-core')).default;
 let browser: Any;

@@ -1,27 +1,13 @@
 // The recipes around the handler: each in this process, over a real socket.
-import { tracingChannel } from 'node:diagnostics_channel';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
-import { context, SpanStatusCode, trace } from '@opentelemetry/api';
-import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import {
-  BasicTracerProvider,
-  InMemorySpanExporter,
-  SimpleSpanProcessor,
-} from '@opentelemetry/sdk-trace-base';
 import { H3 } from 'h3';
 import Database from 'libsql';
-import {
-  acceptTokens,
-  createPlantStore,
-  type NewPlant,
-  type PlantRequest,
-  type PlantResponse,
-} from 'plant-store';
+import { acceptTokens, createPlantStore, type NewPlant } from 'plant-store';
 import { createPlantClient } from 'plant-store/client';
 import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { serveNext } from '../hosts/next.js';
 import { createPlant, expectExactPlants } from '../support/plants.js';
 import { portOf, runExample } from '../support/program.js';
@@ -161,82 +147,6 @@ describe('request-log', () => {
   });
 });
 
-describe('metrics', () => {
-  it('counts the responses of plant-store by error code, not those of the app, and its batches by how they ended', async () => {
-    const url = await exampleUrl(import('../../examples/around/metrics.js'));
-    await create(`${url}/api`, rosa(1));
-    await create(`${url}/api`, rosa(1));
-    await create(`${url}/api`, rosa(2), 'wrong');
-    await create(`${url}/api`, rosa(2));
-    expect((await fetch(`${url}/api/plants`)).status).toBe(404);
-    expect((await fetch(`${url}/api/plants`, { method: 'HEAD' })).status).toBe(404);
-    const text = await (await fetch(`${url}/metrics`)).text();
-    const counts = [...text.matchAll(/^plant_store_response_seconds_count\{error="(\d+)"\} (\d+)$/gm)];
-    expect(Object.fromEntries(counts.map(([, error, count]) => [error, count]))).toEqual({
-      0: '2',
-      40003: '1',
-      40102: '1',
-    });
-    expect(text.match(/^plant_store_(batch\w*_(count|total)|queued|circuit_open)\b.*$/gm)).toEqual([
-      'plant_store_batch_plants_count 3',
-      'plant_store_batch_seconds_count 3',
-      'plant_store_batches_total{end="settled"} 3',
-      'plant_store_queued 0',
-      'plant_store_circuit_open 0',
-    ]);
-  });
-
-  it('publishes each request on the channel that an agent subscribes to', async () => {
-    const url = await exampleUrl(import('../../examples/around/metrics.js'));
-    const channel = tracingChannel<unknown, { result?: PlantResponse; request: PlantRequest }>('plant-store');
-    const ended = vi.fn();
-    const subscriber = { asyncEnd: ended } as never;
-    channel.subscribe(subscriber);
-    onTestFinished(() => void channel.unsubscribe(subscriber));
-    await create(`${url}/api`, rosa(3), 'wrong');
-    expect(ended).toHaveBeenCalledTimes(1);
-    expect(ended.mock.calls[0]![0]).toMatchObject({ request: { method: 'POST' }, result: { error: 40102 } });
-  });
-});
-
-describe('tracing', () => {
-  const spans = new InMemorySpanExporter();
-  beforeAll(() => {
-    context.setGlobalContextManager(new AsyncLocalStorageContextManager());
-    const spanProcessors = [new SimpleSpanProcessor(spans)];
-    trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors }));
-  });
-  afterAll(() => {
-    trace.disable();
-    context.disable();
-  });
-
-  it('creates a span for a request, with one for its storage inside', async () => {
-    const url = await exampleUrl(import('../../examples/around/tracing.js'));
-    await create(url, rosa(1));
-    await create(url, rosa(1), 'wrong');
-    const [storing, request, refused, ...more] = spans.getFinishedSpans();
-    expect([storing?.name, request?.name, refused?.name, ...more]).toEqual([
-      'storage.create',
-      'POST /plants',
-      'POST /plants',
-    ]);
-    expect(storing?.parentSpanContext?.spanId).toBe(request?.spanContext().spanId);
-    expect(request?.attributes).toEqual({ 'http.response.status_code': 200 });
-    expect(refused?.attributes).toEqual({ 'http.response.status_code': 401 });
-  });
-
-  it('keeps the cause of a 5xx with the span of its request', async () => {
-    const example = await import('../../examples/around/tracing.js');
-    spans.reset();
-    vi.spyOn(example.plants, 'create').mockRejectedValueOnce(new Error('disk full'));
-    await create(await exampleUrl(example), rosa(2));
-    const [, request] = spans.getFinishedSpans();
-    expect(request?.status).toEqual({ code: SpanStatusCode.ERROR });
-    expect(request?.events).toMatchObject([{ attributes: { 'exception.message': 'disk full' } }]);
-  });
-});
-
 describe('form', () => {
   const post = async (fields: Record<string, string>, headers: Record<string, string> = {}) => {
     const url = await exampleUrl(import('../../examples/around/form.js') as Promise<{ server: Server }>);
@@ -304,24 +214,6 @@ describe('rate-limit', () => {
     expect([status, body]).toEqual([429, { error: 42900, message: 'Too many requests.' }]);
     expect(headers.get('retry-after')).toMatch(/^\d+$/);
     expect((await fetch(`${mount}/plants`)).status).toBe(404);
-  });
-});
-
-describe('passport', () => {
-  it('passes its user to the storage', async () => {
-    const mount = `${await exampleUrl(import('../../examples/around/passport.js'))}/api`;
-    expect(await create(mount, rosa(1))).toEqual([200, { name: 'Rosa canina' }]);
-    expect(printed.log).toHaveBeenCalledWith('alice creates plant 1');
-  });
-
-  it('lets plant-store respond to a token that the strategy rejects, and to an error of the strategy', async () => {
-    const mount = `${await exampleUrl(import('../../examples/around/passport.js'))}/api`;
-    const { status, headers, body } = await createPlant(mount, rosa(2), 'wrong');
-    expect([status, body]).toMatchObject([401, { error: 40102 }]);
-    expect(headers.get('www-authenticate')).toBe('Bearer realm="plants", error="invalid_token"');
-    expect(printed.error).not.toHaveBeenCalled();
-    expect(await create(mount, rosa(2), 'outage')).toMatchObject([500, { error: 50002 }]);
-    expect(printed.error).toHaveBeenCalledOnce();
   });
 });
 

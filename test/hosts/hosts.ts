@@ -1,5 +1,6 @@
 /**
- * Every host on Node, as a table: to test a new mount is to add a row. Each row is the real package behind a real
+ * The hosts on Node that have an adapter, h3 and Next, as a table: to test a new mount is to add a row. Others are in
+ * `test/ecosystem/hosts.ts`. Each row is the real package behind a real
  * socket. Around the mount is an app that returns 418 to every request that falls through the mount, unless a test puts
  * something else there.
  */
@@ -11,17 +12,10 @@ import {
 } from 'node:http';
 import { createServer as createHttp2, createSecureServer } from 'node:http2';
 import { createServer as createHttps } from 'node:https';
-import { createRequire } from 'node:module';
 import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import Hapi from '@hapi/hapi';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import Router from '@koa/router';
-import { All, Controller, HttpCode, type MiddlewareConsumer, Module, RequestMethod } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { createRequestListener } from '@remix-run/node-fetch-server';
-import { getRequest, setResponse } from '@sveltejs/kit/node';
 import express from 'express';
 import express4 from 'express4';
 import Fastify, { type FastifyInstance, type RouteHandlerMethod } from 'fastify';
@@ -39,11 +33,6 @@ import { toNode } from 'plant-store/node';
 import { certificate } from '../support/certificate.js';
 import { listen, type Running } from '../support/sockets.js';
 import { serveNext } from './next.js';
-
-// Not imported: its types bring the browser's globals along, and the whole project would be checked with them.
-const { createServerAdapter } = createRequire(import.meta.url)('@whatwg-node/server') as {
-  createServerAdapter: (fetch: ReturnType<typeof toFetch>) => RequestListener;
-};
 
 export interface Host {
   readonly name: string;
@@ -315,23 +304,6 @@ export const hosts: readonly Host[] = [
     start: onH3((app, plants) => app.mount('/api', plants)),
   },
   {
-    name: 'whatwg-node, as in GraphQL Yoga',
-    start: (handle) => listen(createHttp(createServerAdapter(toFetch(handle)))),
-  },
-  { name: "Remix' server", start: (handle) => listen(createHttp(createRequestListener(toFetch(handle)))) },
-  {
-    name: "SvelteKit's adapter for Node",
-    start: (handle) => {
-      const fetch = toFetch(handle);
-      return listen(
-        createHttp(async (request, response) => {
-          const answer = await fetch(await getRequest({ request, base: 'http://localhost' }));
-          setResponse(response, answer as Response);
-        }),
-      );
-    },
-  },
-  {
     name: 'Next, a route handler',
     basePath: '/api',
     others: 'the host',
@@ -348,53 +320,6 @@ export const hosts: readonly Host[] = [
         '/api',
       ),
   },
-  {
-    name: 'Hapi',
-    basePath: '/api',
-    others: 'the app',
-    start: async (handle) => {
-      const plants = toNode(handle);
-      const app = Hapi.server();
-      app.ext('onRequest', ({ raw }, h) => {
-        return new Promise((resolve) => {
-          raw.res.once('close', () => resolve(h.abandon));
-          plants(raw.req, raw.res, () => resolve(h.continue));
-        });
-      });
-      app.ext('onPreResponse', (_request, h) => h.response(theApp.text).code(theApp.status));
-      await app.initialize();
-      return listen(app.listener, 'http:', '/api');
-    },
-  },
-  {
-    name: 'NestJS on Fastify',
-    others: 'the app',
-    start: async (handle) => {
-      const adapter = new FastifyAdapter();
-      const app = await NestFactory.create<NestFastifyApplication>(EmptyNestModule, adapter, {
-        logger: false,
-      });
-      await app.register(toFastify(handle), { prefix: '/api' });
-      app.useGlobalFilters({
-        catch: (_error, host) => adapter.reply(host.switchToHttp().getResponse(), theApp.text, theApp.status),
-      });
-      await app.init();
-      await adapter.getInstance().ready();
-      return listen(app.getHttpServer(), 'http:', '/api');
-    },
-  },
-  ...[{ rawBody: false }, { rawBody: true }].map(
-    (options): Host => ({
-      name: `NestJS${options.rawBody ? ' with rawBody' : ''}`,
-      others: 'the app',
-      start: async (handle) => {
-        const app = await NestFactory.create(nestModule, { ...options, logger: false });
-        app.use('/api', toExpress(handle));
-        await app.init();
-        return listen(app.getHttpServer(), 'http:', '/api');
-      },
-    }),
-  ),
 ];
 
 /** What Vercel's runtime for Node does before it calls a function: it reads the body, and puts it back as another stream. */
@@ -441,7 +366,7 @@ export const honoHosts: readonly Host[] = [
   { name: 'Hono, by app.mount', start: onHono((app, plants) => app.mount('/api', plants)) },
 ];
 
-export const everyHost: readonly Host[] = [...hosts, ...honoHosts];
+const everyHost: readonly Host[] = [...hosts, ...honoHosts];
 
 export const hostNamed = (name: string): Host => everyHost.find((host) => host.name === name)!;
 
@@ -454,35 +379,3 @@ export const appHosts = hosts.filter(({ name }) =>
 export const oneOfEachAdapter = everyHost.filter(({ name }) =>
   /^(node:http2?|Express 5, at the root|Koa 3, plain|Fastify 5, at the root|Hono, by route)$/.test(name),
 );
-
-/** Nest mounts a module's middleware below its body parser. For one method, because `app.use` would strip the path. */
-export const onNest =
-  (path: string, options: { rawBody?: boolean } = {}): Start =>
-  async (handle) => {
-    class Plants {
-      configure(consumer: MiddlewareConsumer) {
-        consumer.apply(toExpress(handle)).forRoutes({ path, method: RequestMethod.POST });
-      }
-    }
-    Module({})(Plants);
-    const app = await NestFactory.create(Plants, { ...options, logger: false });
-    await app.init();
-    return listen(app.getHttpServer());
-  };
-
-/** A Nest app that answers everything. Its decorators are called as functions: the syntax needs a compiler option. */
-export class NestModule {}
-class RestOfTheApp {
-  answer(): string {
-    return theApp.text;
-  }
-}
-const described = Object.getOwnPropertyDescriptor(RestOfTheApp.prototype, 'answer')!;
-All('*rest')(RestOfTheApp.prototype, 'answer', described);
-HttpCode(theApp.status)(RestOfTheApp.prototype, 'answer', described);
-Controller()(RestOfTheApp);
-Module({ controllers: [RestOfTheApp] })(NestModule);
-const nestModule = NestModule;
-
-class EmptyNestModule {}
-Module({})(EmptyNestModule);

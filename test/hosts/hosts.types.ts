@@ -5,10 +5,8 @@
 import { createServer } from 'node:http';
 import type { createServer as createHttp2, createSecureServer } from 'node:http2';
 import type { createServer as createHttps } from 'node:https';
-import type { app as azure, HttpRequest } from '@azure/functions';
 import type { serve as serveHono } from '@hono/node-server';
 import type Router from '@koa/router';
-import type { INestApplication } from '@nestjs/common';
 import type express from 'express';
 import type express4 from 'express4';
 import type { FastifyInstance, FastifyPluginCallback } from 'fastify';
@@ -82,20 +80,6 @@ export function fastifyApps(http2: import('node:http2').Http2Server): void {
     import('node:http2').Http2ServerResponse
   >;
   on2.register(fastify, { prefix: '/api' });
-}
-
-export async function azureFunctions(app: typeof azure): Promise<void> {
-  app.http('plants', {
-    methods: ['POST'],
-    handler: async (request: HttpRequest) => {
-      const answer = await fetch(request);
-      return { status: answer.status, headers: answer.headers, body: await answer.text() };
-    },
-  });
-}
-
-export function nestApps(app: INestApplication): void {
-  app.use('/api', forExpress);
 }
 
 export function fetchHosts(): void {

@@ -13,7 +13,7 @@ import { endStream, Frames, frameTypes } from '../support/frames.js';
 import { describeUnless } from '../support/obstacle.js';
 import { listen, type Running, Wire } from '../support/sockets.js';
 import { behind, proxies } from './company/proxies.js';
-import { everyHost, type Host } from './hosts.js';
+import { type Host, honoHosts, hostNamed, hosts } from './hosts.js';
 
 const plant = (id: number) => `{"id":${id},"name":"${id}"}`;
 const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
@@ -80,12 +80,12 @@ function isSafe(host: Host, isDirect: boolean): void {
 }
 
 const some = /^(node:http|Express 5, at the root|Koa 3, plain|Fastify 5, at the root|Hono, by route)$/;
-describe.each(everyHost.filter(({ name }) => some.test(name)))('on $name, directly', (host) =>
+describe.each([...hosts, ...honoHosts].filter(({ name }) => some.test(name)))('on $name, directly', (host) =>
   isSafe(host, true),
 );
 for (const proxy of proxies)
   describeUnless(proxy.obstacle, `on node:http behind ${proxy.name}`, () =>
-    isSafe(behind(proxy, everyHost.find(({ name }) => name === 'node:http')!), false),
+    isSafe(behind(proxy, hostNamed('node:http')), false),
   );
 
 describe('a flood of HTTP/2 frames', () => {

@@ -22,7 +22,7 @@ import { errorNumbers } from 'plant-store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { entries } from '../../tsup.config.js';
-import { installed as packages } from '../support/installed.js';
+import { load } from '../support/installed.js';
 import { root } from '../support/root.js';
 import { bundleBudget } from './budget.js';
 
@@ -188,7 +188,7 @@ describe('the tarball', () => {
   });
 
   it('is clean to publint --strict', async () => {
-    const { publint } = await packages('publint@0.3')('publint');
+    const { publint } = await load('publint');
     const { messages } = await publint({ pkgDir: join(installed, 'plant-store'), strict: true, pack: false });
     expect(messages).toEqual([]);
   });

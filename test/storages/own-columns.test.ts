@@ -1,7 +1,6 @@
 // `namespace` and `columns` on PostgreSQL, PGlite and SQLite.
 import { dirname } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
-import knex from 'knex';
 import Database from 'libsql';
 import pg from 'pg';
 import { schemaOf, sqliteStorage } from 'plant-store/sqlite';
@@ -41,24 +40,6 @@ describe('PostgreSQL', () => {
       return { rows: await sql.unsafe(text, values) };
     };
     itStoresOwnColumns(() => ownPostgres({ query }, () => inserts));
-  });
-
-  describe('through Knex', () => {
-    let database: knex.Knex;
-    beforeAll(() => {
-      database = knex({ client: 'pg', connection: own.server.url });
-    });
-    afterAll(() => database.destroy());
-    const query = async (text: string, values: never[] = []) => {
-      count(text);
-      return database.raw(text.replace(/\$\d+/g, '?'), values);
-    };
-    // Knex takes these for placeholders, in names too.
-    const bad = ['?', '$1', ':x'];
-    itStoresOwnColumns(
-      () => ownPostgres({ query }, () => inserts),
-      (name) => !bad.includes(name),
-    );
   });
 });
 

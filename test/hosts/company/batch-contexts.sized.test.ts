@@ -1,14 +1,7 @@
 // Each batch runs in the AsyncLocalStorage, and so in the trace, of a create that is in it.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createServer } from 'node:http';
-import { context, type Span, trace } from '@opentelemetry/api';
-import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import {
-  BasicTracerProvider,
-  InMemorySpanExporter,
-  SimpleSpanProcessor,
-} from '@opentelemetry/sdk-trace-base';
-import { acceptTokens, createPlantStore, groupCommit, type PlantHandler, RolledBack } from 'plant-store';
+import { acceptTokens, createPlantStore, groupCommit, RolledBack } from 'plant-store';
 import { toNode } from 'plant-store/node';
 import { postgresStorage, schema } from 'plant-store/postgres';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -114,50 +107,4 @@ it('a query of a driver, and refuse, run in the AsyncLocalStorage of a create th
   onTestFinished(() => running.close());
   for (let first = 1_000; checks < enough / 5; first += 1_000) await load(running.url, 100, 40, first);
   expect(strays).toEqual([]);
-});
-
-it("a driver's OpenTelemetry span has a parent in its batch, and ends before that", async () => {
-  const exporter = new InMemorySpanExporter();
-  const manager = new AsyncLocalStorageContextManager().enable();
-  context.setGlobalContextManager(manager);
-  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
-  const tracer = provider.getTracer('test');
-  onTestFinished(() => {
-    context.disable();
-    manager.disable();
-  });
-  const spans = new Map<string, Span>();
-  const parents: boolean[] = [];
-  const storage = groupCommit<true>((plants) =>
-    tracer.startActiveSpan('INSERT', async (span) => {
-      const parent = (span as unknown as { parentSpanContext?: { spanId: string } }).parentSpanContext
-        ?.spanId;
-      parents.push(plants.some(({ id }) => spans.get(String(id))?.spanContext().spanId === parent));
-      for (let i = 0; i < 3; i++) await turn();
-      parents.push(trace.getActiveSpan() === span);
-      span.end();
-      return plants.map(() => 'created' as const);
-    }),
-  );
-  const handle = createPlantStore(storage, acceptTokens('secret'), { onError() {} });
-  const traced: PlantHandler = (request) =>
-    tracer.startActiveSpan('POST /plants', async (span) => {
-      spans.set((request.headers as { id: string }).id, span);
-      const response = await handle(request);
-      span.end();
-      return response;
-    });
-  const running = await listen(createServer(toNode(traced)));
-  onTestFinished(() => running.close());
-  await load(running.url, 400);
-  expect(parents.length).toBeGreaterThan(20);
-  expect(parents.every(Boolean)).toBe(true);
-  const finished = exporter.getFinishedSpans();
-  const inserts = finished.filter(({ name }) => name === 'INSERT');
-  for (const insert of inserts) {
-    const parent = finished.findIndex(
-      (span) => span.spanContext().spanId === insert.parentSpanContext?.spanId,
-    );
-    expect(parent).toBeGreaterThan(finished.indexOf(insert));
-  }
 });

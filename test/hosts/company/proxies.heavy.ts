@@ -1,20 +1,21 @@
 /** The hosts behind the proxies of production: the whole contract, and uploads that are refused. */
 import { describe } from 'vitest';
+import { everyHost } from '../../ecosystem/hosts.js';
 import { describeUnless } from '../../support/obstacle.js';
 import { named } from '../../support/titled.js';
-import { honoHosts, hosts } from '../hosts.js';
+import { hostNamed } from '../hosts.js';
 import { contractOn } from '../suite.js';
 import { eachIsAnswered } from '../uploads/refused-uploads.js';
 import { behind, proxies } from './proxies.js';
 
 for (const proxy of proxies) {
   describeUnless(proxy.obstacle, proxy.name, () => {
-    const host = hosts.find(({ name }) => name === 'node:http')!;
+    const host = hostNamed('node:http');
     describe('the contract table', () => contractOn(behind(proxy, host)));
 
     const some =
       /^(node:http|Express 5, under a path|Koa 3, plain|Fastify 5, under a prefix|h3, by route|Hono, by route|Next, a route handler|NestJS|SvelteKit.*|Remix.*|whatwg.*)$/;
-    const http1 = [...hosts, ...honoHosts].filter(({ name }) => some.test(name));
+    const http1 = everyHost.filter(({ name }) => some.test(name));
     describe.each(named(http1.map((host) => behind(proxy, host))))('%s', (_, host) => {
       eachIsAnswered(host, 2, 'keep-alive');
       eachIsAnswered(host, 12, 'keep-alive');

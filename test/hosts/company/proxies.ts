@@ -7,10 +7,12 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import express from 'express';
-import { createProxyMiddleware } from 'http-proxy-middleware';
+import { load } from '../../support/installed.js';
 import { freePort } from '../../support/program.js';
 import { listen, type Running } from '../../support/sockets.js';
 import type { Host } from '../hosts.js';
+
+const { createProxyMiddleware } = await load('http-proxy-middleware');
 
 export interface Proxy {
   readonly name: string;

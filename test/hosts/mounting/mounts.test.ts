@@ -24,7 +24,6 @@ import {
   onExpress,
   onFastify,
   onKoa,
-  onNest,
   type Start,
 } from '../hosts.js';
 import { json, token } from '../node/server.js';
@@ -134,8 +133,6 @@ const places: [name: string, start: Start, basePath?: string][] = [
       basePath,
     ]),
   ),
-  ['forRoutes of Nest', onNest('api/plants')],
-  ['forRoutes of Nest, and basePath', onNest('api/plants'), '/api'],
   ...koaPlaces.map(([where, place, basePath = '']): [string, Start, string] => [
     where,
     onKoa3(place),

@@ -10,7 +10,7 @@ import { deferred } from '../../support/deferred.js';
 import { isHeavy } from '../../support/heavy.js';
 import type { Running } from '../../support/sockets.js';
 import { named } from '../../support/titled.js';
-import { everyHost, type Host, oneOfEachAdapter } from '../hosts.js';
+import { type Host, oneOfEachAdapter } from '../hosts.js';
 
 /** How many clients are connected at the same time. */
 const wave = 250;
@@ -139,6 +139,8 @@ function openClients(url: string, kinds: readonly Moment[]): () => void {
   };
 }
 
-describe.each(named(isHeavy ? everyHost : oneOfEachAdapter))('on %s', (_, host) =>
+const all = isHeavy ? (await import('../../ecosystem/hosts.js')).everyHost : oneOfEachAdapter;
+
+describe.each(named(all))('on %s', (_, host) =>
   disconnectsOn(host, isHeavy && oneOfEachAdapter.includes(host) ? 10_000 : wave),
 );

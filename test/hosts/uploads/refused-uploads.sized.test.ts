@@ -4,7 +4,7 @@ import { describe } from 'vitest';
 import { isHeavy } from '../../support/heavy.js';
 import { listen } from '../../support/sockets.js';
 import { named } from '../../support/titled.js';
-import { everyHost, type Host, oneOfEachAdapter } from '../hosts.js';
+import { type Host, oneOfEachAdapter } from '../hosts.js';
 import { eachIsAnswered, nextIsAnswered } from './refused-uploads.js';
 
 /** The handler called by the app itself. */
@@ -20,7 +20,7 @@ const byHand: Host = {
     ),
 };
 
-const all = isHeavy ? everyHost : oneOfEachAdapter;
+const all = isHeavy ? (await import('../../ecosystem/hosts.js')).everyHost : oneOfEachAdapter;
 const http1 = [...all, byHand].filter(({ name }) => !/http2|HTTP\/2/.test(name));
 
 /** This row's Hapi is initialized, not started, and closes the connection; a started one takes the next request. */

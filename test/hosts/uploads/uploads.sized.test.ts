@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isHeavy } from '../../support/heavy.js';
 import type { Running } from '../../support/sockets.js';
 import { named } from '../../support/titled.js';
-import { everyHost, type Host, oneOfEachAdapter } from '../hosts.js';
+import { type Host, oneOfEachAdapter } from '../hosts.js';
 import { beginUpload, mebibyte } from './begin-upload.js';
 
-const all = isHeavy ? everyHost : oneOfEachAdapter;
+const all = isHeavy ? (await import('../../ecosystem/hosts.js')).everyHost : oneOfEachAdapter;
 const piece = Buffer.alloc(mebibyte, 0x20);
 const http1 = ({ name }: Host) => !/http2|https|HTTP\/2/.test(name);
 

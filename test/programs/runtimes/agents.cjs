@@ -18,11 +18,11 @@ const start = {
     installed('@sentry/node').init({ dsn: 'http://a@127.0.0.1:1/1', tracesSampleRate: 1 }),
   'dd-trace': () => installed('dd-trace').init({ startupLogs: false, flushInterval: 1e6 }),
   opentelemetry() {
-    const { registerInstrumentations } = require('@opentelemetry/instrumentation');
-    const { ExpressInstrumentation } = require('@opentelemetry/instrumentation-express');
-    const { HttpInstrumentation } = require('@opentelemetry/instrumentation-http');
+    const { registerInstrumentations } = installed('@opentelemetry/instrumentation');
+    const { ExpressInstrumentation } = installed('@opentelemetry/instrumentation-express');
+    const { HttpInstrumentation } = installed('@opentelemetry/instrumentation-http');
     const { KoaInstrumentation } = installed('@opentelemetry/instrumentation-koa');
-    const { BasicTracerProvider } = require('@opentelemetry/sdk-trace-base');
+    const { BasicTracerProvider } = installed('@opentelemetry/sdk-trace-base');
     const instrumentations = [
       new HttpInstrumentation(),
       new ExpressInstrumentation(),

@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import ecosystem from '../../ecosystem/package.json' with { type: 'json' };
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -29,6 +30,9 @@ const packages = [
     (version) => `typescript-${version}@npm:typescript@${version}`,
   ),
   // Agents and patches that wrap the handlers of an app.
+  ...(['instrumentation', 'instrumentation-express', 'instrumentation-http', 'sdk-trace-base'] as const).map(
+    (name) => `@opentelemetry/${name}@${ecosystem.dependencies[`@opentelemetry/${name}`]}`,
+  ),
   '@opentelemetry/instrumentation-koa@0.71',
   'newrelic@13',
   '@sentry/node@11',

@@ -1,13 +1,10 @@
-// The recipe for jsonwebtoken, which is installed here, because nothing else needs it.
+// The recipe for jsonwebtoken.
 import { expect, it } from 'vitest';
-import { bundleOf } from '../support/bundle.js';
-import { examples } from '../support/examples.js';
-import { installed } from '../support/installed.js';
+import { ecosystemBundle, load } from '../support/installed.js';
 import { createPlant } from '../support/plants.js';
 import { startProgram, untilTestEnds, urlOf } from '../support/program.js';
 
-const load = installed('jsonwebtoken@9', 'valibot@1');
-const program = bundleOf(examples.get('jsonwebtoken')!, load.folder);
+const program = ecosystemBundle('jsonwebtoken');
 const SECRET = 'a secret of at least 32 characters';
 
 it('jsonwebtoken: a valid token creates a plant, and each invalid one is a 401', async () => {

@@ -9,24 +9,10 @@ import { memoryStorage } from 'plant-store/memory';
 import { openapi } from 'plant-store/openapi';
 import { expect, it, onTestFinished } from 'vitest';
 import { chromiumPath, withoutChromium } from '../support/chromium.js';
-import { installed } from '../support/installed.js';
+import { load } from '../support/installed.js';
 import { describeUnless } from '../support/obstacle.js';
 import { listen } from '../support/sockets.js';
 
-const load = installed(
-  'swagger-ui-express@5',
-  '@hono/zod-openapi@1',
-  'hono@4',
-  'zod@4',
-  '@nestjs/swagger@12',
-  '@nestjs/common@12',
-  '@nestjs/core@12',
-  '@nestjs/platform-express@12',
-  'express@5',
-  'reflect-metadata@0.2',
-  'rxjs@7',
-  'playwright-core@1',
-);
 const { chromium } = await load('playwright-core');
 
 const jwt = { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } as const;
@@ -73,7 +59,7 @@ it('the document merges into what getOpenAPI31Document of @hono/zod-openapi retu
 });
 
 it('the document merges into what createDocument of @nestjs/swagger returns', async () => {
-  load('reflect-metadata');
+  await load('reflect-metadata');
   const { Controller, Get, Module } = await load('@nestjs/common');
   const { NestFactory } = await load('@nestjs/core');
   const { ApiOkResponse, ApiProperty, DocumentBuilder, SwaggerModule } = await load('@nestjs/swagger');

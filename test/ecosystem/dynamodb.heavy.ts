@@ -1,22 +1,20 @@
-// The DynamoDB recipe on dynalite. Its packages are installed here, because nothing else needs them.
+// The DynamoDB recipe on dynalite.
 import { createServer, request as httpRequest } from 'node:http';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { bundleOf } from '../support/bundle.js';
-import { installed } from '../support/installed.js';
-import { createPlant } from '../support/plants.js';
-import { listen, type Running } from '../support/sockets.js';
 import {
   exampleUrl,
   itKeepsThePromises,
   runExamplesHere,
   type StorageExample,
   someContext,
-} from './recipe.js';
+} from '../examples/recipe.js';
+import { importExample, load } from '../support/installed.js';
+import { createPlant } from '../support/plants.js';
+import { listen, type Running } from '../support/sockets.js';
 
 // Otherwise the AWS SDK warns of Node 20.
 runExamplesHere({ AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' });
 
-const load = installed('dynalite@4', '@aws-sdk/client-dynamodb@3');
 const { default: dynalite } = await load('dynalite');
 const { CreateTableCommand, DynamoDBClient, GetItemCommand, waitUntilTableExists } =
   await load('@aws-sdk/client-dynamodb');
@@ -51,7 +49,7 @@ describe('dynamodb', () => {
     const keys = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_REGION: 'eu-central-1' };
     Object.assign(process.env, keys, { AWS_ENDPOINT_URL_DYNAMODB: endpoint });
     behind = new DynamoDBClient({ endpoint });
-    example = await import(bundleOf('examples/storages/dynamodb.ts', load.folder));
+    example = await importExample('dynamodb');
     return async () => {
       await database?.close();
       await doorway.close();

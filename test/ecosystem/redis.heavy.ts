@@ -1,12 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { itKeepsThePromises, runExamplesHere, type StorageExample, someContext } from '../examples/recipe.js';
 import { Doorway } from '../support/doorway.js';
+import { type Any, importExample, load } from '../support/installed.js';
 import { describeUnless } from '../support/obstacle.js';
 import { RedisServer } from '../support/redis.js';
-import { itKeepsThePromises, runExamplesHere, type StorageExample, someContext } from './recipe.js';
 
+const { Redis } = await load('ioredis');
 const isThere = spawnSync('redis-server', ['--version']).status === 0;
 const obstacle = isThere ? undefined : 'there is no redis-server (apt-get install redis-server)';
 
@@ -14,7 +15,7 @@ describeUnless(obstacle, 'redis', () => {
   let database: RedisServer;
   let doorway: Doorway;
   let example: StorageExample;
-  let behind: Redis;
+  let behind: Any;
   let cutsNextAnswer = false;
 
   runExamplesHere();
@@ -29,7 +30,7 @@ describeUnless(obstacle, 'redis', () => {
       cutsNextAnswer = false;
     };
     process.env.REDIS_URL = `redis://127.0.0.1:${doorway.port}`;
-    example = await import('../../examples/storages/redis.js');
+    example = await importExample('redis');
   });
   afterAll(async () => {
     behind?.disconnect();

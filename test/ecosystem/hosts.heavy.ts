@@ -1,0 +1,76 @@
+// Frameworks that mount an adapter as it is: the contract table on each, their parsers, and their programs in examples/.
+import { createServer } from 'node:http';
+import { acceptTokens, createPlantStore } from 'plant-store';
+import { toFetch } from 'plant-store/fetch';
+import { memoryStorage } from 'plant-store/memory';
+import { describe, expect, it, onTestFinished, test } from 'vitest';
+import { contractOn } from '../hosts/suite.js';
+import { bodiesBehind, keptBytes, parsed } from '../hosts/uploads/body-matrix.js';
+import { ecosystemBundle, load } from '../support/installed.js';
+import { createPlant, expectExactPlants, rose } from '../support/plants.js';
+import { startProgram, untilTestEnds, urlOf } from '../support/program.js';
+import { listen } from '../support/sockets.js';
+import { named } from '../support/titled.js';
+import { frameworks, onNest } from './hosts.js';
+
+describe.each(named(frameworks))('the contract on %s', (_, host) => contractOn(host));
+
+describe("behind NestJS' parser", () => bodiesBehind(parsed, onNest('plants')));
+describe("behind NestJS' parser with rawBody: true", () =>
+  bodiesBehind(keptBytes, onNest('plants', { rawBody: true })));
+
+it.each(['', '/api'])(
+  "mounted by forRoutes of Nest with basePath '%s', POST /api/plants creates, and other paths and methods are the app's",
+  async (basePath) => {
+    const handle = createPlantStore(memoryStorage(), acceptTokens('secret'), { basePath });
+    const { url, close } = await onNest('api/plants')(handle);
+    onTestFinished(close);
+    const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
+    const statusOf = async (path: string, method = 'POST') =>
+      (await fetch(url + path, { method, headers, ...(method === 'POST' && { body: rose }) })).status;
+    expect(await statusOf('/api/plants?x=/plants')).toBe(200);
+    for (const path of ['/plants', '/api', '/api/plants/x', '/api/trees/plants', '/x/api/plants'])
+      expect([path, await statusOf(path)]).toEqual([path, 404]);
+    expect(await statusOf('/api/plants', 'GET')).toBe(404);
+  },
+);
+
+it.each(['nest', 'nest-fastify', 'hapi'])(
+  'plants with exact ids are created by %s, which serves what is not ours',
+  async (name) => {
+    const program = startProgram([process.execPath, ecosystemBundle(name)]);
+    const mount = `${await urlOf(untilTestEnds(program))}/api`;
+    await expectExactPlants(mount);
+    const create = (plant: string, token?: string) => createPlant(mount, plant, token);
+    expect(await create('{"id":2,"name":"Ilex"}', 'wrong')).toMatchObject({
+      status: 401,
+      body: { error: 40102 },
+    });
+    expect(await create('{')).toMatchObject({ status: 400, body: { error: 40001 } });
+    expect((await fetch(`${mount}/trees`)).status).toBe(404);
+  },
+);
+
+it.each(['hapi', 'metrics', 'nest', 'nest-fastify', 'passport', 'redis', 'tracing'])(
+  'a port that is in use is a clear error, with which the process exits, in %s',
+  async (name) => {
+    const { port, close } = await listen(createServer());
+    const program = startProgram([process.execPath, ecosystemBundle(name)], { PORT: String(port) });
+    expect(await program.exit).toBe(1);
+    expect(program.output()).toMatch(/EADDRINUSE.*address already in use/);
+    await close();
+  },
+);
+
+test('the request of Azure Functions, which has no signal, creates', async () => {
+  const { HttpRequest } = (await load('@azure/functions')).default;
+  const request = new HttpRequest({
+    method: 'POST',
+    url: 'http://localhost/plants',
+    headers: { authorization: 'Bearer secret', 'content-type': 'application/json' },
+    body: { string: rose },
+  });
+  expect('signal' in request).toBe(false);
+  const response = await toFetch(createPlantStore(memoryStorage(), acceptTokens('secret')))(request);
+  expect(response.status).toBe(200);
+});

@@ -1,0 +1,30 @@
+// The types of the files that tsconfig.json leaves out, because their packages are not there when it is read.
+import { join, relative } from 'node:path';
+import ts from 'typescript';
+import { expect, it } from 'vitest';
+import { compilerOptions } from '../support/compiler.js';
+import { ecosystemFolder } from '../support/installed.js';
+import { root } from '../support/root.js';
+
+const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
+const files = (config.exclude as string[]).map((file) => join(root, file));
+
+/** A package is looked for as if a file next to the installed ones had imported it. */
+const importer = join(ecosystemFolder(), 'importer.ts');
+const host = ts.createCompilerHost(compilerOptions);
+host.resolveModuleNameLiterals = (names, file, redirected, options, source) =>
+  names.map((name) => {
+    const from = files.includes(file) && !name.text.startsWith('.') ? importer : file;
+    const mode = ts.getModeForUsageLocation(source, name, options);
+    return ts.resolveModuleName(name.text, from, options, host, undefined, redirected, mode);
+  });
+const program = ts.createProgram(
+  [...files, join(root, 'test/support/untyped.d.ts')],
+  { ...compilerOptions, types: ['node'] },
+  host,
+);
+
+it.each(files.map((file) => relative(root, file)))('%s has no type error', (file) => {
+  const found = ts.getPreEmitDiagnostics(program, program.getSourceFile(join(root, file)));
+  expect(found.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))).toEqual([]);
+});
