@@ -1,10 +1,15 @@
 // The programs that are run by hand still run: each in its short form.
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { startProgram } from '../support/program.js';
+import { newFolder } from '../support/run-folder.js';
+
+const chart = join(newFolder(), 'chart.svg');
 
 it.each([
   ['test:soak', ['--quick'], /8 passed, 0 failed/],
-  ['bench', ['--quick'], /(\| .* \*\*\d.*\n){12}/],
+  ['bench', ['--quick', `--chart=${chart}`], /(\| .* \*\*\d.*\n){18}/],
   ['test:mutants', ['adapters/storages/memory.ts'], /memory\.ts: [1-9]\d* of \d+ mutants are killed/],
 ])(
   'npm run %s -- %s',
@@ -12,6 +17,7 @@ it.each([
     const program = startProgram(['npm', 'run', script, '--', ...args]);
     expect(await program.exit, program.output()).toBe(0);
     expect(program.output()).toMatch(expected);
+    if (script === 'bench') expect(statSync(chart).size).toBeLessThanOrEqual(8_000);
   },
   600_000,
 );

@@ -1,14 +1,15 @@
 /**
  * `npm run bench [-- words]`: the rows that a user asks for, in Markdown. Words pick the rows that have them. `--quick`: a
- * minute, to see that it runs. `--json=<file>`: writes `Results` there. `--before=<checkout>`: plant-store against itself in
- * another checkout, for the effect of a change.
+ * minute, to see that it runs. `--json=<file>`: writes `Results` there, next to the rows of the same commit that it has.
+ * `--chart=<file>`: draws them. `--before=<checkout>`: plant-store against itself in another checkout, for the effect of a change.
  */
 import { execFileSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { PostgresServer } from '../../support/postgres.js';
 import { buildChild, root } from './build.js';
+import { chartOf } from './chart.js';
 import { type Comparison, compare, type Effort } from './compare.js';
 import type { Load } from './load.js';
 
@@ -30,13 +31,8 @@ export interface Results {
   readonly rows: readonly Measured[];
 }
 
-const host = (what: string, against: string, pair: Row['pair'], connections = 64): Row => ({
-  what,
-  against,
-  connections,
-  staysAwake: true,
-  pair,
-});
+const host = (what: string, against: string, pair: Row['pair'], counts = [1, 8, 64]): Row[] =>
+  counts.map((connections) => ({ what, against, connections, staysAwake: true, pair }));
 const database = (what: string, name: string): Row[] =>
   [1, 8, 64].map((connections) => ({
     what,
@@ -47,12 +43,11 @@ const database = (what: string, name: string): Row[] =>
   }));
 
 const rows: readonly Row[] = [
-  host('toNode', 'node:http by hand', ['by-hand', 'toNode']),
-  host('toNode', 'node:http by hand', ['by-hand', 'toNode'], 1),
-  host('toNode', 'Fastify 5 with schemas', ['fastify', 'toNode'], 1),
-  host('toFastify', 'Fastify 5 with schemas', ['fastify', 'toFastify']),
-  host('toExpress', 'express.json and valibot', ['express', 'toExpress']),
-  host('toFetch in Hono', 'bearerAuth and valibot', ['hono', 'toHono']),
+  ...host('toNode', 'node:http by hand', ['by-hand', 'toNode'], [1, 64]),
+  ...host('toNode', 'Fastify 5 with schemas', ['fastify', 'toNode'], [1]),
+  ...host('toFastify', 'Fastify 5 with schemas', ['fastify', 'toFastify']),
+  ...host('toExpress', 'express.json and valibot', ['express', 'toExpress']),
+  ...host('toFetch in Hono', 'bearerAuth and valibot', ['hono', 'toHono']),
   ...database('SQLite', 'sqlite'),
   ...database('PostgreSQL', 'postgres'),
 ];
@@ -63,6 +58,7 @@ const valueAfter = (flag: string) =>
 const isQuick = process.argv.includes('--quick');
 const before = valueAfter('--before');
 const json = valueAfter('--json');
+const chart = valueAfter('--chart');
 const effort: Effort = isQuick
   ? { processes: 1, samples: 3, sampleMs: 80, warmUpMs: 200 }
   : { processes: 3, samples: 5, sampleMs: 500, warmUpMs: 1500 };
@@ -91,11 +87,25 @@ try {
     measured.push(await measure(row));
     console.log(lineOf(measured.at(-1)!));
   }
-  const results: Results = { commit, date, node, machine, rows: measured };
+  const results = withEarlier({ commit, date, node, machine, rows: measured });
   if (json) writeFileSync(json, `${JSON.stringify(results, undefined, 2)}\n`);
+  if (chart) writeFileSync(chart, chartOf(results));
 } finally {
   for (const child of [now, then]) if (child) rmSync(dirname(child), { recursive: true });
   await server?.close();
+}
+
+/** A machine that others use is not quiet for long: its rows can be measured one by one, into one file. */
+function withEarlier(results: Results): Results {
+  if (!json || !existsSync(json)) return results;
+  const earlier: Results = JSON.parse(readFileSync(json, 'utf8'));
+  if (earlier.commit !== results.commit || earlier.machine !== results.machine) return results;
+  const nameOf = ({ what, against, connections }: Measured) => `${what} ${against} ${connections}`;
+  const measured = results.rows.map(nameOf);
+  return {
+    ...results,
+    rows: [...earlier.rows.filter((row) => !measured.includes(nameOf(row))), ...results.rows],
+  };
 }
 
 async function measure({ what, against, connections, staysAwake, pair }: Row): Promise<Measured> {
