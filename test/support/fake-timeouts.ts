@@ -12,10 +12,15 @@ export function fakeTimeouts() {
     vi.useRealTimers();
   });
   const turn = () => new Promise((resolve) => setImmediate(resolve));
+  /** Waits until a timer has been started. */
+  const started = async () => {
+    while (vi.getTimerCount() === 0) await turn();
+  };
   return {
+    started,
     /** Waits until a request has started its timeout, and lets it expire. */
     async expire() {
-      while (vi.getTimerCount() === 0) await turn();
+      await started();
       await vi.runOnlyPendingTimersAsync();
     },
     /** Lets `ms` milliseconds pass, and then what has begun in them go on. */

@@ -198,6 +198,7 @@ test('an upload that stalls is body_incomplete when the timeout expires, and the
   const answer = await wire.answer();
   expect([answer.status, errorOf(answer)]).toEqual([400, 40007]);
   // After the time to read the response; without it, the keep-alive timeout of Node would close the connection.
+  await clock.started();
   await clock.pass(500);
   await wire.closed;
   expect(plants.size).toBe(0);

@@ -97,6 +97,7 @@ describe('after a rejected request', () => {
     const wire = await open();
     await wire.write(raw(['Authorization: Bearer bad', json, 'Content-Length: 1000']));
     expect((await wire.answer()).status).toBe(401);
+    await clock.started();
     await clock.pass(999);
     expect(sockets[0]!.destroyed).toBe(false);
     await clock.pass(101);
