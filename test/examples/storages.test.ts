@@ -1,10 +1,10 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { createPlant } from '../support/plants.js';
 import { PostgresServer } from '../support/postgres.js';
-import { runExample, urlOf } from '../support/program.js';
+import { runExample, startExample, urlOf } from '../support/program.js';
 
-it.each(['own-storage', 'own-host'])('%s passes its own cases', async (name) => {
-  const program = runExample(name);
+it.concurrent.each(['own-storage', 'own-host'])('%s passes its own cases', async (name) => {
+  const program = startExample(name);
   expect(await program.exit).toBe(0);
   expect(program.output()).toMatch(/^# pass [1-9]\d+$/m);
   expect(program.output()).toMatch(/^# fail 0$/m);
