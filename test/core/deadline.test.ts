@@ -1,4 +1,4 @@
-// What the model of deadline-model.test.ts cannot say: messages, reasons, and what must not be created.
+// What the model of deadline-model.sized.test.ts cannot say: messages and reasons.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   createPlantStore,
@@ -164,27 +164,6 @@ describe('the signal', () => {
     expect(signals).toHaveLength(4);
     expect(new Set(signals).size).toBe(1);
     expect(signals[0]).toBeInstanceOf(AbortSignal);
-  });
-
-  test('is created only if it is read; the signal of the request too', async () => {
-    const made = vi.spyOn(globalThis, 'AbortController');
-    const read = vi.fn();
-    const request = Object.defineProperty({ ...good }, 'signal', { get: read });
-    expect((await open().handle(request)).status).toBe(200);
-    expect(made).not.toHaveBeenCalled();
-    expect(read).not.toHaveBeenCalled();
-  });
-
-  test.each<[string, Parameters<typeof open>[0], number | undefined]>([
-    ['succeeds', { verifyToken: async () => true }, undefined],
-    ['fails in the verifier', { verifyToken: async () => fail() }, 50002],
-    ['fails in the storage', { create: async () => fail() }, 50001],
-  ])('needs no timer for work that %s at once', async (_how, parts, error) => {
-    const started = vi.spyOn(globalThis, 'setTimeout');
-    const { body } = await open(parts).handle({ ...good, body: async () => good.body as string });
-    expect(JSON.parse(body).error).toBe(error);
-    await vi.advanceTimersByTimeAsync(0);
-    expect(started).not.toHaveBeenCalled();
   });
 
   test('has the reason of the client that disconnects; the AbortError that follows is not reported', async () => {

@@ -24,33 +24,6 @@ describe('each response is documented', () => {
   });
 });
 
-describe('the check of responses', () => {
-  const json = { 'content-type': 'application/json' };
-  const challenge = { ...json, 'www-authenticate': 'Bearer realm="plants"' };
-  it.each<[string, { status: number; headers: Record<string, string>; body: string }]>([
-    ['another status', { status: 418, headers: json, body: '{"error":41800,"message":"m"}' }],
-    ['a Plant without a name', { status: 200, headers: json, body: '{"tag":"a"}' }],
-    ['a tag of null', { status: 200, headers: json, body: '{"name":"a","tag":null}' }],
-    ['an Error without a message', { status: 400, headers: json, body: '{"error":40001}' }],
-    ['a number as text', { status: 400, headers: json, body: '{"error":"40001","message":"m"}' }],
-    ['a number beyond int32', { status: 400, headers: json, body: '{"error":2147483648,"message":"m"}' }],
-    ['a number of another status', { status: 400, headers: json, body: '{"error":50000,"message":"m"}' }],
-    [
-      'another media type',
-      { status: 400, headers: { 'content-type': 'text/plain' }, body: '{"error":40001,"message":"m"}' },
-    ],
-    ['a 401 without a challenge', { status: 401, headers: json, body: '{"error":40101,"message":"m"}' }],
-    ['a 400 with a challenge', { status: 400, headers: challenge, body: '{"error":40001,"message":"m"}' }],
-    ['a 405 without Allow', { status: 405, headers: json, body: '{"error":40501,"message":"m"}' }],
-    [
-      'a Retry-After in words',
-      { status: 503, headers: { ...json, 'retry-after': 'soon' }, body: '{"error":50301,"message":"m"}' },
-    ],
-  ])('reports %s', (_title, response) => {
-    expect(undocumented(document, answerOf(response))).not.toEqual([]);
-  });
-});
-
 describe("the document's NewPlant and the library's own schema", () => {
   const documented = validators(document)('/components/schemas/NewPlant');
 

@@ -1,7 +1,7 @@
 /**
  * Requests whose end two readers may see in two places, direct and behind proxies that reuse their connections: no other
- * client gets a wrong response, and no hidden request is obeyed. And floods of single HTTP/2 frames, after which the
- * server serves as before.
+ * client gets a wrong response, and no hidden request is obeyed. And floods of HTTP/2 frames that reach
+ * plant-store, after which the server serves as before.
  */
 import { createServer } from 'node:http2';
 import { acceptTokens, createPlantStore, type NewPlant } from 'plant-store';
@@ -98,20 +98,10 @@ describe('a flood of HTTP/2 frames', () => {
         frames.reset(2 * i + 1, 8);
       }),
     'streams that stay open': (frames) => many(5_000, (i) => frames.headers(2 * i + 1, fields)),
-    'CONTINUATION without end': (frames) => {
-      frames.write(frameTypes.headers, 0, 1);
-      many(20_000, (i) => frames.write(9, 0, 1, Buffer.from(`\0\x02x${i % 10}\x01y`)));
-    },
-    PING: (frames) => many(20_000, () => frames.write(frameTypes.ping, 0, 0, Buffer.alloc(8))),
-    SETTINGS: (frames) => many(20_000, () => frames.write(frameTypes.settings, 0, 0)),
     'empty DATA': (frames) => {
       frames.headers(1, fields);
       many(20_000, () => frames.data(1, ''));
     },
-    'WINDOW_UPDATE beyond 2^31': (frames) =>
-      many(10, () => frames.write(frameTypes.windowUpdate, 0, 0, Buffer.from('7fffffff', 'hex'))),
-    'frames of unknown types': (frames) =>
-      many(20_000, (i) => frames.write(32 + (i % 200), 255, i, Buffer.alloc(9))),
   };
 
   test.each(Object.entries(floods))(

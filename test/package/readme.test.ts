@@ -60,6 +60,17 @@ describe('README.md', () => {
   });
 });
 
+describe('examples/', () => {
+  const tests = readdirSync(new URL('test', root), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => read(`test/${name}`));
+  const texts = [...tests, ...programs.map(({ text }) => text)].join('\n');
+
+  it.each([...examples.keys()])('%s is run by a test, or is a part of another program', (name) => {
+    expect(texts).toMatch(new RegExp(`['/]${name}(\\.[jt]s)?'`));
+  });
+});
+
 describe('examples/README.md', () => {
   it('shows what the demo server prints, which a test of the server pastes', () => {
     const printed = command('linux', 'http://127.0.0.1:3000', 1n, 'for-evaluation-only');
