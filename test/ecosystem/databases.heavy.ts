@@ -1,10 +1,9 @@
 // The recipes for Drizzle, Kysely and Knex, each on a real database.
 import { join } from 'node:path';
 import Database from 'libsql';
-import pg from 'pg';
-import { schema } from 'plant-store/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
+  examplePostgres,
   exampleUrl,
   itKeepsThePromises,
   runExamplesHere,
@@ -14,30 +13,14 @@ import {
 import { itStoresOwnColumns } from '../storages/own-columns.js';
 import { ownPostgres } from '../storages/own-columns-databases.js';
 import { ownServer } from '../storages/postgres-server.js';
-import { Doorway } from '../support/doorway.js';
 import { type Any, importExample, load } from '../support/installed.js';
-import { PostgresServer } from '../support/postgres.js';
 import { newFolder } from '../support/run-folder.js';
 
 const { default: knex } = await load('knex');
 runExamplesHere();
 
 describe('PostgreSQL', () => {
-  let pool: pg.Pool;
-
-  beforeAll(async () => {
-    const database = await PostgresServer.start();
-    const doorway = await Doorway.before({ path: database.socket });
-    process.env.DATABASE_URL = `postgres://postgres@127.0.0.1:${doorway.port}/postgres`;
-    pool = new pg.Pool({ connectionString: database.url });
-    pool.on('error', () => {});
-    await pool.query(schema);
-    return async () => {
-      doorway.close();
-      await database.close();
-    };
-  });
-  const empty = () => pool.query('TRUNCATE plants');
+  const { empty } = examplePostgres();
 
   describe.each([
     ['drizzle', '/api'],

@@ -2,24 +2,12 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import type { PlantRequest, PlantResponse } from 'plant-store';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { exampleUrl, runExamplesHere } from '../examples/recipe.js';
+import { create, exampleUrl, rosa, runExamplesHere } from '../examples/recipe.js';
 import { importExample } from '../support/installed.js';
 import { createPlant } from '../support/plants.js';
 
 const printed = runExamplesHere();
 afterEach(() => vi.clearAllMocks());
-
-/** Creates a plant, and returns the status and the body. */
-async function create(
-  mount: string,
-  plant: string,
-  token?: string,
-): Promise<[status: number, body: unknown]> {
-  const { status, body } = await createPlant(mount, plant, token);
-  return [status, body];
-}
-
-const rosa = (id: number) => `{"id":${id},"name":"Rosa canina"}`;
 
 describe('metrics', () => {
   it('counts the responses of plant-store by error code, not those of the app, and its batches by how they ended', async () => {

@@ -5,11 +5,10 @@ import { acceptTokens, createPlantStore, groupCommit, type PlantHandler } from '
 import { toExpress } from 'plant-store/express';
 import { toNode } from 'plant-store/node';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { exampleUrl, runExamplesHere } from '../examples/recipe.js';
+import { create, exampleUrl, rosa, runExamplesHere } from '../examples/recipe.js';
 import { type Host, theApp } from '../hosts/hosts.js';
 import { contractOn } from '../hosts/suite.js';
 import { type Any, importExample, load } from '../support/installed.js';
-import { createPlant } from '../support/plants.js';
 import { listen } from '../support/sockets.js';
 
 const { context, SpanStatusCode, trace } = await load('@opentelemetry/api');
@@ -106,7 +105,6 @@ it("a driver's OpenTelemetry span has a parent in its batch, and ends before tha
 describe('the recipe', () => {
   runExamplesHere();
   afterEach(() => vi.clearAllMocks());
-  const rosa = (id: number) => `{"id":${id},"name":"Rosa canina"}`;
   const spans = new InMemorySpanExporter();
   beforeAll(() => {
     context.setGlobalContextManager(new AsyncLocalStorageContextManager());
@@ -120,8 +118,8 @@ describe('the recipe', () => {
 
   it('creates a span for a request, with one for its storage inside', async () => {
     const url = await exampleUrl(importExample('tracing'));
-    await createPlant(url, rosa(1));
-    await createPlant(url, rosa(1), 'wrong');
+    await create(url, rosa(1));
+    await create(url, rosa(1), 'wrong');
     const [storing, request, refused, ...more] = spans.getFinishedSpans();
     expect([storing?.name, request?.name, refused?.name, ...more]).toEqual([
       'storage.create',
@@ -137,7 +135,7 @@ describe('the recipe', () => {
     const example = await importExample('tracing');
     spans.reset();
     vi.spyOn(example.plants, 'create').mockRejectedValueOnce(new Error('disk full'));
-    await createPlant(await exampleUrl(example), rosa(2));
+    await create(await exampleUrl(example), rosa(2));
     const [, request] = spans.getFinishedSpans();
     expect(request?.status).toEqual({ code: SpanStatusCode.ERROR });
     expect(request?.events).toMatchObject([{ attributes: { 'exception.message': 'disk full' } }]);

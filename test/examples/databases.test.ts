@@ -1,18 +1,21 @@
 // The databases that an app already has: each program of examples/ in this process, on a real database.
 import { readFileSync } from 'node:fs';
 import Database from 'libsql';
-import pg from 'pg';
 import { postgresStorage, schema } from 'plant-store/postgres';
 import { schema as sqliteSchema, sqliteStorage } from 'plant-store/sqlite';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { Doorway } from '../support/doorway.js';
 import { openPglite } from '../support/pglite.js';
 import { createPlant, createRequest } from '../support/plants.js';
-import { PostgresServer } from '../support/postgres.js';
 import { runExample, urlOf } from '../support/program.js';
 import { plantOf, withColumns } from '../support/tables.js';
 import { waitFor } from '../support/wait-for.js';
-import { itKeepsThePromises, runExamplesHere, type StorageExample, someContext } from './recipe.js';
+import {
+  examplePostgres,
+  itKeepsThePromises,
+  runExamplesHere,
+  type StorageExample,
+  someContext,
+} from './recipe.js';
 
 runExamplesHere();
 
@@ -21,21 +24,8 @@ const page = readFileSync(new URL('../../adapters/storages/README.md', import.me
 const [, viewSql = ''] = /^```sql\n(CREATE VIEW [\s\S]*?)^```/m.exec(page) ?? [];
 
 describe('PostgreSQL', () => {
-  let pool: pg.Pool;
-
-  beforeAll(async () => {
-    const database = await PostgresServer.start();
-    const doorway = await Doorway.before({ path: database.socket });
-    process.env.DATABASE_URL = `postgres://postgres@127.0.0.1:${doorway.port}/postgres`;
-    pool = new pg.Pool({ connectionString: database.url });
-    pool.on('error', () => {});
-    await pool.query(schema);
-    return async () => {
-      doorway.close();
-      await database.close();
-    };
-  });
-  const empty = () => pool.query('TRUNCATE plants');
+  const database = examplePostgres();
+  const { empty } = database;
 
   describe('with postgres-js', () => {
     let example: StorageExample;
@@ -47,7 +37,7 @@ describe('PostgreSQL', () => {
   });
 
   it('create-table creates the table if there is none, and then plants', async () => {
-    await pool.query('DROP TABLE plants');
+    await database.pool.query('DROP TABLE plants');
     const { handle } = await import('../../examples/storages/create-table.js');
     expect(await handle(createRequest('secret'))).toMatchObject({ status: 200 });
   });
@@ -74,7 +64,7 @@ describe('PostgreSQL', () => {
     const statusOf = async (path: string) => (await fetch(url + path)).status;
     expect([await statusOf('/healthz'), await statusOf('/readyz')]).toEqual([200, 200]);
     // A create that waits for a lock, until the drain is over and the server has begun to close.
-    const locker = await pool.connect();
+    const locker = await database.pool.connect();
     await locker.query('BEGIN; LOCK TABLE plants');
     const creating = createPlant(`${url}/api`, '{"id":1,"name":"Rosa"}');
     await waitFor(async () => {
@@ -96,9 +86,9 @@ describe('PostgreSQL', () => {
     beforeAll(async () => {
       example = await import('../../examples/storages/outbox.js');
     });
-    const emptyBoth = () => pool.query('TRUNCATE plants, outbox');
+    const emptyBoth = () => database.pool.query('TRUNCATE plants, outbox');
     const peek = async (id: bigint) => {
-      const { rows } = await pool.query('SELECT * FROM plants WHERE id = $1', [String(id)]);
+      const { rows } = await database.pool.query('SELECT * FROM plants WHERE id = $1', [String(id)]);
       return plantOf(rows[0]);
     };
 
@@ -137,14 +127,14 @@ describe('PostgreSQL', () => {
 
     it('the app stores no plant if its event cannot be stored', async () => {
       await emptyBoth();
-      await pool.query('ALTER TABLE outbox ADD CONSTRAINT full_up CHECK (false) NOT VALID');
+      await database.pool.query('ALTER TABLE outbox ADD CONSTRAINT full_up CHECK (false) NOT VALID');
       try {
         await expect(example.storage.create({ id: 1n, name: 'Rosa' }, someContext())).rejects.toThrow(
           'full_up',
         );
         expect(await peek(1n)).toBeUndefined();
       } finally {
-        await pool.query('ALTER TABLE outbox DROP CONSTRAINT full_up');
+        await database.pool.query('ALTER TABLE outbox DROP CONSTRAINT full_up');
       }
     });
   });

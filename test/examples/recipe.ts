@@ -2,10 +2,14 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import pg from 'pg';
 import type { NewPlant, PlantStorage, StorageContext } from 'plant-store';
+import { schema } from 'plant-store/postgres';
 import { storageCases } from 'plant-store/testing';
 import { afterAll, beforeAll, expect, it, type Mock, vi } from 'vitest';
+import { Doorway } from '../support/doorway.js';
 import { createPlant, expectExactPlants } from '../support/plants.js';
+import { PostgresServer } from '../support/postgres.js';
 
 /** What a program with a storage exports. */
 export interface StorageExample {
@@ -38,6 +42,49 @@ export function runExamplesHere(env: Record<string, string> = {}): { log: Mock; 
 export function someContext(): StorageContext<unknown> {
   const request = { method: 'POST', url: '/plants', headers: {} };
   return { caller: undefined, request, signal: new AbortController().signal };
+}
+
+export const rosa = (id: number): string => `{"id":${id},"name":"Rosa canina"}`;
+
+/** Creates a plant, and returns the status and the body. */
+export async function create(
+  mount: string,
+  plant: string,
+  token?: string,
+): Promise<[status: number, body: unknown]> {
+  const { status, body } = await createPlant(mount, plant, token);
+  return [status, body];
+}
+
+/** Expects a host's program to create plants with exact ids under a path, and to leave other paths to its app. */
+export async function expectPlantsUnder(mount: string): Promise<void> {
+  await expectExactPlants(mount);
+  expect(await create(mount, '{"id":2,"name":"Ilex"}', 'wrong')).toMatchObject([401, { error: 40102 }]);
+  expect(await create(mount, '{')).toMatchObject([400, { error: 40001 }]);
+  expect((await fetch(`${mount}/trees`)).status).toBe(404);
+}
+
+/** A PostgreSQL server with the table, which programs find in `DATABASE_URL`. */
+export function examplePostgres(): { readonly pool: pg.Pool; readonly empty: () => Promise<unknown> } {
+  let pool: pg.Pool;
+  beforeAll(async () => {
+    const database = await PostgresServer.start();
+    const doorway = await Doorway.before({ path: database.socket });
+    process.env.DATABASE_URL = `postgres://postgres@127.0.0.1:${doorway.port}/postgres`;
+    pool = new pg.Pool({ connectionString: database.url });
+    pool.on('error', () => {});
+    await pool.query(schema);
+    return async () => {
+      doorway.close();
+      await database.close();
+    };
+  });
+  return {
+    get pool() {
+      return pool;
+    },
+    empty: () => pool.query('TRUNCATE plants'),
+  };
 }
 
 /**

@@ -13,22 +13,11 @@ import { createPlant, expectExactPlants } from '../support/plants.js';
 import { portOf, runExample } from '../support/program.js';
 import { newFolder } from '../support/run-folder.js';
 import { listen, raw, Wire } from '../support/sockets.js';
-import { exampleUrl, runExamplesHere } from './recipe.js';
+import { create, exampleUrl, rosa, runExamplesHere } from './recipe.js';
 
 const printed = runExamplesHere({ LIMIT: '2' });
 afterEach(() => vi.clearAllMocks());
 
-/** Creates a plant, and returns the status and the body. */
-async function create(
-  mount: string,
-  plant: string,
-  token?: string,
-): Promise<[status: number, body: unknown]> {
-  const { status, body } = await createPlant(mount, plant, token);
-  return [status, body];
-}
-
-const rosa = (id: number) => `{"id":${id},"name":"Rosa canina"}`;
 const good = { authorization: 'Bearer secret', 'content-type': 'application/json' };
 
 describe('Lambda', () => {
