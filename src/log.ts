@@ -1,8 +1,8 @@
 import { type PlantRequest, pathOf } from './http.js';
 import { type ErrorNumber, problems, propertyOf } from './problems.js';
 
-/** Errors whose message says all: those of this package. */
-const explained = /^(StorageBusy|RolledBack|BodyError|UnusableTable|TimeoutError)$/;
+/** Errors whose message says all: those of this package, and of a timeout. */
+export const explained = ['StorageBusy', 'RolledBack', 'BodyError', 'SetupError', 'TimeoutError'];
 
 /** Errors of jsonwebtoken and jose that mean an invalid token. */
 const ofInvalidToken = /^(JsonWebToken|TokenExpired|NotBefore)Error$|^JW[ST]/;
@@ -10,10 +10,14 @@ const ofInvalidToken = /^(JsonWebToken|TokenExpired|NotBefore)Error$|^JW[ST]/;
 let outageLoggedAt = Number.NEGATIVE_INFINITY;
 let unlogged = 0;
 
+/** What was written in this minute about tables and logins that somebody has to set up. */
+const setupLines = new Set<string>();
+let setupSince = Number.NEGATIVE_INFINITY;
+
 /**
  * The default of `onError`: writes one line with the error code, the cause and, where it is known, the remedy; a stack only
  * for errors that explain nothing else. Writes at most one line a second about an outage, with the count of those before it
- * that were not written.
+ * that were not written; and at most one a minute about a table that every create fails on.
  */
 export function logError(error: unknown, request: PlantRequest, code: ErrorNumber): void {
   const thrown = nameOf(error);
@@ -26,12 +30,23 @@ export function logError(error: unknown, request: PlantRequest, code: ErrorNumbe
   if (code === 50002 && ofInvalidToken.test(thrown)) {
     line += `. verifyToken threw ${thrown}: return null for an invalid token; throw only if the token cannot be checked`;
   }
+  if (nameOf(propertyOf(error, 'cause')) === 'SetupError' && wasLogged(line)) return;
   if (isOutage) {
     if (unlogged > 0) line += ` (${unlogged} more)`;
     outageLoggedAt = Date.now();
     unlogged = 0;
   }
   console.error([line, ...framesOf(error)].map(printable).join('\n'));
+}
+
+function wasLogged(line: string): boolean {
+  if (Math.abs(Date.now() - setupSince) >= 60_000) {
+    setupLines.clear();
+    setupSince = Date.now();
+  }
+  const wasWritten = setupLines.has(line);
+  setupLines.add(line);
+  return wasWritten;
 }
 
 const nameOf = (thrown: unknown) => String(propertyOf(thrown, 'name'));
@@ -41,7 +56,8 @@ function messageOf(error: unknown, depth = 1): string {
   const own = textOf(error);
   const cause = depth < 5 && propertyOf(error, 'cause');
   const rest = cause ? messageOf(cause, depth + 1) : '';
-  return own.includes(rest) ? own : `${own}: ${rest}`;
+  if (own.includes(rest)) return own;
+  return own === propertyOf(cause, 'message') ? rest : `${own}: ${rest}`;
 }
 
 function textOf(thrown: unknown): string {
@@ -55,7 +71,7 @@ function textOf(thrown: unknown): string {
 /** Whether the message suffices: an error of this package, or one with the code of a driver or of the system. */
 function isExplained(thrown: unknown): boolean {
   const code = propertyOf(thrown, 'code');
-  return explained.test(nameOf(thrown)) || (typeof code === 'string' && !code.startsWith('ERR_'));
+  return explained.includes(nameOf(thrown)) || (typeof code === 'string' && !code.startsWith('ERR_'));
 }
 
 /** The lines of an unexpected error's stack, without its message, which may quote a client. */

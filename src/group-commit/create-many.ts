@@ -63,7 +63,7 @@ export class RolledBack extends Error {
     readonly resend: 'together' | 'apart',
     override readonly cause: unknown,
   ) {
-    super(`the database rolled back: ${cause}`);
+    super(cause instanceof Error ? cause.message : String(cause));
   }
 }
 

@@ -1,5 +1,6 @@
 // The default of onError: what an operator reads first when a request fails.
-
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   BodyError,
   createPlantStore,
@@ -10,7 +11,9 @@ import {
   type VerifyToken,
 } from 'plant-store';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { explained } from '../../src/log.js';
 import fc from '../support/properties.js';
+import { root } from '../support/root.js';
 
 const request: PlantRequest = {
   method: 'POST',
@@ -66,7 +69,7 @@ describe('without onError, one line explains', () => {
     [
       'a rejected plant, without quoting the cause twice',
       new RolledBack('apart', coded('42P01', 'relation "plants" does not exist')),
-      '50004 storage_rejected, POST /plants: the database rolled back: Error: relation "plants" does not exist',
+      '50004 storage_rejected, POST /plants: relation "plants" does not exist',
     ],
     [
       'an error of a driver, without its properties',
@@ -163,5 +166,22 @@ test("no line of the default begins with a client's text, and none holds a contr
       const frames = lines.slice(1).join('\n');
       if (message.trim().length > 20) expect(frames).not.toContain(message.trim());
     }),
+  );
+});
+
+test('the log knows the name of each error of this package that explains itself', () => {
+  const files = ['src', 'adapters'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) =>
+      join(root, folder, name),
+    ),
+  );
+  const sources = files.filter((name) => name.endsWith('.ts')).map((name) => readFileSync(name, 'utf8'));
+  const names = sources.flatMap((text) =>
+    [...text.matchAll(/readonly name = '(\w+)'/g)].map(([, name]) => name),
+  );
+  // What the client gets, and what a client throws.
+  const others = ['PlantRefused', 'InsufficientScope', 'PlantError'];
+  expect(new Set(explained)).toEqual(
+    new Set([...names.filter((name) => !others.includes(name!)), 'TimeoutError']),
   );
 });
