@@ -1,5 +1,4 @@
-import type { Meaning } from './_server.js';
-import type { Fault } from './_table.js';
+import type { Explanation, Meaning } from './_server.js';
 
 /** An error of the server (`errno`, `sqlState`) or of the connection. */
 export interface MysqlError {
@@ -11,8 +10,7 @@ export interface MysqlError {
 // The server's error numbers that matter here, as MariaDB, MySQL and TiDB document them.
 
 export const duplicateKey = 1062;
-export const packetTooLarge = 1153;
-const lockWaitTimeout = 1205;
+const packetTooLarge = 1153;
 
 /**
  * The server rolled back, and may take the plants later: too many connections (1040, 1203), no quorum (1047), a deadlock
@@ -21,8 +19,16 @@ const lockWaitTimeout = 1205;
  */
 const transient = [1040, 1047, 1203, 1213, 1290, 1461, 1792, 1836, 3101, 8022, 9007];
 
-/** MariaDB's `max_statement_time`, MySQL's `max_execution_time`: the server says that it rolled back. */
-const statementTimeouts = [1969, 3024];
+/**
+ * A wait for a lock (1205), MariaDB's `max_statement_time` (1969) and MySQL's `max_execution_time` (3024): the server says
+ * that it rolled back. A packet too large was not even read.
+ */
+const meanings: Record<number, Meaning> = {
+  1205: 'locked',
+  1969: 'expired',
+  3024: 'expired',
+  1153: 'rejected',
+};
 
 /**
  * The commit may have succeeded: it failed (1180), its rollback failed (1181), or not all was rolled back (1196), or the
@@ -30,30 +36,44 @@ const statementTimeouts = [1969, 3024];
  */
 const unknown = [1105, 1180, 1181, 1196, 1927];
 
-/** The app has ended its pool. */
-const hasEnded = 'Pool is closed.';
+/** Of this table, or of one that a trigger needs. */
+const missing: Record<number, Meaning> = { 1146: 'no table', 1054: 'no column' };
 
-export function meaningOf(error: unknown, isSent: boolean): Meaning {
-  const { errno = 0, sqlState, message } = error as MysqlError;
-  if (transient.includes(errno)) return 'transient';
-  // Nothing was sent; but a server that says no says it again.
-  if (!isSent) return sqlState || message === hasEnded ? 'permanent' : 'transient';
-  if (errno === lockWaitTimeout) return 'locked';
-  if (statementTimeouts.includes(errno)) return 'expired';
-  if (errno === packetTooLarge) return 'rejected';
-  // The connection broke, or the statement was interrupted (70100), or the number is none of MySQL's or MariaDB's.
-  if (!sqlState || /^(08|70)/.test(sqlState) || errno < 1000 || errno >= 8000) return 'unknown';
-  // The server says that it rolled back the statement, whatever the reason: a CHECK, a SIGNAL of a trigger, a limit.
-  return unknown.includes(errno) ? 'unknown' : 'rejected';
-}
-
-/** No such table, no grant on it or on a column of it. */
-const faults: Record<number, Fault> = { 1146: 'missing', 1142: 'denied', 1143: 'denied' };
+/** No grant on the table, or on a column of it. */
+const denied = [1142, 1143];
 
 /** A user, a host or a database that the server refuses for good. */
 const logins = [1044, 1045, 1049, 1130, 1698];
 
-export function faultOf(error: unknown): Fault | 'login' | undefined {
-  const { errno = 0 } = Object(error) as MysqlError;
-  return logins.includes(errno) ? 'login' : faults[errno];
+/** The app has ended its pool. */
+const hasEnded = 'Pool is closed.';
+
+/** @param table its name without that of its database */
+export function explain(error: unknown, wasSent: boolean, table: string): Explanation {
+  const { errno, sqlState } = Object(error) as MysqlError;
+  const meaning = (wasSent ? meaningOf : meaningUnsent)(Object(error), table);
+  // After an error of the server the connection can be used again, except after 1153: the server hangs up.
+  return [meaning, sqlState !== undefined && errno !== packetTooLarge];
+}
+
+function meaningUnsent({ errno = 0, sqlState, message }: MysqlError): Meaning {
+  if (transient.includes(errno)) return 'transient';
+  if (logins.includes(errno)) return 'login';
+  // A server that says no says it again.
+  return sqlState || message === hasEnded ? 'permanent' : 'transient';
+}
+
+function meaningOf({ errno = 0, sqlState, message = '' }: MysqlError, table: string): Meaning {
+  if (transient.includes(errno)) return 'transient';
+  if (meanings[errno]) return meanings[errno];
+  // The connection broke, or the statement was interrupted (70100), or the number is none of MySQL's or MariaDB's.
+  const isServers = sqlState && !/^(08|70)/.test(sqlState) && errno >= 1000 && errno < 8000;
+  if (!isServers || unknown.includes(errno)) return 'unknown';
+  // A trigger may lack a grant on another table: the message ends with the name of its table.
+  const isOwn = [`'${table}'`, `\`${table}\``].some((name) =>
+    message.toLowerCase().endsWith(name.toLowerCase()),
+  );
+  if (denied.includes(errno) && isOwn) return 'denied';
+  // The server says that it rolled back the statement, whatever the reason: a CHECK, a SIGNAL of a trigger, a limit.
+  return missing[errno] ?? 'rejected';
 }

@@ -1,8 +1,8 @@
 import { type CreateOutcome, StorageBusy } from '../../src/index.js';
-import { duplicateKey, faultOf, type MysqlError, meaningOf, packetTooLarge } from './_mysql-errors.js';
+import { duplicateKey, explain, type MysqlError } from './_mysql-errors.js';
 import { members, type Rows, type Value } from './_rows.js';
-import { isKept, OpenTransaction, type Server } from './_server.js';
-import { type Column, cutsSpaces, type Dialect, type Table } from './_table.js';
+import { keepsPrepared, OpenTransaction, type TableServer } from './_server.js';
+import { type Column, cutsSpaces, type Dialect, type TableSpec } from './_table.js';
 
 /** A statement as `mysql2` takes it. */
 export interface MysqlStatement {
@@ -47,6 +47,7 @@ export const dialect: Dialect = {
     namespace: /^((tiny|small|medium|big)?int|decimal\(\d+,0\)|varchar|char|varbinary|uuid)/,
   },
   changes,
+  sent,
   // Longer ones fit no index.
   text: `VARCHAR(255) ${utf8}`,
   ending: ' ENGINE = InnoDB',
@@ -56,56 +57,56 @@ export const dialect: Dialect = {
 const maxBytes: Record<string, number> = { tinytext: 255, text: 65_535, mediumtext: 16_777_215 };
 
 function changes(type: string): ((text: string) => boolean) | undefined {
-  // A number is the place of a word there, or a sum of such places.
-  if (/^(enum|set)\(/.test(type))
-    return (text) => !text.split(',').every((word) => type.includes(`'${word}'`));
+  if (/^(enum|set)\(/.test(type)) {
+    // As the server quotes them. It takes a number for the place of a word, or for a sum of such places.
+    const words = type
+      .match(/'([^']|'')*'/g)!
+      .map((word) => word.slice(1, -1).replace(/\\(\\)|'(')/g, '$1$2'));
+    const isSet = type.startsWith('set');
+    return (text) =>
+      !(isSet ? text.split(',').filter(Boolean) : [text]).every((word) => words.includes(word));
+  }
   const bytes = maxBytes[type];
   return bytes
     ? (text) => text.endsWith(' ') && new TextEncoder().encode(text).length > bytes
     : cutsSpaces(type);
 }
 
-export function mysqlServer(pool: MysqlPool, table: Table): Server<MysqlConnection> {
-  let sql = statementsOf(table, []);
-  const [last, database = null] = table.given.split('.').reverse();
+export function mysqlServer(pool: MysqlPool, spec: TableSpec): TableServer<MysqlConnection> {
+  let sql = statementsOf(spec, []);
+  const [last, database = null] = spec.given.split('.').reverse();
   return {
     connect: async () => pool.getConnection(),
-    /** After a server error the connection can be reused, except for 1153, after which the server hangs up. */
-    release(connection, error) {
-      const { errno, sqlState } = (error ?? {}) as MysqlError;
-      if (error && (!sqlState || errno === packetTooLarge)) connection.destroy();
-      else connection.release();
-    },
-    meaningOf,
-    faultOf,
+    release: (connection, isReusable) => (isReusable ? connection.release() : connection.destroy()),
+    explain: (error, wasSent) => explain(error, wasSent, last!),
     async look(connection) {
       const found = await execute(connection, rowsOf(lookAt), [database, last!, database, last!, last!]);
       const [exactName, engine] = found[0] ?? [];
       const rows = found.filter(([name]) => name === exactName);
-      if (rows[0]) checkServer(table, rows[0]);
-      const key = table.names.slice(0, table.key.length);
+      if (rows[0]) checkServer(spec, rows[0]);
+      const key = spec.names.slice(0, spec.key.length);
       const index = rowsOf(indexOf(key.length));
       // An INSERT does not say which index it relies on. A view shows none.
       if (engine && (await execute(connection, index, [database, exactName!, ...key])).length === 0)
-        throw table.faulty('not unique');
+        throw spec.faulty('not unique');
       const columns = rows.map(([, , , name, type]) => ({ name: name!, type: type! }));
-      sql = statementsOf(table, table.learn(columns));
+      sql = statementsOf(spec, spec.learn(columns));
     },
     insert: (connection, rows) => insert(connection, sql, rows),
     async find(connection, key) {
-      const [row] = await execute(connection, sql.find, key.map(sent));
+      const [row] = await execute(connection, sql.find, key.map(sent), true);
       return row && Object.fromEntries(members.slice(1).map((member, i) => [member, row[i]]));
     },
-    createTable: (connection) => execute(connection, table.schema),
+    createTable: (connection) => execute(connection, spec.schema),
   };
 }
 
 /**
- * Finds the engine and the columns of a table, by the names of its database and of itself, and what the session does to
- * texts. The exact name goes first. Each name is a parameter: the server then reads this table and no other.
+ * Finds the engine and the columns of a table, by the names of its database and of itself, what the session does to texts,
+ * and its isolation, which MySQL and MariaDB call by another name each. The exact name goes first. Each name is a parameter: the server then reads this table and no other.
  */
 const lookAt = `SELECT t.TABLE_NAME, t.ENGINE, e.TRANSACTIONS, c.COLUMN_NAME, c.COLUMN_TYPE, @@character_set_client,
-@@sql_mode FROM information_schema.TABLES AS t JOIN information_schema.COLUMNS AS c ON c.TABLE_NAME = BINARY t.TABLE_NAME
+@@sql_mode, CONCAT('' /*!50720 , @@transaction_isolation */ /*M! , @@tx_isolation */) FROM information_schema.TABLES AS t JOIN information_schema.COLUMNS AS c ON c.TABLE_NAME = BINARY t.TABLE_NAME
 LEFT JOIN information_schema.ENGINES AS e ON e.ENGINE = t.ENGINE
 WHERE c.TABLE_SCHEMA = COALESCE(?, DATABASE()) AND c.TABLE_NAME = ?
 AND t.TABLE_SCHEMA = COALESCE(?, DATABASE()) AND t.TABLE_NAME = ? ORDER BY t.TABLE_NAME = BINARY ? DESC`;
@@ -115,15 +116,23 @@ const indexOf = (count: number) => `SELECT INDEX_NAME FROM information_schema.ST
 WHERE TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ? AND NON_UNIQUE = 0 GROUP BY INDEX_NAME
 HAVING SUM(SUB_PART IS NULL AND COLUMN_NAME IN (${Array(count).fill('?')})) = ${count} AND COUNT(*) = ${count}`;
 
-/** @throws {Unusable} if the engine cannot roll back, or the session changes texts */
-function checkServer(table: Table, [, engine, transactions, , , characters, modes]: Cells): void {
+/** @throws {SetupError} if the engine cannot roll back, or the session changes texts or reads what is not committed */
+function checkServer(
+  spec: TableSpec,
+  [, engine, transactions, , , characters, modes, isolation]: Cells,
+): void {
   // A failed INSERT of such an engine leaves rows behind.
-  if (transactions === 'NO') throw table.unusable(`its engine ${engine} has no transactions; use InnoDB`);
+  if (transactions === 'NO') throw spec.unusable(`its engine ${engine} has no transactions; use InnoDB`);
   if (characters !== 'utf8mb4')
-    throw table.unusable(`the connection's character set ${characters} changes texts: use utf8mb4`);
+    throw spec.unusable(`the connection's character set ${characters} changes texts: use utf8mb4`);
   // It is MariaDB's, and holds for parameters before a statement can set another.
   if (/EMPTY_STRING_IS_NULL/.test(modes!))
-    throw table.unusable('the SQL mode EMPTY_STRING_IS_NULL changes texts: remove it from sql_mode');
+    throw spec.unusable('the SQL mode EMPTY_STRING_IS_NULL changes texts: remove it from sql_mode');
+  // After a duplicate key the ids that are stored are asked for, and a rival's may be rolled back.
+  if (isolation === 'READ-UNCOMMITTED')
+    throw spec.unusable(
+      'READ UNCOMMITTED shows plants that may be rolled back: use READ COMMITTED or higher',
+    );
 }
 
 /**
@@ -136,7 +145,7 @@ const insertInto = `/*M! SET STATEMENT ${modes}, innodb_lock_wait_timeout = 0, l
 
 type Statements = ReturnType<typeof statementsOf>;
 
-function statementsOf({ name, names, columns, key, found }: Table, types: readonly Column[]) {
+function statementsOf({ name, names, columns, key, found }: TableSpec, types: readonly Column[]) {
   // MySQL compares numbers with text as doubles, so that 2^53 equals 2^53+1.
   const comparisons = key.map((column, i) => {
     const type = types[i]?.type ?? (names[i] === 'id' ? 'bigint' : '');
@@ -176,7 +185,7 @@ async function insert(connection: MysqlConnection, sql: Statements, rows: Rows):
   } catch (error) {
     if ((error as MysqlError).errno !== duplicateKey) throw error;
     // Whether the app has a transaction open, whose rows it can still roll back: a SELECT does not show that.
-    await execute(connection, 'DO 0');
+    await execute(connection, 'DO 0', [], true);
     const keys = rows.flatMap((row) => row.slice(0, sql.keyLength)).map(sent);
     const stored = await execute(connection, sql.stored(rows.length), keys, rows.length === 1);
     // Another unique index was violated, or by two plants of this batch.
@@ -197,20 +206,21 @@ function rowsOf(sql: string): MysqlStatement {
  * Runs a statement, prepared always: mysql2's own escaping is an injection under NO_BACKSLASH_ESCAPES. One without rows
  * is text, because mysql2 takes 8 µs longer for an object, 6 % of an INSERT.
  *
- * @param isLasting whether it may stay prepared: servers limit such statements (max_prepared_stmt_count), and each batch
- *   size is one
+ * @param isLasting whether it may stay prepared, as one of few: servers limit such statements (max_prepared_stmt_count), and
+ *   each batch size is one
  */
 async function execute(
   connection: MysqlConnection,
   statement: string | MysqlStatement,
   values: (string | Date | null)[] = [],
-  isLasting = true,
+  isLasting = false,
 ): Promise<Cells[]> {
-  const drop = (old: string | MysqlStatement) => connection.unprepare(old);
+  // Each checkout has a wrapper of its own.
   const { connection: core = connection } = connection as { connection?: object };
   const running = connection.execute(statement, values);
   // A connection that has closed by now throws, and has no statement left to drop.
-  if (!isLasting || !isKept(core, statement, drop)) running.finally(() => drop(statement)).catch(() => {});
+  if (!isLasting || !keepsPrepared(core, statement))
+    running.finally(() => connection.unprepare(statement)).catch(() => {});
   const result = (await running)[0] as Cells[] | { readonly serverStatus: number };
   if (Array.isArray(result)) return result;
   if ((result.serverStatus & inTransaction) === 0) return [];

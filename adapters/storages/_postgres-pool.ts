@@ -1,5 +1,5 @@
-import { inFailedTransaction, meaningOf } from './_postgres-errors.js';
-import { OpenTransaction, type Pool, Unanswered } from './_server.js';
+import { inFailedTransaction } from './_postgres-errors.js';
+import { OpenTransaction, type Pool } from './_server.js';
 
 /** The part of a `pg` Pool or Client, of PGlite, or of a custom object that this storage uses. */
 export interface PostgresPool {
@@ -11,10 +11,7 @@ export interface PostgresPool {
 export interface PgPool {
   readonly totalCount: number;
   connect(callback: (error: unknown, client: PgClient) => void): void;
-  readonly options?: object;
-  /** No documented members: the class of its clients, and the clients, also while they connect. */
-  readonly Client?: { new (options?: object): PgClient };
-  readonly _clients?: readonly PgClient[];
+  readonly options?: { readonly connectionTimeoutMillis?: number | undefined };
 }
 
 interface Emitter {
@@ -25,17 +22,14 @@ interface Emitter {
 export interface PgClient extends PostgresPool, Emitter {
   /** `I` if no transaction is open. Absent in versions of `pg` from before 2025. */
   getTransactionStatus?(): string | null;
-  /** No documented members. */
-  readonly connection?: Emitter & {
-    readonly parsedStatements?: Record<string, string>;
-    readonly stream?: { destroy(): unknown };
-  };
-  readonly processID?: number | null;
-  readonly secretKey?: unknown;
-  cancel?(client: object): void;
+  /**
+   * Not documented. Without it, `readyForQuery` of those older versions could not tell that the app has left a transaction
+   * open, and nothing would tell a client, which takes a statement with a name, from a custom object, which does not.
+   */
+  readonly connection?: Emitter & { readonly parsedStatements?: object };
   /** PGlite's. */
   isInTransaction?(): boolean;
-  release?(error?: unknown): void;
+  release?(isDiscarded: boolean): void;
 }
 
 interface Message {
@@ -43,9 +37,6 @@ interface Message {
   readonly routine?: string | undefined;
   readonly status?: string | undefined;
 }
-
-/** A login or a request to cancel that has not ended after this many milliseconds is hung. */
-const hungMs = 5_000;
 
 export function isPool(pool: PostgresPool): pool is PostgresPool & PgPool {
   // Read, not looked for by `in`: a Proxy that opens the pool on first use has no such members of its own.
@@ -58,50 +49,41 @@ export function poolOf(pool: PostgresPool): Pool<PgClient> {
   // Only what was checked out is released.
   if (!isPool(pool)) return { connect: async () => pool, release() {} };
   return {
-    connect: () => connect(pool),
-    /** With an error the pool discards the connection; for a rejected plant the connection is kept. */
-    release(client, error) {
+    connect: () =>
+      new Promise((resolve, reject) => {
+        pool.connect((error, client) => {
+          // Listen at once: the server may close the connection right away, and an unheard `error` event ends the process.
+          client?.on?.('error', ignore);
+          if (error) reject(error);
+          else resolve(client);
+        });
+      }),
+    release(client, isReusable) {
       client.off?.('error', ignore);
-      const isKept = !error || ['rejected', 'locked', 'expired'].includes(meaningOf(error, true));
-      client.release?.(isKept ? undefined : error);
-      if (error instanceof Unanswered) cancel(pool, client);
+      client.release?.(!isReusable);
     },
   };
 }
 
-function connect(pool: PgPool): Promise<PgClient> {
-  const { length = 0 } = pool._clients ?? [];
-  return new Promise((resolve, reject) => {
-    let isConnecting = true;
-    pool.connect((error, client) => {
-      isConnecting = false;
-      // Listen at once: the server may close the connection right away, and an unheard `error` event ends the process.
-      client?.on?.('error', ignore);
-      if (error) reject(error);
-      else resolve(client);
-    });
-    // A login that the network swallowed never ends by itself, and holds a place of the pool.
-    const login = pool._clients?.[length];
-    if (login) destroyLater(login, () => isConnecting);
-  });
-}
+let hasWarned = false;
 
 /**
- * Ends the statement of a client that is about to be discarded: while it waits for a lock, the server does not notice that
- * its client has gone, so that each attempt would leave another process behind.
+ * Warns once of a pool that never ends a login or a statement that hangs: during an outage each attempt would hold another
+ * of its places, and leave another process of the server waiting for a lock.
+ *
+ * @param statementTimeout as the server shows it, because a role may have it too
  */
-function cancel({ Client, options }: PgPool, { processID, secretKey }: PgClient): void {
-  const canceller = processID && Client ? new Client(options) : undefined;
-  if (!canceller?.connection?.on) return;
-  canceller.connection.on('error', ignore);
-  // Its own `cancel` compares the query to cancel with the client's: here both are undefined.
-  canceller.cancel?.({ processID, secretKey });
-  destroyLater(canceller, () => true);
-}
-
-function destroyLater({ connection }: PgClient, isHung: () => boolean): void {
-  const end = () => isHung() && connection?.stream?.destroy();
-  AbortSignal.timeout(hungMs).addEventListener('abort', end);
+export function warnOfTimeouts(pool: PostgresPool, statementTimeout: unknown): void {
+  if (hasWarned || !isPool(pool) || !pool.options) return;
+  const missing = [
+    !pool.options.connectionTimeoutMillis &&
+      'connectionTimeoutMillis: 5_000, because a login that hangs keeps its place in the pool',
+    statementTimeout === '0' &&
+      'statement_timeout: 10_000, because the server goes on with a statement that nobody waits for',
+  ].filter(Boolean);
+  hasWarned = missing.length > 0;
+  if (hasWarned)
+    globalThis.process?.emitWarning(`Give the pg Pool ${missing.join('; ')}.`, { code: 'PLANT_STORE_POOL' });
 }
 
 /**
@@ -110,7 +92,7 @@ function destroyLater({ connection }: PgClient, isHung: () => boolean): void {
  * @param isOwn whether the connection may be discarded
  * @throws {OpenTransaction} if the connection came with one
  */
-export async function hearing<T>(client: PgClient, isOwn: boolean, insert: () => Promise<T>): Promise<T> {
+export async function withNotices<T>(client: PgClient, isOwn: boolean, insert: () => Promise<T>): Promise<T> {
   if (isInTransaction(client)) throw new OpenTransaction();
   const heard: Message[] = [];
   const hear = (message: Message) => heard.push(message);
@@ -121,7 +103,7 @@ export async function hearing<T>(client: PgClient, isOwn: boolean, insert: () =>
     result = await insert();
   } catch (error) {
     const { code } = Object(error);
-    throw code === inFailedTransaction ? new OpenTransaction({ cause: error }) : error;
+    throw code === inFailedTransaction ? new OpenTransaction(error) : error;
   } finally {
     client.off?.('notice', hear);
     client.connection?.off?.('readyForQuery', hear);

@@ -128,7 +128,7 @@ function valuesOf<Caller>(option: 'namespace' | 'columns', given: Columns<Caller
   return (context: StorageContext<Caller>): Row =>
     own.map(([column, get]) => {
       const must = `the function of the column ${column} must return ${allowed}${more}`;
-      const value = ofApp(() => get(context), isAllowed, must);
+      const value = callApp(() => get(context), isAllowed, must);
       return isKey ? textOf(value) : value;
     });
 }
@@ -139,7 +139,7 @@ function valuesOf<Caller>(option: 'namespace' | 'columns', given: Columns<Caller
  * @param must what to say of an invalid value
  * @throws {RolledBack} `apart` if it throws or returns an invalid value
  */
-export function ofApp<T>(call: () => T, isValid: (value: T) => boolean, must: string, cause?: unknown): T {
+export function callApp<T>(call: () => T, isValid: (value: T) => boolean, must: string, cause?: unknown): T {
   let value: T;
   try {
     value = call();

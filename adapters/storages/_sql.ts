@@ -4,14 +4,13 @@ import {
   type CreateOutcome,
   type GroupCommitOptions,
   groupCommit,
-  type MaybePromise,
   type NewPlant,
   PlantRefused,
   type PlantStorage,
   RolledBack,
 } from '../../src/index.js';
-import { ofApp, plantOf, type Row, RowMaker, type Rows } from './_rows.js';
-import { Rejection, type TableOptions, Unusable } from './_table.js';
+import { callApp, plantOf, type Row, RowMaker, type Rows } from './_rows.js';
+import { Rejection, SetupError, type TableOptions } from './_table.js';
 
 /** The options of the SQL storages. */
 export interface SqlOptions<Caller = unknown>
@@ -49,11 +48,11 @@ export interface SqlStorage<Caller = unknown> extends PlantStorage<Caller> {
 
 /** A table of a database, by its rows. */
 export interface StoredTable {
-  /** @throws {Rejection | Unusable} if nothing was stored */
-  insert(rows: Rows, call: BatchCall): MaybePromise<CreateOutcome[]>;
+  /** @throws {Rejection | SetupError} if nothing was stored */
+  insert(rows: Rows, call: BatchCall): Promise<CreateOutcome[]> | CreateOutcome[];
   /** @param key the namespace's values and the id, which begin each row */
   find(key: Row): Promise<Record<string, unknown> | undefined>;
-  create(): Promise<void>;
+  createTable(): Promise<void>;
 }
 
 /** Stores plants in a table by `groupCommit`. */
@@ -61,18 +60,23 @@ export function sqlStorage<Caller>(table: StoredTable, options: SqlOptions<Calle
   const { table: _, namespace: __, columns: ___, refuse, ...groupOptions } = options;
   if (refuse !== undefined && typeof refuse !== 'function') throw new TypeError('refuse must be a function');
   const rows = new RowMaker(options);
-  const createMany: CreateMany<Caller> = async (plants, contexts, call) => {
+  const explained = (error: unknown, plants: readonly NewPlant[]): CreateOutcome[] => {
+    if (error instanceof SetupError) return plants.map(() => new RolledBack('apart', error));
+    if (!(error instanceof Rejection) || !refuse || plants.length > 1) throw error;
+    const { cause } = error;
+    const isValid = (text: unknown) => text === undefined || typeof text === 'string';
+    const must = 'refuse must return a string or undefined, and must not be async';
+    const text = callApp(() => refuse(cause, plants[0]!), isValid, must, cause);
+    if (text === undefined) throw error;
+    return [new PlantRefused(text, { cause })];
+  };
+  // Not async: a driver that blocks has then settled the call when it returns.
+  const createMany: CreateMany<Caller> = (plants, contexts, call) => {
     try {
-      return await table.insert(rows.rowsOf(plants, contexts), call);
+      const inserting = table.insert(rows.rowsOf(plants, contexts), call);
+      return inserting instanceof Promise ? inserting.catch((error) => explained(error, plants)) : inserting;
     } catch (error) {
-      if (error instanceof Unusable) return plants.map(() => new RolledBack('apart', error));
-      if (!(error instanceof Rejection) || !refuse || plants.length > 1) throw error;
-      const { cause } = error;
-      const isValid = (text: unknown) => text === undefined || typeof text === 'string';
-      const must = 'refuse must return a string or undefined, and must not be async';
-      const text = ofApp(() => refuse(cause, plants[0]!), isValid, must, cause);
-      if (text === undefined) throw error;
-      return [new PlantRefused(text, { cause })];
+      return explained(error, plants);
     }
   };
   const namespace = rows.isExtended ? rows.namespaceOf : undefined;
@@ -81,13 +85,12 @@ export function sqlStorage<Caller>(table: StoredTable, options: SqlOptions<Calle
     create: rows.isExtended ? async (plant, context) => create(plant, rows.prepare(context)) : create,
     async find(id, context) {
       const row = await table.find(rows.keyOf(id, context)).catch((error) => {
-        // Nothing is stored under a key that a column would change.
-        if (!(error instanceof Rejection)) throw error;
+        throw error instanceof SetupError ? new RolledBack('apart', error) : error;
       });
-      return plantOf(id, row || undefined);
+      return plantOf(id, row);
     },
     async createTable() {
-      if (!rows.isExtended) return table.create();
+      if (!rows.isExtended) return table.createTable();
       throw new Error(
         'createTable does not know the types of your columns: write a migration from what schemaOf returns',
       );

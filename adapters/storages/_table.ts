@@ -1,5 +1,5 @@
 import { type NewPlant, RolledBack } from '../../src/index.js';
-import { members, type RowOptions, type Rows, textOf } from './_rows.js';
+import { members, type RowOptions, type Rows, textOf, type Value } from './_rows.js';
 
 /** How a database spells names and types. */
 export interface Dialect {
@@ -18,6 +18,8 @@ export interface Dialect {
    * Others round, pad or convert without an error.
    */
   readonly exact: Record<keyof NewPlant | 'namespace', RegExp>;
+  /** What the driver is given for a value, if that is not its text. */
+  readonly sent?: (value: Value) => unknown;
   /** What a column of this type changes without an error all the same. */
   readonly changes?: (type: string) => ((text: string) => boolean) | undefined;
   /** A type of text that can be part of a key. */
@@ -47,18 +49,15 @@ export interface Column {
 }
 
 /** The database, or a look at its table, rejected the rows: nothing was stored, and the connection is as before. */
-export class Rejection extends RolledBack {
-  /** @param cause the database's error */
-  constructor(cause: unknown) {
-    super('apart', cause);
-  }
+export class Rejection extends RolledBack {}
+
+/** An error of every create until somebody does what it says: nothing was stored. `logError` knows its name. */
+export class SetupError extends Error {
+  override readonly name = 'SetupError';
 }
 
-/** An error of every create, which says what to do about it: nothing was stored. */
-export class Unusable extends Error {}
-
-/** What can be wrong with the table, as the database's errors tell it. */
-export type Fault = 'missing' | 'not unique' | 'denied';
+/** What can be wrong with the table or the login, as the database's errors tell it. */
+export type Fault = 'missing' | 'not unique' | 'denied' | 'login';
 
 /** A whole number, as a column of integers spells it: `01`, ` 1` and, in MySQL, `1abc` would be another's `1`. */
 function isInt64(text: string): boolean {
@@ -72,8 +71,8 @@ export function cutsSpaces(type: string): ((text: string) => boolean) | undefine
   return length ? (text) => text.endsWith(' ') && [...text].length > Number(length) : undefined;
 }
 
-/** The names of a table and its columns, in the SQL of one database. */
-export class Table {
+/** A table as its options describe it, in the SQL of one database, and what a look at it has found. */
+export class TableSpec {
   /** As it was given, and quoted. */
   readonly given: string;
   readonly name: string;
@@ -111,10 +110,10 @@ export class Table {
 
   /** The SQL that creates the table. All columns of the app have the same type: a start. */
   get schema(): string {
-    const { types, text, ending = '' } = this.dialect;
+    const { ending = '' } = this.dialect;
     const isShort = this.key.length === 1;
     const definitions = this.names.map((name, i) => {
-      const type = this.#isOwn(name) ? text : types[name as keyof NewPlant];
+      const type = this.#typeOf(name);
       if (isShort || i >= this.key.length) return `${this.columns[i]} ${type}`;
       return `${this.columns[i]} ${type.replace(' PRIMARY KEY', '')} NOT NULL`;
     });
@@ -125,22 +124,25 @@ export class Table {
   /**
    * Takes what a look has found; none if there is no table. Returns the columns in the order of the table's.
    *
-   * @throws {Unusable} if one is missing, or would change the values that it is given
+   * @throws {SetupError} if one is missing, or would change the values that it is given
    */
   learn(found: readonly Column[]): Column[] {
-    const { exact, types, text, changes } = this.dialect;
+    const { exact, changes } = this.dialect;
     this.isKnown = false;
     this.#checks = [];
     if (found.length === 0) return [];
     const columns = this.names.map((name, i) => {
       const column = found.find((other) => other.name.toLowerCase() === name.toLowerCase());
-      if (!column) throw this.unusable(`it has no column ${name}`);
+      if (!column) {
+        const definition = `${this.columns[i]} ${this.#typeOf(name).replace(/ (PRIMARY KEY|NOT NULL)/, '')}`;
+        throw this.unusable(`it has no column ${name}. Run: ALTER TABLE ${this.name} ADD ${definition}`);
+      }
       const { type, base = type } = column;
       const isOwn = this.#isOwn(name);
       const isSpace = i < this.key.length - 1;
       const isExact = exact[isOwn ? 'namespace' : (name as keyof NewPlant)].test(base);
       if (!isExact && (isSpace || !isOwn)) {
-        const [better] = (isOwn ? text : types[name as keyof NewPlant]).split(' ', 1);
+        const [better] = this.#typeOf(name).split(' ', 1);
         const why = `its column ${name} is ${type}, which does not hold every ${name} exactly: use ${better}`;
         throw this.unusable(why);
       }
@@ -153,35 +155,48 @@ export class Table {
     return columns;
   }
 
+  /** The error of a value that a column would change without one. */
+  changeOf(rows: Rows): Rejection | undefined {
+    const { sent = textOf } = this.dialect;
+    for (const { i, column, isChanged } of this.#checks) {
+      if (!rows.some(({ [i]: value }) => value != null && isChanged(String(sent(value))))) continue;
+      const why = `the column ${column.name}, ${column.type}, would change the value`;
+      return new Rejection('apart', new Error(why));
+    }
+    return undefined;
+  }
+
   /** @throws {Rejection} if a column would change a value without an error */
   check(rows: Rows): void {
-    for (const { i, column, isChanged } of this.#checks) {
-      if (!rows.some(({ [i]: value }) => value != null && isChanged(textOf(value)!))) continue;
-      throw new Rejection(new Error(`the column ${column.name}, ${column.type}, would change the value`));
-    }
+    const change = this.changeOf(rows);
+    if (change) throw change;
   }
 
-  unusable(why: string, cause?: unknown): Unusable {
-    return new Unusable(`plant-store cannot use the table ${this.name}: ${why}`, { cause });
+  unusable(why: string, cause?: unknown): SetupError {
+    return new SetupError(`plant-store cannot use the table ${this.name}: ${why}`, { cause });
   }
 
-  /** The error of every create after an error of the database, with the remedy. */
-  faulty(fault: Fault, error?: unknown): Unusable | undefined {
-    const { isKnown, name, given } = this;
+  /** The error of every create after an error of the database, with the remedy. The next create looks again. */
+  faulty(fault: Fault, error?: unknown): SetupError {
+    const { name, given, dialect } = this;
     this.isKnown = false;
-    // A trigger may miss another table. If it is this one that is gone, the next look shows that.
-    if (fault === 'missing' && isKnown) return undefined;
+    const said = (error as Error)?.message;
     const key = this.key.join(', ');
     const option = given === 'plants' ? '' : ` --table '${given}'`;
+    const command = `Call storage.createTable(), or run: npx plant-store schema ${dialect.engine}${option}`;
     const isPlain = this.names.length === members.length;
     const why = {
-      denied: `${(error as Error)?.message}. Run: GRANT SELECT, INSERT ON ${name} TO …`,
+      login: `${said}. Check user, password and database in the settings of the pool`,
+      denied: `${said}. Run: GRANT SELECT, INSERT ON ${name} TO …`,
       'not unique': `it needs a unique index of exactly (${key}). Run: CREATE UNIQUE INDEX plants_key ON ${name} (${key})`,
-      missing: isPlain
-        ? `it does not exist. Call storage.createTable(), or run: npx plant-store schema ${this.dialect.engine}${option}`
-        : 'it does not exist. Create it from what schemaOf returns',
+      missing: `it does not exist. ${isPlain ? command : 'Create it from what schemaOf returns'}`,
     };
     return this.unusable(why[fault], error);
+  }
+
+  #typeOf(name: string): string {
+    const { types, text } = this.dialect;
+    return this.#isOwn(name) ? text : types[name as keyof NewPlant];
   }
 
   #isOwn(name: string): boolean {
@@ -191,7 +206,7 @@ export class Table {
 
 /** The `schemaOf` of a database. */
 export function schemaOfIn(dialect: Dialect): (options?: TableOptions<never>) => string {
-  return (options = {}) => new Table(dialect, options).schema;
+  return (options = {}) => new TableSpec(dialect, options).schema;
 }
 
 /** @throws {TypeError} if it is no such name */

@@ -3,7 +3,7 @@ import type { PostgresPool } from './_postgres-pool.js';
 import type { ColumnValue } from './_rows.js';
 import { ServerTable } from './_server.js';
 import { type SqlOptions, type SqlStorage, sqlStorage } from './_sql.js';
-import { schemaOfIn, Table } from './_table.js';
+import { schemaOfIn, TableSpec } from './_table.js';
 
 export type { ColumnValue, PostgresPool };
 
@@ -40,7 +40,8 @@ export const schema = schemaOf();
  * ```ts
  * import pg from 'pg';
  *
- * const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, connectionTimeoutMillis: 5_000 });
+ * const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 10_000 };
+ * const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, ...timeouts });
  * pool.on('error', console.error);
  * const storage = postgresStorage(pool, { table: 'garden.plants' });
  * await storage.createTable();
@@ -50,11 +51,12 @@ export function postgresStorage<Caller = unknown>(
   pool: PostgresPool,
   options: PostgresOptions<Caller> = {},
 ): PostgresStorage<Caller> {
+  // Not documented. Without these two, each create on a client that nobody connected would wait until it times out.
   const { _connected, _connecting } = (pool ?? {}) as { _connected?: unknown; _connecting?: unknown };
   if (typeof pool?.query !== 'function' || (_connected === false && _connecting === false)) {
     throw new TypeError(`postgresStorage needs a pg Pool, a connected pg Client or a PGlite:
 pass new pg.Pool(), or call client.connect() first`);
   }
-  const table = new Table(dialect, options);
-  return sqlStorage(new ServerTable(table, postgresServer(pool, table), options), options);
+  const spec = new TableSpec(dialect, options);
+  return sqlStorage(new ServerTable(spec, postgresServer(pool, spec), options), options);
 }

@@ -1,7 +1,7 @@
-import { type CreateOutcome, groupCommit, RolledBack, StorageBusy } from '../../src/index.js';
+import { type CreateOutcome, RolledBack, StorageBusy } from '../../src/index.js';
 import { type ColumnValue, outcomesOf, type Row, type Rows, textOf, type Value } from './_rows.js';
 import { type SqlOptions, type SqlStorage, type StoredTable, sqlStorage } from './_sql.js';
-import { type Column, type Dialect, type Fault, Rejection, schemaOfIn, Table, Unusable } from './_table.js';
+import { type Column, type Dialect, Rejection, SetupError, schemaOfIn, TableSpec } from './_table.js';
 
 export type { ColumnValue };
 
@@ -73,7 +73,7 @@ export function sqliteStorage<Caller = unknown>(
   if (typeof database?.exec !== 'function' || typeof database.prepare !== 'function') {
     throw new TypeError("sqliteStorage needs an open database: pass new Database('plants.db')");
   }
-  return sqlStorage(new SqliteTable(database, new Table(dialect, options), options), options);
+  return sqlStorage(new SqliteTable(database, new TableSpec(dialect, options)), options);
 }
 
 type Statement = ReturnType<SqliteDatabase['prepare']> & {
@@ -90,10 +90,9 @@ class SqliteTable implements StoredTable {
 
   constructor(
     readonly database: SqliteDatabase,
-    readonly table: Table,
-    readonly options: SqliteOptions<never>,
+    readonly spec: TableSpec,
   ) {
-    this.#sql = sqlOf(table);
+    this.#sql = sqlOf(spec);
   }
 
   /** BEGIN around a single statement detects that the app has a transaction open. */
@@ -103,7 +102,7 @@ class SqliteTable implements StoredTable {
       this.database.exec('BEGIN IMMEDIATE');
       step = 'insert';
       this.#look();
-      this.table.check(rows);
+      this.spec.check(rows);
       const outcomes = this.#insert(rows);
       step = 'commit';
       this.database.exec('COMMIT');
@@ -119,78 +118,66 @@ class SqliteTable implements StoredTable {
     }
   }
 
-  #explained(error: unknown, isDefinite = false): unknown {
+  /** What to throw: the one place that knows what becomes of the plants. `groupCommit` retries what was rolled back. */
+  #explained(error: unknown, isDefinite: boolean): unknown {
     // Another connection holds the lock, of the file or of a table in a shared cache.
     if (isResult(error, /^SQLITE_(BUSY|LOCKED)/, 5, 6)) return new RolledBack('together', error);
-    if (error instanceof Unusable || error instanceof Rejection) return error;
-    const [, missing, notUnique] = /(no such table)|(ON CONFLICT clause)/.exec(String(error)) ?? [];
-    const fault = missing ? 'missing' : notUnique && 'not unique';
-    const unusable = fault && this.table.faulty(fault as Fault, error);
-    return unusable || (isDefinite ? new Rejection(error) : error);
-  }
-
-  /** By the driver's count if all rows are new. RETURNING, which costs a quarter of a batch, says which ones are. */
-  #insert(rows: Rows): CreateOutcome[] {
-    const texts = textsOf(rows, this.table);
-    const count = this.#call(texts ? this.#sql.insertOne : this.#sql.insert, (statement) =>
-      counts(statement) ? Number(statement.run(...(texts ?? [jsonOf(rows)])).changes) : undefined,
-    );
-    if (count === rows.length) return rows.map(() => 'created');
-    if (count !== undefined) {
-      // Otherwise what triggers have written would stay, and they would run twice.
-      this.database.exec('ROLLBACK');
-      this.database.exec('BEGIN IMMEDIATE');
+    if (error instanceof SetupError || error instanceof Rejection) return error;
+    const [, noTable, noColumn, notUnique] =
+      /(no such table)|(no such column|has no column)|(ON CONFLICT clause)/.exec(String(error)) ?? [];
+    if (notUnique) return this.spec.faulty('not unique', error);
+    // Of this table, or of one that a trigger needs: look again.
+    if (noTable || noColumn) this.spec.isKnown = false;
+    try {
+      this.#look();
+      if (noTable && !this.spec.isKnown) return this.spec.faulty('missing', error);
+    } catch (fault) {
+      if (fault instanceof SetupError) return fault;
     }
-    const created = this.#all(this.#sql.insertReturning, rows);
-    return outcomesOf(rows, created, created.length < rows.length ? this.#all(this.#sql.stored, rows) : []);
+    return isDefinite ? new Rejection('apart', error) : error;
   }
 
-  find(key: Row): Promise<Record<string, unknown> | undefined> {
-    return this.#whenFree(() => {
-      this.table.check([key]);
-      return this.#all(this.#sql.find, [key])[0];
-    });
+  /** RETURNING says which rows are new. */
+  #insert(rows: Rows): CreateOutcome[] {
+    const texts = textsOf(rows, this.spec);
+    const created = texts
+      ? this.#all(this.#sql.insertOne, ...texts)
+      : this.#all(this.#sql.insert, jsonOf(rows));
+    return outcomesOf(
+      rows,
+      created,
+      created.length < rows.length ? this.#all(this.#sql.stored, jsonOf(rows)) : [],
+    );
   }
 
-  create(): Promise<void> {
-    return this.#whenFree(() => void this.database.exec(this.table.schema));
+  async find(key: Row): Promise<Record<string, unknown> | undefined> {
+    try {
+      this.#look();
+      // Nothing is stored under a key that a column would change.
+      return this.spec.changeOf([key]) ? undefined : this.#all(this.#sql.find, jsonOf([key]))[0];
+    } catch (error) {
+      throw this.#explained(error, false);
+    }
   }
 
-  /** Runs `work` as soon as no other connection holds the lock, with the pauses and the timeout of a create. */
-  async #whenFree<T>(work: () => T): Promise<T> {
-    let result!: T;
-    const attempt = (): CreateOutcome[] => {
-      try {
-        this.#look();
-        result = work();
-        return ['created'];
-      } catch (error) {
-        throw this.#explained(error);
-      }
-    };
-    // groupCommit is what retries; the plant is never stored.
-    const { timeoutMs } = this.options;
-    await groupCommit(attempt, { timeoutMs }).create({ id: 0n, name: '' }, undefined as never);
-    return result;
+  async createTable(): Promise<void> {
+    this.#look();
+    this.database.exec(this.spec.schema);
   }
 
-  /** @throws {Unusable} if a column is missing, or would change the values that it is given */
+  /** @throws {SetupError} if a column is missing, or would change the values that it is given */
   #look(): void {
-    if (this.table.isKnown) return;
+    if (this.spec.isKnown) return;
     const info = this.#prepare('SELECT name, type FROM pragma_table_info(?)');
-    this.table.learn(info.all(this.table.given) as Column[]);
+    this.spec.learn(info.all(this.spec.given) as Column[]);
   }
 
-  #all(sql: string, rows: Rows): Record<string, unknown>[] {
-    return this.#call(sql, (statement) => statement.all(jsonOf(rows))) as Record<string, unknown>[];
-  }
-
-  #call<T>(sql: string, call: (statement: Statement) => T): T {
+  #all(sql: string, ...values: (string | null)[]): Record<string, unknown>[] {
     const statement = this.#prepared.get(sql) ?? this.#prepare(sql);
     this.#prepared.delete(sql);
-    const result = call(statement);
+    const rows = statement.all(...values);
     this.#prepared.set(sql, statement);
-    return result;
+    return rows as Record<string, unknown>[];
   }
 
   #prepare(sql: string): Statement {
@@ -211,7 +198,7 @@ class SqliteTable implements StoredTable {
 }
 
 /** One statement and one JSON text per batch, because a call into SQLite costs more than an insert. */
-function sqlOf({ name, columns, key, found }: Table) {
+function sqlOf({ name, columns, key, found }: TableSpec) {
   // A value with the affinity of the cast would be compared by that, and use no index of a column of text: `+` ends it.
   const values = columns.map((_, i) => {
     const value = `json_extract(new.value, '$[${i}]')`;
@@ -224,20 +211,18 @@ function sqlOf({ name, columns, key, found }: Table) {
   const same = key.map((column, i) => `plant.${column} = ${values[i]}`).join(' AND ');
   const rows = `json_each(?) AS new JOIN ${name} AS plant ON ${same}`;
   const into = `INSERT INTO ${name} (${columns.join(', ')})`;
-  const onConflict = `ON CONFLICT (${key.join(', ')}) DO NOTHING`;
-  const insert = `${into} SELECT ${values.join(', ')} FROM json_each(?) AS new WHERE true ${onConflict}`;
+  const onConflict = `ON CONFLICT (${key.join(', ')}) DO NOTHING RETURNING ${keyOf('')} AS key`;
   const bound = columns.map((_, i) => (i === key.length - 1 ? 'CAST(? AS INTEGER)' : '?'));
   return {
-    insert,
+    insert: `${into} SELECT ${values.join(', ')} FROM json_each(?) AS new WHERE true ${onConflict}`,
     insertOne: `${into} VALUES (${bound.join(', ')}) ${onConflict}`,
-    insertReturning: `${insert} RETURNING ${keyOf('')} AS key`,
     stored: `SELECT new.key AS n, ${keyOf('plant.')} AS key FROM ${rows}`,
     find: `SELECT ${found} FROM ${rows}`,
   };
 }
 
 /** A lone row as texts, for `insertOne`, which is faster than JSON. Other values are bound differently by each driver. */
-function textsOf([row, ...others]: Rows, { key }: Table): (string | null)[] | undefined {
+function textsOf([row, ...others]: Rows, { key }: TableSpec): (string | null)[] | undefined {
   const isText = (value: Value, i: number) => typeof (value ?? '') === 'string' || i === key.length - 1;
   return others.length === 0 && row!.every(isText) ? row!.map(textOf) : undefined;
 }
@@ -256,12 +241,4 @@ function sent(value: Value): Value {
 function isResult(error: unknown, name: RegExp, ...results: readonly number[]): boolean {
   const { code, errcode } = Object(error) as { code?: unknown; errcode?: unknown };
   return name.test(String(code)) || results.includes(Number(errcode) & 0xff);
-}
-
-/**
- * Whether `run` counts the rows of its statement alone: in libsql, better-sqlite3 and Bun since 1.4.4, which have `reader`.
- * Before, Bun counts the rows of triggers too; and in Node 26, `run` of node:sqlite throws at an id beyond 2^53.
- */
-function counts(statement: object): statement is { run(...values: unknown[]): { changes: unknown } } {
-  return 'run' in statement && 'reader' in statement;
 }

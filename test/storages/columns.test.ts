@@ -6,7 +6,7 @@ import { type PostgresPool, schemaOf as postgresSchema, postgresStorage } from '
 import { schemaOf as sqliteSchema, sqliteStorage } from 'plant-store/sqlite';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { openPglite } from '../support/pglite.js';
-import { drivers } from '../support/sqlite.js';
+import { minimal } from '../support/sqlite.js';
 import {
   type ColumnDatabase,
   itKeepsNamespacesApart,
@@ -55,7 +55,7 @@ describe('PGlite', () => {
   itKeepsNamespacesApart((namespace) => apartOnPostgres(pglite, namespace));
 });
 
-describe.each(drivers)('SQLite through %s', (_, driver) => {
+describe('SQLite', () => {
   const database = new Database(':memory:');
   afterAll(() => database.close());
   itStoresExactly(
@@ -66,14 +66,14 @@ describe.each(drivers)('SQLite through %s', (_, driver) => {
       newTable,
       run: async (sql) => database.exec(sql),
       rows: async (sql) => database.prepare(sql).all() as Record<string, unknown>[],
-      storage: (options) => sqliteStorage(driver(database), options),
+      storage: (options) => sqliteStorage(minimal(database), options),
     }),
     sqliteCases,
   );
   itKeepsNamespacesApart(async (namespace) => {
     const options = { table: newTable(), namespace };
     database.exec(sqliteSchema(options));
-    return sqliteStorage(driver(database), options);
+    return sqliteStorage(minimal(database), options);
   });
 });
 

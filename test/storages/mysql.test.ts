@@ -226,7 +226,7 @@ describe('mysqlStorage', () => {
     async (errno, sqlState, message) => {
       const denied = mysqlError({ errno, sqlState }, message);
       const { create, find } = mysqlStorage({ getConnection: () => Promise.reject(denied) });
-      const why = `plant-store cannot connect to the database: ${message}. Check user, password and database in the settings of the pool`;
+      const why = `plant-store cannot use the table \`plants\`: ${message}. Check user, password and database in the settings of the pool`;
       await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({
         name: 'RolledBack',
         cause: { message: why, cause: denied },
@@ -236,7 +236,7 @@ describe('mysqlStorage', () => {
   );
 
   const missing = 'it does not exist. Call storage.createTable(), or run: npx plant-store schema mysql';
-  const denied = 'INSERT command denied to user';
+  const denied = "INSERT command denied to user 'me'@'localhost' for table `garden`.`plants`";
   it.each([
     [1146, '42S02', "Table 'garden.plants' doesn't exist", missing],
     [1142, '42000', denied, `${denied}. Run: GRANT SELECT, INSERT ON \`plants\` TO …`],

@@ -55,7 +55,7 @@ it.each([
   'postgresStorage rejects each create for good if the server refuses the login with %s',
   async (code, message) => {
     const { pool, storage, connections } = await storageOn(refusalOf(code, message));
-    const why = `plant-store cannot connect to the database: ${message}. Check user, password and database in the settings of the pool`;
+    const why = `plant-store cannot use the table "plants": ${message}. Check user, password and database in the settings of the pool`;
     await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({
       name: 'RolledBack',
       resend: 'apart',

@@ -1,7 +1,7 @@
 // INSERTs that a connection of `pg` keeps prepared: what an app, a migration or a pooler may do to them in between.
 import type pg from 'pg';
-import { type PostgresStorage, postgresStorage, schema } from 'plant-store/postgres';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { type PostgresStorage, postgresStorage, schema, schemaOf } from 'plant-store/postgres';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { isHeavy } from '../support/heavy.js';
 import { context } from './context.js';
 import { ownServer } from './postgres-server.js';
@@ -34,32 +34,50 @@ async function preparedNames(): Promise<string[]> {
 it('postgresStorage prepares one statement for lone creates and one for batches, however often they run', async () => {
   for (let first = 1; first < 60; first += 3) expect(await createThree(first)).toEqual(allCreated);
   const names = await preparedNames();
-  expect(names).toEqual([expect.stringMatching(/^plant_store_/), expect.stringMatching(/^plant_store_/)]);
+  const named = expect.stringMatching(/^plant_store_insert_\w+$/);
+  expect(names).toEqual([named, named]);
   expect(new Set(names).size).toBe(2);
   expect((await pool.query('SELECT count(*)::int AS n FROM plants')).rows).toEqual([{ n: 60 }]);
 });
 
 const count = isHeavy ? 1_000 : 200;
 
-it(`postgresStorage keeps at most 16 statements a connection, for ${count} storages, and none of one that is no longer used`, async () => {
-  const storages = Array.from({ length: count }, (_, i) => ({
-    storage: postgresStorage(pool),
-    id: BigInt(i),
-  }));
-  for (const { storage: other, id } of storages)
-    for (const n of [0n, 1n])
-      expect(await other.create({ id: 2n * id + n, name: 'Rosa' }, context)).toBe('created');
+it(`postgresStorage keeps at most 32 statements a connection, for ${count} storages in turn, and all of them stay prepared`, async () => {
+  const storages = Array.from({ length: count }, (_, i) => {
+    const table = `tenant ${i}`;
+    return { table, storage: postgresStorage(pool, { table }) };
+  });
+  await pool.query(storages.map(({ table }) => schemaOf({ table })).join(';'));
+  const createAll = (id: bigint) => {
+    const creating = storages.map(
+      ({ storage: other }) =>
+        () =>
+          other.create({ id, name: 'Rosa' }, context),
+    );
+    return inTurn(creating);
+  };
+  expect(new Set(await createAll(1n))).toEqual(new Set(['created']));
   const names = await preparedNames();
-  expect(names.length).toBeLessThanOrEqual(16);
-  expect(names.length).toBeGreaterThan(8);
-  for (let i = 0; i < 1_100; i++) await create(10_000 + i);
-  expect(await preparedNames()).toHaveLength(1);
+  expect(names).toHaveLength(32);
+  expect(new Set(await createAll(2n))).toEqual(new Set(['created']));
+  expect(await preparedNames()).toEqual(names);
 });
 
-it('postgresStorage prepares nothing for a storage that is used once', async () => {
-  for (let id = 1; id < 20; id++)
-    expect(await postgresStorage(pool).create({ id: BigInt(id), name: 'Rosa' }, context)).toBe('created');
-  expect(await preparedNames()).toEqual([]);
+async function inTurn<T>(calls: readonly (() => Promise<T>)[]): Promise<T[]> {
+  const results: T[] = [];
+  for (const call of calls) results.push(await call());
+  return results;
+}
+
+it('postgresStorage names a statement alike on every connection and in every process: by its text', async () => {
+  await createThree(1);
+  const names = await preparedNames();
+  vi.resetModules();
+  const another = await import('plant-store/postgres');
+  pool = own.poolOf({ max: 1 });
+  storage = another.postgresStorage(pool);
+  await createThree(4);
+  expect(await preparedNames()).toEqual(names);
 });
 
 describe('creates and replays stay right after', () => {

@@ -133,15 +133,9 @@ it('a PoolClient that the app gave is released by the app alone', async () => {
 });
 
 describe('a row that another transaction has locked', () => {
-  it.each([
-    ['', '250ms'],
-    ['-c lock_timeout=1s', '250ms'],
-    ['-c lock_timeout=1min', '250ms'],
-    ["the app's own, which is shorter: -c lock_timeout=50ms", '50ms'],
-  ])(
-    'blocks a batch for a fraction of a second at a time, and its create alone waits on (%j: %s)',
-    async (given, expected) => {
-      const options = given.replace(/^.*: /, '');
+  it.each(['', '-c lock_timeout=1min'])(
+    'blocks a batch for a fraction of a second at a time, and its create alone waits on (%j)',
+    async (options) => {
       await open();
       await own.pool.query(`CREATE FUNCTION "tell ${table}"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
           RAISE WARNING 'lock_timeout is %', current_setting('lock_timeout'); RETURN new; END $$;
@@ -171,7 +165,7 @@ describe('a row that another transaction has locked', () => {
       await holder.query('ROLLBACK');
       expect(await locked).toBe('created');
       expect(ended).toBeGreaterThan(0);
-      expect(new Set(told)).toEqual(new Set([`lock_timeout is ${expected}`]));
+      expect(new Set(told)).toEqual(new Set(['lock_timeout is 250ms']));
       const { rows } = await watched.query('SHOW lock_timeout');
       expect(rows).toEqual([{ lock_timeout: options.split('=')[1] ?? '0' }]);
       await holder.end();

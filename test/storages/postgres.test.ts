@@ -194,12 +194,6 @@ describe('a table that plant-store cannot use', () => {
     expect(await both(postgresStorage(gardeners, { table }))).toMatchObject([denied, denied]);
   });
 
-  it('that other tables inherit from is named, because its index does not know their ids', async () => {
-    await world.query(`CREATE TABLE "child ${table}" () INHERITS ("${table}")`);
-    const inherited = why('other tables inherit from it: its index does not know their ids');
-    expect(await both(postgresStorage(own.pool, { table }))).toMatchObject([inherited, inherited]);
-  });
-
   it('is not meant by a trigger that misses another table: that plant is rejected alone', async () => {
     await world.query(`
       CREATE FUNCTION "miss ${table}"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN

@@ -13,11 +13,5 @@ export const driverOf = (
   },
 });
 
-/** The two ways to insert: by the driver's count of the rows, or by RETURNING where a driver counts none, or others too. */
-export const drivers: readonly (readonly [string, (database: SqliteDatabase) => SqliteDatabase])[] = [
-  ['a driver that counts the rows of a statement', (database) => database],
-  [
-    'an object that has what is required, and counts no rows',
-    (database) => driverOf(database as Database.Database, () => ({})),
-  ],
-];
+/** A driver that has only what is required. */
+export const minimal = (database: Database.Database): SqliteDatabase => driverOf(database, () => ({}));
