@@ -115,7 +115,11 @@ async function openPostgres(url: string): Promise<OpenStorage> {
     readBy(() => new pg.Client({ connectionString: url })),
   );
   // A connection that hangs is closed, so that the pool can open another.
-  const pool = new pg.Pool({ connectionString: url, query_timeout: 10_000, connectionTimeoutMillis: 5_000 });
+  const pool = new pg.Pool({
+    connectionString: url,
+    statement_timeout: 10_000,
+    connectionTimeoutMillis: 5_000,
+  });
   // Without a listener, a dropped idle connection crashes the process.
   pool.on('error', (error) => console.error(`plant-store: database connection dropped: ${oneLine(error)}`));
   const close = () => pool.end();

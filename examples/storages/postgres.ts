@@ -5,8 +5,8 @@ import { acceptTokens, createPlantStore } from 'plant-store';
 import { toExpress } from 'plant-store/express';
 import { postgresStorage } from 'plant-store/postgres';
 
-// After these times the pool closes a connection or a login that hangs, and can then open another.
-const timeouts = { query_timeout: 10_000, connectionTimeoutMillis: 5_000 };
+// After these times the pool gives up a login that hangs, and the server ends a statement, such as one that waits for a lock.
+const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 10_000 };
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, ...timeouts });
 // Without a listener, a dropped idle connection crashes the process.
 pool.on('error', (error) => console.error(error.message));

@@ -62,7 +62,7 @@ function open(url: string): PlantStorage {
     const tuned = timeoutMs && { connectionLimit: 4, connectTimeout: 2_000 };
     return mysqlStorage(mysql.createPool({ uri: url, ...tuned }), group);
   }
-  const tuned = timeoutMs && { max: 4, connectionTimeoutMillis: 2_000, query_timeout: timeoutMs + 500 };
+  const tuned = timeoutMs && { max: 4, connectionTimeoutMillis: 2_000 };
   const pool = new pg.Pool({ connectionString: url, ...tuned });
   // Without a listener, a dropped idle connection crashes the process.
   pool.on('error', () => {});
