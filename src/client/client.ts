@@ -1,6 +1,6 @@
 import type { Global, MaybePromise, Signal } from '../http.js';
 import type { Plant, Whole } from '../plant/plant.js';
-import { PlantError, type Received } from './error.js';
+import { own, PlantError, type Received } from './error.js';
 
 export { PlantError };
 
@@ -12,7 +12,7 @@ interface Headed {
 export type ClientFetch = (
   url: string,
   init: Headed & { method: string; body: string; redirect: 'manual'; signal: Signal | null },
-) => PromiseLike<Headed & { readonly status: number; text(): Promise<string> }>;
+) => PromiseLike<Headed & { readonly status: number; readonly body?: unknown; text(): Promise<string> }>;
 
 /** The options of `createPlantClient`. */
 export interface PlantClientOptions {
@@ -47,7 +47,8 @@ export type PlantClient = ReturnType<typeof createPlantClient>;
  * ```
  */
 export function createPlantClient(baseUrl: string | { toString(): string }, options: PlantClientOptions) {
-  const { retries = 3, acceptReplays } = options;
+  const settings = own(options);
+  const { retries = 3, acceptReplays } = settings;
   let url = String(baseUrl);
   // Not by an expression such as `/\/*$/`, whose time grows with the square of the slashes.
   while (url.endsWith('/')) url = url.slice(0, -1);
@@ -59,13 +60,13 @@ export function createPlantClient(baseUrl: string | { toString(): string }, opti
      *
      * @throws {PlantError} if the server rejects the plant, or no response arrives
      * @throws {TypeError} if the id is neither a `bigint` nor a safe integer, or the token cannot be sent
-     * @throws the signal's reason if `signal` aborts: the plant may or may not have been stored
+     * @throws the signal's reason as soon as `signal` aborts: the plant may or may not have been stored
      */
     async create(plant: ClientPlant, { signal }: { signal?: Signal | undefined } = {}): Promise<Plant> {
       const body = toJson(plant);
       let unknown: PlantError | undefined;
       for (let attempt = 0; ; attempt++) {
-        const outcome = await send(url, options, body, signal).catch((cause) => {
+        const outcome = await send(url, settings, body, signal).catch((cause) => {
           // A token that cannot be had does not settle what an earlier attempt left unknown.
           throw unknown && !signal?.aborted ? Object.assign(unknown, { cause }) : cause;
         });
@@ -87,16 +88,18 @@ async function send(
   url: string,
   { token, fetch = globalThis.fetch as ClientFetch }: PlantClientOptions,
   body: string,
-  signal: Signal | null = null,
+  signal: Signal | undefined,
 ): Promise<Plant | PlantError> {
   signal?.throwIfAborted();
-  const bearer = typeof token === 'function' ? await token() : token;
+  const bearer = typeof token === 'function' ? await orAborted(signal, token()) : token;
   // Throws if a header cannot carry the token: with `fetch` that would look like a lost connection.
   const headers = new Headers({ authorization: `Bearer ${bearer}`, 'content-type': 'application/json' });
   const received: Received = { status: 0, json: {} };
   try {
-    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
-    const text = await response.text();
+    const init = own({ method: 'POST', headers, body, redirect: 'manual' as const, signal: signal ?? null });
+    const response = await orAborted(signal, fetch(url, init));
+    // A 200 has the texts of the plant, of which JSON writes a character as six bytes at most. An Error is short.
+    const text = await readText(signal, response, Math.max(65_536, 6 * body.length));
     received.status = response.status;
     received.after = response.headers.get('retry-after');
     received.json = Object(JSON.parse(text));
@@ -106,7 +109,7 @@ async function send(
     if (!received.status) received.cause = error;
   }
   const { status, json } = received;
-  if (status === 200 && typeof json.name === 'string') return json as Plant;
+  if (status === 200 && Object.hasOwn(json, 'name') && typeof json.name === 'string') return json as Plant;
   return new PlantError(url, received);
 }
 
@@ -117,15 +120,46 @@ function toJson({ id, name, tag }: ClientPlant): string {
   return JSON.stringify({ id: 0, name, tag } satisfies Whole<ClientPlant>).replace('0', String(id));
 }
 
-/** Waits, or until the signal aborts: then the next attempt rejects. */
-function wait(ms: number, signal: Signal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', end);
-      resolve();
+type Response = Awaited<ReturnType<ClientFetch>>;
+
+/** The body of a response; nothing if it has more than `limit` bytes, as no response of this API has. */
+async function readText(signal: Signal | undefined, response: Response, limit: number): Promise<string> {
+  // A `fetch` of the app's own may have another kind of body.
+  const reader = (response.body as Partial<ReadableStream<Uint8Array>> | null | undefined)?.getReader?.();
+  if (!reader) return (await orAborted(signal, response.text())).slice(0, limit);
+  const decoder = new TextDecoder();
+  let text = '';
+  try {
+    for (let left = limit; ; ) {
+      const { done, value } = await orAborted(signal, reader.read());
+      if (done) return text + decoder.decode();
+      left -= value.length;
+      if (left < 0) return '';
+      text += decoder.decode(value, { stream: true });
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+async function wait(ms: number, signal: Signal | undefined): Promise<void> {
+  let timer: unknown;
+  const elapsed = new Promise((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await orAborted(signal, elapsed).finally(() => clearTimeout(timer as number));
+}
+
+/** Settles as `value` does, or rejects as soon as the signal aborts, because a function of the app may ignore it. */
+function orAborted<T>(signal: Signal | undefined, value: MaybePromise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => signal?.removeEventListener('abort', onAbort);
+    const onAbort = () => {
+      stop();
+      reject(signal?.reason);
     };
-    const timer = setTimeout(end, signal?.aborted ? 0 : ms);
-    signal?.addEventListener('abort', end);
+    signal?.addEventListener('abort', onAbort);
+    if (signal?.aborted) onAbort();
+    Promise.resolve(value).finally(stop).then(resolve, reject);
   });
 }

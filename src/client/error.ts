@@ -2,7 +2,7 @@ import type { Plant } from '../plant/plant.js';
 import type { ErrorNumber, Problem } from '../problems.js';
 
 /**
- * Why a create failed. `message` is the server's own; `cause` is what `fetch` rejected with, if no response arrived.
+ * Why a create failed. `message` is the server's own, without control characters; `cause` is what `fetch` rejected with, if no response arrived.
  *
  * @example
  * ```ts
@@ -33,10 +33,12 @@ export class PlantError extends Error {
 
   /** @internal */
   constructor(url: string, { status, json, after, cause }: Received) {
-    const error = Number(json.error);
+    const { error: number, message } = own(json);
+    const error = Number(number);
     const problem = names[status]?.split(' ')[error - 100 * status] || undefined;
     const strange = `HTTP ${status} from ${url}, which is not plant-store: the base URL is the part before /plants`;
-    super(problem ? json.message : status ? strange : `no response from ${url}`, { cause });
+    const told = typeof message === 'string' ? message.replace(controls, ' ') : `HTTP ${status} from ${url}`;
+    super(problem ? told : status ? strange : `no response from ${url}`, { cause });
     const isOpen = problem ? [50000, 50001, 50302].includes(error) : status < 300 || status >= 500;
     // Seconds, or a date (RFC 9110 §10.2.3).
     const ms = Math.max(0, Number(after) * 1_000 || Date.parse(after!) - Date.now() || 0);
@@ -45,6 +47,12 @@ export class PlantError extends Error {
     Object.assign(this, { status, error: problem && error, problem, stored, retryAfterMs });
   }
 }
+
+/** Controls, line separators and bidirectional marks, which a terminal would obey. */
+const controls = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
+
+/** An object's own members, without what a legacy library may have added to `Object.prototype`. */
+export const own = <T extends object>(object: T): T => ({ __proto__: null, ...object });
 
 /** What came back for one attempt. */
 export interface Received {

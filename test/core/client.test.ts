@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { Readable } from 'node:stream';
+import { createGzip } from 'node:zlib';
 import { acceptTokens, createPlantStore, type ErrorNumber, errorNumbers, type NewPlant } from 'plant-store';
 import { type ClientFetch, createPlantClient, PlantError } from 'plant-store/client';
 import { memoryStorage } from 'plant-store/memory';
@@ -348,6 +351,51 @@ describe('the client', () => {
   });
 });
 
+describe('a response longer than any of this API', () => {
+  it.each<[status: number, stored: PlantError['stored']]>([
+    [200, 'unknown'],
+    [400, 'no'],
+    [500, 'unknown'],
+  ])('is cut off, and its status %i means that the plant was stored: %s', async (status, stored) => {
+    let isCutOff: unknown;
+    const server = await listen(
+      createServer((_request, response) => {
+        isCutOff = once(response, 'close');
+        // Compressed, zeros take a thousandth.
+        const gzip = createGzip();
+        response.writeHead(status, { 'content-encoding': 'gzip' });
+        Readable.from(endless()).pipe(gzip).pipe(response);
+      }),
+    );
+    onTestFinished(server.close);
+    const creating = createPlantClient(server.url, { token: 'secret' }).create(ilex);
+    await expect(creating).rejects.toMatchObject({ status, stored, problem: undefined });
+    await isCutOff;
+  });
+
+  function* endless() {
+    for (;;) yield Buffer.alloc(65_536);
+  }
+
+  it('is read whole if the plant itself is as long', async () => {
+    const long = { id: 1n, name: '\u0001'.repeat(100_000) };
+    const handle = createPlantStore(memoryStorage(), acceptTokens('secret'));
+    const server = await listen(createServer(toNode(handle)));
+    onTestFinished(server.close);
+    const client = createPlantClient(server.url, { token: 'secret' });
+    expect(await client.create(long)).toEqual({ name: long.name });
+  });
+});
+
+it.each<[unknown, string]>([
+  [['a', 'b'], 'HTTP 400 from https://example.com/plants'],
+  [undefined, 'HTTP 400 from https://example.com/plants'],
+  ['a\u001b[31m\nb\u202e', 'a [31m b '],
+])('the message %j becomes a text without control characters', async (message, text) => {
+  const error = await failed(respondWith(Response.json({ error: 40003, message }, { status: 400 })));
+  expect(error).toMatchObject({ message: text, problem: 'id_taken', stored: 'no' });
+});
+
 it('a wrong base URL is in the message, for a server that has other pages there', async () => {
   const server = await listen(createServer((_request, response) => response.writeHead(404).end('<h1>')));
   onTestFinished(server.close);
@@ -417,17 +465,38 @@ describe('a signal', () => {
     await expect(client.create(ilex, { signal: controller.signal })).rejects.toBe(reason);
   });
 
+  const never = new Promise<never>(() => {});
+  const bodyThatStalls = () => new Response(new ReadableStream({ pull: () => never }));
+  it.each<[string, { token?: () => Promise<string>; fetch?: ClientFetch }]>([
+    ['a token', { token: () => never }],
+    ['a fetch that ignores it', { fetch: () => never }],
+    ['a body', { fetch: async () => bodyThatStalls() }],
+    [
+      'a body of another kind',
+      { fetch: async () => ({ ...created(), headers: new Headers(), status: 200, text: () => never }) },
+    ],
+  ])('ends the wait for %s with its reason, also if it times out', async (_, options) => {
+    const client = createPlantClient('https://example.com', { token: 'secret', ...options });
+    const controller = new AbortController();
+    const creating = client.create(ilex, { signal: controller.signal });
+    controller.abort(reason);
+    await expect(creating).rejects.toBe(reason);
+    const timedOut = client.create(ilex, { signal: AbortSignal.timeout(1) });
+    await expect(timedOut).rejects.toMatchObject({ name: 'TimeoutError' });
+  });
+
   it('that aborts while a response is read leaves no wait before its reason', async () => {
     vi.useFakeTimers();
     const controller = new AbortController();
     const response = busy('30')();
-    vi.spyOn(response, 'text').mockImplementation(async () => {
+    const { status, headers } = response;
+    const text = async () => {
       controller.abort(reason);
       return '{}';
-    });
+    };
     const client = createPlantClient('https://example.com', {
       token: 'secret',
-      fetch: respondWith(response),
+      fetch: async () => ({ status, headers, text }),
     });
     const rejected = vi.fn();
     client.create(ilex, { signal: controller.signal }).catch(rejected);

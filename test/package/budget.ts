@@ -5,8 +5,11 @@
  */
 export const bundleBudget = 8_170;
 
-/** The largest bundle of `plant-store/client`, in the same bytes. */
-export const clientBudget = 1_350;
+/**
+ * The largest bundle of `plant-store/client`, in the same bytes. To end every wait with the signal, and to read no more of a
+ * response than this API sends, takes 310 of them.
+ */
+export const clientBudget = 1_680;
 
 /** The most that a storage adds to a bundle that has `plant-store`, in the same bytes. */
 export const storageBudgets = { postgres: 6_950, mysql: 6_450, sqlite: 4_520, memory: 1_100 };
