@@ -129,14 +129,16 @@ export type PlantHandler = (request: PlantRequest, index?: number) => Promise<Pl
  * two headers. That costs 0.01 µs a header.
  */
 export function header(headers: PlantHeaders, name: string): string | readonly string[] | null {
-  // A dictionary may hold a header that is called "get".
-  if (typeof headers.get === 'function') return headers.get(name) ?? null;
+  // A dictionary may hold a header that is called "get", and inherit a function of a legacy library.
+  const { get } = headers;
+  if (typeof get === 'function' && get !== ({} as typeof headers).get) return get.call(headers, name) ?? null;
   const dictionary = headers as { readonly [name: string]: string | readonly string[] | undefined };
   let found: string | readonly string[] | null = null;
   for (const key in dictionary) {
     if (key.length !== name.length || (key !== name && key.toLowerCase() !== name)) continue;
     const value = dictionary[key];
-    if (value !== undefined) found = found === null ? value : [found, value].flat();
+    if (value !== undefined && Object.hasOwn(dictionary, key))
+      found = found === null ? value : [found, value].flat();
   }
   return found;
 }
@@ -153,6 +155,11 @@ export function pathOf(url: string): string {
  */
 export function isPath(value: string): boolean {
   return /^(\/(?!(\.|%2[Ee]){1,2}(\/|$))([\w.~!$&'()*+,;=:@-]|%[\dA-F]{2})+)*$/.test(value);
+}
+
+/** An object's own members, without what a legacy library may have added to `Object.prototype`. */
+export function own<T extends object>(object: T): T {
+  return { __proto__: null, ...object };
 }
 
 /** Whether a value has to be awaited: any thenable, as for `await`. */

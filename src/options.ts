@@ -1,4 +1,4 @@
-import { isPath, type MaybePromise, type PlantRequest } from './http.js';
+import { isPath, type MaybePromise, own, type PlantRequest } from './http.js';
 import { logError } from './log.js';
 import type { ErrorNumber } from './problems.js';
 
@@ -65,9 +65,10 @@ export function checkOptions<Options extends object>(
       throw new TypeError(`unknown option ${name}; the options are ${names.join(', ')}`);
     }
   }
+  const given = own(options);
   const settings: Record<string, unknown> = {};
   for (const [name, [fallback, isValid, expected]] of Object.entries<Rule<unknown>>(rules)) {
-    const { [name as keyof Options]: value = fallback } = options;
+    const { [name as keyof Options]: value = fallback } = given;
     if (!isValid(value)) throw new TypeError(`${name} must be ${expected}, got ${inspect(value)}`);
     settings[name] = value;
   }

@@ -45,23 +45,19 @@ function numbersOf(table: typeof problems) {
   };
 }
 
-interface Details {
-  /** Shown to the client. Default: the problem's own sentence. */
-  readonly message?: string;
-  readonly headers?: Record<string, string>;
-}
-
 /** A problem to send to the client. Every rejection in the library is thrown as a `Refusal`. */
 export class Refusal {
+  /** @param message shown to the client */
   constructor(
     readonly problem: Problem,
-    readonly details: Details = {},
+    readonly message: string = problems[problem][1],
+    readonly headers: Readonly<Record<string, string>> = {},
   ) {}
 
   /** The response, with the contract's Error as its body. A response to HEAD has none (RFC 9110 §9.3.2). */
   toResponse(method?: unknown): PlantResponse {
-    const [error, sentence] = problems[this.problem];
-    const { message = sentence, headers } = this.details;
+    const { problem, message, headers } = this;
+    const [error] = problems[problem];
     return {
       status: Math.trunc(error / 100),
       headers: { 'content-type': 'application/json', ...headers },
@@ -75,22 +71,22 @@ export class Refusal {
 export function notFound(routes: readonly Route[], path: string): Refusal {
   const known = routes.map(({ method, path }) => `${method} ${path}`).join(' or ');
   const received = /^[\w./~-]{1,100}$/.test(path) ? ` The request was for ${path}.` : '';
-  return new Refusal('not_found', { message: `Not found. Use ${known}.${received}` });
+  return new Refusal('not_found', `Not found. Use ${known}.${received}`);
 }
 
 /** @param routes those of the path: a 405 must name their methods (RFC 9110 §15.5.6) */
 export function methodNotAllowed(routes: readonly Route[]): Refusal {
   const methods = routes.map(({ method }) => method);
   const message = `Method not allowed. Use ${methods.join(' or ')}.`;
-  return new Refusal('method_not_allowed', { message, headers: { allow: methods.join(', ') } });
+  return new Refusal('method_not_allowed', message, { allow: methods.join(', ') });
 }
 
 export function idTaken(id: bigint): Refusal {
-  return new Refusal('id_taken', { message: `A plant with id ${id} exists. Choose another id.` });
+  return new Refusal('id_taken', `A plant with id ${id} exists. Choose another id.`);
 }
 
 export function tooLarge(limit: number): Refusal {
-  return new Refusal('body_too_large', { message: `The body is larger than ${limit} bytes.` });
+  return new Refusal('body_too_large', `The body is larger than ${limit} bytes.`);
 }
 
 /** Safe to echo to the client: a media type or content codings, nothing else. */
@@ -102,7 +98,7 @@ export function unsupported(header: 'Content-Type' | 'Content-Encoding', value: 
   const found = quotable.test(received)
     ? `The ${header} is ${received}.`
     : `The request has no usable ${header}.`;
-  return new Refusal('media_type_unsupported', { message: `${expected} ${found}` });
+  return new Refusal('media_type_unsupported', `${expected} ${found}`);
 }
 
 /** What each member of a NewPlant must be. */
@@ -114,7 +110,7 @@ export const memberRules = {
 
 /** @param reasons what is wrong; no reason if it is not even an object */
 export function notANewPlant(reasons: readonly string[] = ['the body must be a JSON object']): Refusal {
-  return new Refusal('plant_invalid', { message: `Not a NewPlant: ${reasons.join('; ')}.` });
+  return new Refusal('plant_invalid', `Not a NewPlant: ${reasons.join('; ')}.`);
 }
 
 /** The reason for an id that is a string. */
@@ -138,10 +134,12 @@ export function isNamed<E extends Error>(error: unknown, name: E['name']): error
   return propertyOf(error, 'name') === name;
 }
 
-/** A property of anything thrown, of any type; `undefined` if its getter throws. */
+/** A property of anything thrown, of any type; `undefined` if its getter throws, or if every object has it. */
 export function propertyOf(thrown: unknown, name: string): unknown {
   try {
-    return (thrown as Record<string, unknown> | null | undefined)?.[name];
+    const value = (thrown as Record<string, unknown> | null | undefined)?.[name];
+    // A legacy library may have added it to `Object.prototype`.
+    return value === (Object.prototype as unknown as Record<string, unknown>)[name] ? undefined : value;
   } catch {
     return undefined;
   }

@@ -86,7 +86,9 @@ export function toFastify(
     // Its promise is not returned: Fastify would go on as soon as it resolves, before `reply` is sent.
     respondTo(exchange, { url, originalUrl, mount }, handle)
       .then((response) => send(response, reply))
-      .catch((error) => reply.send(error));
+      .catch((error) => reply.send(error))
+      // A wrapped `reply` may always throw.
+      .catch(() => reply.raw.destroy());
   };
   return function plantStore(first: FastifyInstance | FastifyRequest, second: unknown, done?: () => void) {
     if ('raw' in first) return respond(first, second as FastifyReply);

@@ -5,6 +5,7 @@ import {
   type HostRequest,
   isNotMine,
   linger,
+  own,
   respondToMistake,
   Upload,
   WithSignal,
@@ -68,20 +69,20 @@ export function toFetch(
     // the socket after the last response of a connection, which is lost if the client still writes.
     const isDrained = status < 400 || isNotMine(response) || (await plantRequest.discard());
     if (!isDrained) return lastResponse(status, headers, body);
-    return new Response(body || null, { status, headers });
+    return new Response(body || null, own({ status, headers }));
   };
 }
 
 /** A response that closes its connection, and stays open briefly before, so that the client can read it. */
-function lastResponse(status: number, own: PlantResponse['headers'], text: string): FetchResponse {
+function lastResponse(status: number, given: PlantResponse['headers'], text: string): FetchResponse {
   const bytes = new TextEncoder().encode(text);
   const body = new ReadableStream({
     start: (controller) => controller.enqueue(bytes),
     // Called once the bytes are taken.
     pull: (controller) => linger().then(() => controller.close()),
   });
-  const headers = { ...own, 'content-length': `${bytes.length}`, connection: 'close' };
-  return new Response(body, { status, headers });
+  const headers = { ...given, 'content-length': `${bytes.length}`, connection: 'close' };
+  return new Response(body, own({ status, headers }));
 }
 
 class FetchPlantRequest extends WithSignal implements PlantRequest, HostRequest {

@@ -1,4 +1,4 @@
-import { checkHandler, respondToMistake } from '../../src/for-hosts.js';
+import { checkHandler, own, respondToMistake } from '../../src/for-hosts.js';
 import type { PlantHandler } from '../../src/index.js';
 import { Exchange, type Place } from './_node/exchange.js';
 import { respondTo } from './_node/respond.js';
@@ -52,7 +52,8 @@ export function toKoa(
     // Another middleware, such as a timeout, may have responded.
     if (context.headerSent) return;
     context.status = response.status;
-    context.set(response.headers);
+    // Koa sets inherited members, too.
+    context.set(own(response.headers));
     context.body = response.body;
     // Koa has counted it, but for HEAD the length is that of a GET's response, or unknown (RFC 9110 §8.6).
     if (!response.body) context.remove('content-length');

@@ -77,7 +77,7 @@ function send({ status, headers, body }: PlantResponse, response: NodeResponse):
   // Another middleware, such as a timeout, may have responded.
   if (response.headersSent || response.writableEnded) return;
   // Not by `writeHead`: where no other header is set, `getHeaders`, from which loggers read, would not have them.
-  for (const name in headers) response.setHeader(name, headers[name]!);
+  for (const name of Object.keys(headers)) response.setHeader(name, headers[name]!);
   if (body) response.setHeader('content-length', Buffer.byteLength(body));
   response.writeHead(status);
   response.end(body);
@@ -86,7 +86,12 @@ function send({ status, headers, body }: PlantResponse, response: NodeResponse):
 /** `handle` never rejects, but a wrapper of it may; and `writeHead` throws if the headers do not go together. */
 function fail(error: unknown, response: NodeResponse): void {
   console.error(error);
-  if (response.headersSent) return void response.destroy();
-  for (const name of response.getHeaderNames()) response.removeHeader(name);
-  send(new Refusal('internal_error').toResponse(), response);
+  try {
+    if (response.headersSent) return void response.destroy();
+    for (const name of response.getHeaderNames()) response.removeHeader(name);
+    send(new Refusal('internal_error').toResponse(), response);
+  } catch {
+    // A patched `setHeader` may always throw.
+    response.destroy();
+  }
 }

@@ -73,7 +73,7 @@ export function decodeBody(content: Content, limit: number): Json {
     if (mayExceed && new TextEncoder().encode(content).length > limit) throw tooLarge(limit);
     return content.charCodeAt(0) === 0xfeff ? content.slice(1) : content;
   }
-  if (typeof content === 'object' && 'parsed' in content) {
+  if (typeof content === 'object' && !isBytes(content) && 'parsed' in content) {
     // The size of a parsed body is unknown, but it is no smaller than the texts in it.
     const texts = Object.values(content.parsed ?? {}).filter((value) => typeof value === 'string');
     if (texts.join('').length > limit) throw tooLarge(limit);

@@ -1,6 +1,6 @@
 import { isScope, token68 } from '../bearer.js';
 import { header, type PlantHeaders } from '../http.js';
-import { isNamed, propertyOf, Refusal, tooLarge, unsupported } from '../problems.js';
+import { isNamed, type Problem, propertyOf, Refusal, tooLarge, unsupported } from '../problems.js';
 
 /** Matches the scheme, in any letter case. Group 1 is the token, if exactly one well-formed token follows. */
 const bearer = new RegExp(`^bearer(?: +(${token68}) *$| |$)`, 'i');
@@ -28,12 +28,12 @@ export function callerOf<Caller>(verified: Caller | false | null | undefined): C
  * (RFC 6750 §3.1).
  */
 function tokenMissing(): Refusal {
-  return new Refusal('token_missing', challenge(''));
+  return challenge('token_missing', '');
 }
 
 /** "The access token provided is expired, revoked, malformed, or invalid for other reasons" (RFC 6750 §3.1). */
 function tokenInvalid(): Refusal {
-  return new Refusal('token_invalid', challenge(', error="invalid_token"'));
+  return challenge('token_invalid', ', error="invalid_token"');
 }
 
 /**
@@ -44,11 +44,11 @@ function tokenInvalid(): Refusal {
 export function scopeInsufficient(thrown: unknown): Refusal | undefined {
   const scope = isNamed(thrown, 'InsufficientScope') && propertyOf(thrown, 'scope');
   if (!isScope(scope)) return undefined;
-  return new Refusal('scope_insufficient', challenge(`, error="insufficient_scope", scope="${scope}"`));
+  return challenge('scope_insufficient', `, error="insufficient_scope", scope="${scope}"`);
 }
 
-function challenge(attributes: string) {
-  return { headers: { 'www-authenticate': `Bearer realm="plants"${attributes}` } };
+function challenge(problem: Problem, attributes: string): Refusal {
+  return new Refusal(problem, undefined, { 'www-authenticate': `Bearer realm="plants"${attributes}` });
 }
 
 /** Parameters are ignored: JSON has no charset (RFC 8259 §11). */

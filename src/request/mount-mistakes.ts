@@ -22,7 +22,7 @@ export function respondToMistake(...given: readonly unknown[]): PlantResponse {
     if (typeof done === 'function') return done(error);
     throw error;
   }
-  const refusal = new Refusal('internal_error', { message: whatToWrite }).toResponse();
+  const refusal = new Refusal('internal_error', whatToWrite).toResponse();
   response.writeHead(refusal.status, refusal.headers);
   response.end(refusal.body);
   return refusal;

@@ -30,21 +30,23 @@ export const bodyOwner: Party = {
 };
 
 /** The client may send the request again after a second. */
-const retryAfter = { headers: { 'retry-after': '1' } };
+const retryAfter = { 'retry-after': '1' };
+
+const busy = () => new Refusal('busy', undefined, retryAfter);
 
 export const storageParty: Party = {
   name: 'storage',
   toRefusal(thrown, isTimeout, { acceptReplays }) {
     // Retrying an unknown outcome is safe only if an equal plant counts as success.
-    if (isTimeout) return new Refusal('timed_out', acceptReplays ? retryAfter : {});
+    if (isTimeout) return new Refusal('timed_out', undefined, acceptReplays ? retryAfter : {});
     if (isNamed(thrown, 'PlantRefused')) {
       const message = propertyOf(thrown, 'message');
-      return new Refusal('plant_refused', typeof message === 'string' && message ? { message } : {});
+      return new Refusal('plant_refused', typeof message === 'string' && message ? message : undefined);
     }
     const rolledBack = isNamed(thrown, 'RolledBack') && propertyOf(thrown, 'resend');
     if (rolledBack === 'apart') return new Refusal('storage_rejected');
     const isBusy = rolledBack === 'together' || isNamed(thrown, 'StorageBusy');
-    return isBusy ? new Refusal('busy', retryAfter) : new Refusal('storage_failed');
+    return isBusy ? busy() : new Refusal('storage_failed');
   },
 };
 
@@ -52,8 +54,8 @@ export const storageParty: Party = {
 export const guardedHandler: Party = {
   name: 'the guarded handler',
   toRefusal(thrown, isTimeout) {
-    if (isTimeout) return new Refusal('timed_out', { message: guardTimedOut });
-    if (isNamed(thrown, 'StorageBusy')) return new Refusal('busy', retryAfter);
+    if (isTimeout) return new Refusal('timed_out', guardTimedOut);
+    if (isNamed(thrown, 'StorageBusy')) return busy();
     return scopeInsufficient(thrown) ?? new Refusal('internal_error');
   },
 };

@@ -19,7 +19,7 @@ describe('each response is documented', () => {
       405: { allow: 'POST' },
     };
     const status = Math.trunc(problems[problem][0] / 100);
-    const response = new Refusal(problem, { headers: headers[status] ?? {} }).toResponse();
+    const response = new Refusal(problem, undefined, headers[status]).toResponse();
     expect(undocumented(document, answerOf(response))).toEqual([]);
   });
 });

@@ -94,6 +94,19 @@ describe.each(named([...nodeHosts, ...fetchHosts]))('on %s', (_, { start }) => {
   });
 });
 
+test('toNode closes the connection of a response whose headers cannot be set at all', async () => {
+  const handle = createPlantStore(memoryStorage(), acceptTokens('good'));
+  const before = (_request: unknown, response: ServerResponse, next: () => unknown) => {
+    response.setHeader = () => {
+      throw new Error('of a patch');
+    };
+    next();
+  };
+  const wire = await wireTo(await nodeHttp.start(handle, { before, onError }));
+  await wire.closed;
+  expect([wire.rest, told]).toEqual(['', [new Error('of a patch')]]);
+});
+
 test('toKoa leaves the context alone if the app has responded meanwhile', async () => {
   // A logger would count the bytes of a body that nobody gets.
   const logged = deferred<unknown>();
