@@ -32,6 +32,9 @@ export const schema = schemaOf();
  * Stores plants in MariaDB, MySQL, TiDB or Vitess through your pool, which it neither configures nor closes. The pool's
  * connections must autocommit and use utf8mb4, which are the defaults of server and driver.
  *
+ * Creates of several requests share a statement, which runs in the context of one of them. If the pool takes the tenant of
+ * the request from AsyncLocalStorage, name it by `namespace` instead, open a storage per tenant, or set `maxBatch: 1`.
+ *
  * @throws {TypeError} if an argument or option is invalid
  *
  * @example

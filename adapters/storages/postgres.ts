@@ -34,6 +34,9 @@ export const schema = schemaOf();
  * Many instances may share one database. Plants are as durable as its `fsync` and `synchronous_commit` make them.
  * Give the pool an `error` listener: without one, a dropped idle connection crashes the process.
  *
+ * Creates of several requests share a statement, which runs in the context of one of them. If the pool takes the tenant of
+ * the request from AsyncLocalStorage, name it by `namespace` instead, open a storage per tenant, or set `maxBatch: 1`.
+ *
  * @throws {TypeError} if an argument or option is invalid
  *
  * @example

@@ -219,6 +219,7 @@ export const postgresCases: readonly ColumnCase[] = [
 const utf8 = 'CHARACTER SET utf8mb4 COLLATE utf8mb4_bin';
 const [longest, spaces] = ['x'.repeat(255), 'x'.repeat(250)];
 const [mood, moods] = ["ENUM('shy', 'bold')", "SET('shy', 'bold')"];
+const quoting = "('it''s', '\\\\', '\"', 'a,b')";
 
 export const mysqlCases: readonly ColumnCase[] = [
   ...each('id', ['BIGINT', 'DECIMAL(20)', `VARCHAR(30) ${utf8}`], large),
@@ -244,7 +245,18 @@ export const mysqlCases: readonly ColumnCase[] = [
   ['further', `VARCHAR(5) ${utf8}`, [...cut, ...exact(null)]],
   ['further', 'CHAR(5)', padded],
   ['further', mood, [...exact('shy'), ...rejected('1', 2, 'SHY', 'tall')]],
-  ['further', moods, [...exact('shy,bold'), ...rejected('3', 'tall')]],
+  ['further', moods, [...exact('shy,bold', ''), ...rejected('3', 'tall', true)]],
+  // The driver sends a boolean as 1 or 0: the places of a word, and of none.
+  ['further', "ENUM('false', 'true')", [...exact('true', 'false'), ...rejected(true, false)]],
+  [
+    'further',
+    "ENUM('0', '1')",
+    [
+      [true, { as: '1' }],
+      [false, { as: '0' }],
+    ],
+  ],
+  ['further', `ENUM${quoting}`, [...exact("it's", '\\', '"', 'a,b'), ...rejected("it''s", 'its', '')]],
   ['further', 'INT', [...exact(7), ...rejected('7abc'), [true, { as: '1' }]]],
   ['further', 'BIGINT', large],
   ['further', 'DOUBLE', exact(0.1, -5)],

@@ -307,6 +307,7 @@ describe('mysqlStorage, of the table that the server shows', () => {
     readonly transactions?: string;
     readonly characters?: string;
     readonly modes?: string;
+    readonly isolation?: string;
     readonly indexes?: readonly string[];
     /** By column. */
     readonly types?: { readonly [column: string]: string };
@@ -314,10 +315,10 @@ describe('mysqlStorage, of the table that the server shows', () => {
 
   /** A pool whose server shows the table so, and inserts what it is sent. */
   function showing({ engine = 'InnoDB', transactions = 'YES', indexes = ['PRIMARY'], ...more }: Shown) {
-    const { characters = 'utf8mb4', modes = '', types } = more;
+    const { characters = 'utf8mb4', modes = '', isolation = 'REPEATABLE-READ', types } = more;
     const all = { id: 'bigint', name: 'longtext', tag: 'longtext', ...types };
     const columns = Object.entries(all).map(([column, type]) => {
-      return ['plants', engine, transactions, column, type, characters, modes];
+      return ['plants', engine, transactions, column, type, characters, modes, isolation];
     });
     const connection: MysqlConnection = {
       async execute(statement) {
@@ -339,6 +340,7 @@ describe('mysqlStorage, of the table that the server shows', () => {
       'the SQL mode EMPTY_STRING_IS_NULL changes texts: remove it from sql_mode',
       { modes: 'STRICT_ALL_TABLES,EMPTY_STRING_IS_NULL' },
     ],
+    ['READ UNCOMMITTED shows plants that may be rolled back', { isolation: 'READ-UNCOMMITTED' }],
     ['it needs a unique index of exactly (id)', { indexes: [] }],
     ['double', { types: { id: 'double' } }],
   ])('says that %s', async (why, shown) => {

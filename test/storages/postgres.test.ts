@@ -194,17 +194,27 @@ describe('a table that plant-store cannot use', () => {
     expect(await both(postgresStorage(gardeners, { table }))).toMatchObject([denied, denied]);
   });
 
-  it('is not meant by a trigger that misses another table: that plant is rejected alone', async () => {
-    await world.query(`
+  it.each([
+    ['misses a grant on', 'INSERT INTO audit VALUES (1)', '42501'],
+    ['misses', 'INSERT INTO audits VALUES (1)', '42P01'],
+    ['misses a column of', 'INSERT INTO audit (who) VALUES (1)', '42703'],
+  ])(
+    'is not meant by a trigger that %s another table: that plant of 64 is rejected alone',
+    async (_, statement, code) => {
+      const role = `gardener-${randomUUID()}`;
+      await world.query(`CREATE TABLE IF NOT EXISTS audit (n int); CREATE ROLE "${role}" LOGIN;
+      GRANT SELECT, INSERT ON "${table}" TO "${role}";
       CREATE FUNCTION "miss ${table}"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-        IF new.name = 'nettle' THEN INSERT INTO audit VALUES (1); END IF; RETURN new; END $$;
+        IF new.name = 'nettle' THEN ${statement}; END IF; RETURN new; END $$;
       CREATE TRIGGER miss BEFORE INSERT ON "${table}" FOR EACH ROW EXECUTE FUNCTION "miss ${table}"()`);
-    const creates = [plant(1, 'nettle'), plant(2, 'Rosa')].map((one) => storage.create(one, context));
-    expect(await Promise.allSettled(creates)).toMatchObject([
-      { reason: { cause: { code: '42P01' } } },
-      { value: 'created' },
-    ]);
-  });
+      const { create } = postgresStorage(own.poolOf({ role }), { table });
+      const plants = Array.from({ length: 64 }, (_, id) => plant(id, id === 7 ? 'nettle' : 'Rosa'));
+      const outcomes = await Promise.allSettled(plants.map((one) => create(one, context)));
+      expect(outcomes[7]).toMatchObject({ reason: { name: 'RolledBack', cause: { code } } });
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(63);
+      expect(await rows()).toHaveLength(63);
+    },
+  );
 });
 
 describe('a rival that has not committed yet', () => {

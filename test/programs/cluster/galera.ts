@@ -52,7 +52,7 @@ export class MariaDb {
       [
         'CREATE DATABASE plants;',
         "CREATE USER plants@'127.0.0.1' IDENTIFIED BY 'plants';",
-        "GRANT ALL ON *.* TO plants@'127.0.0.1';",
+        "GRANT ALL ON *.* TO plants@'127.0.0.1' WITH GRANT OPTION;",
         // HAProxy's health check.
         "CREATE USER haproxy@'127.0.0.1';",
       ].join('\n'),
