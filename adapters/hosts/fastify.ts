@@ -9,7 +9,6 @@ import type { NodeRequest, NodeResponse } from './_node/types.js';
 export interface FastifyRequest {
   readonly raw: NodeRequest;
   readonly url: string;
-  readonly params: unknown;
 }
 
 /** The part of a Fastify reply that this adapter uses. */
@@ -94,9 +93,8 @@ export function toFastify(
     if ('raw' in first) return respond(first, second as FastifyReply);
     for (const operation of operations) {
       const { method, path } = operation;
-      const [, segment, below] = /^(\/[^/]+)(.*)$/.exec(path)!;
-      // The prefix may have the first segment of the path.
-      const mount = first.prefix.replace(new RegExp(`${segment}/?$`), '');
+      // The prefix may have the path already.
+      const mount = first.prefix.replace(new RegExp(`${path}/?$`), '');
       // The schema is documentation only. Compiling it would cost time, and fail in an app whose compiler takes other schemas.
       const validatorCompiler = () => () => true;
       // Plugins, such as rate limiters, add hooks to the route in `onRoute`. Ours ends the chain, so it comes last.
@@ -104,12 +102,12 @@ export function toFastify(
         // Skip routes that other plugins add here, such as OPTIONS.
         if (added.validatorCompiler !== validatorCompiler) return;
         const hook = (request: FastifyRequest, reply: FastifyReply) =>
-          respond(request, reply, targetOf(path, request), mount);
+          respond(request, reply, targetOf(path, request.url), mount);
         added.onRequest = [added.onRequest ?? [], hook].flat();
       });
       first.route({
         method,
-        url: (mount === first.prefix ? path : below!).replace(/\{(\w+)\}/g, ':$1'),
+        url: mount === first.prefix ? path : '',
         config,
         schema: { ...routeSchema(operation), ...schema },
         validatorCompiler,
@@ -148,18 +146,8 @@ function send(response: PlantResponse | undefined, reply: FastifyReply): void {
 const identity = (body: unknown) => body as string;
 
 /** The operation's target: the router has found it, by the app's rules on letter case, slashes and semicolons. */
-function targetOf(path: string, { url, params }: FastifyRequest): string {
+function targetOf(path: string, url: string): string {
   const given = pathOf(url);
-  if (given.includes('%')) {
-    const segments = given.split('/').filter(Boolean);
-    const own = path.split('/').filter(Boolean);
-    const isEscaped = (segment: string, i: number) =>
-      !segment.startsWith('{') && segments.at(i - own.length)?.includes('%');
-    // The router also finds an escaped spelling, `/%70lants`, which is not the operation.
-    if (own.some(isEscaped)) return given;
-  }
-  // Not of a path without parameters: it would take longer than all before.
-  if (!path.includes('{')) return path;
-  const values = params as Record<string, string>;
-  return path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(values[name]!));
+  // The router also finds an escaped spelling, `/%70lants`, which is not the operation.
+  return /%[^/]*\/*$/.test(given) ? given : path;
 }

@@ -3,12 +3,11 @@ import type { PlantHandler, PlantResponse } from '../../../src/index.js';
 import type { Exchange, Place } from './exchange.js';
 import { NodePlantRequest } from './request.js';
 
-/** Matches where a path, or a route's pattern, ends in an operation's path: group 1. A parameter is one segment. */
-function endOf(path: string): RegExp {
-  return new RegExp(`(${path.replace(/\{\w+\}/g, '[^/]+')})/?$`);
-}
-
-const routes = /* @__PURE__ */ operations.map(({ method, path }) => ({ method, end: endOf(path) }));
+/** Each operation, and where a path, or a route's pattern, ends in its path: group 1. */
+const routes = /* @__PURE__ */ operations.map(({ method, path }) => ({
+  method,
+  end: new RegExp(`(${path})/?$`),
+}));
 
 /**
  * After a 40401, retries with every other path that this mount point may stand for. So `app.use('/api/plants', …)` and
