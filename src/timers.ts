@@ -68,6 +68,12 @@ function openChannel(isShared: boolean): Executor {
   return executor;
 }
 
+/** Keeps the process alive until the promise settles, for waits that a response depends on in a program without a server. */
+export function keepAliveUntil<T>(promise: Promise<T>): Promise<T> {
+  const timer = set(() => {}, 2 ** 31 - 1);
+  return promise.finally(() => clear(timer));
+}
+
 /** Resolves after `ms` milliseconds of real time, because test runners do not fake this timer. It keeps no process alive. */
 export function wait(ms: number): Promise<void> {
   return new Promise((resolve) => AbortSignal.timeout(ms).addEventListener('abort', () => resolve()));

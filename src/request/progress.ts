@@ -29,7 +29,7 @@ export function createHandler(
       } catch (thrown) {
         progress.refuse(thrown);
       }
-      progress.startTimer();
+      progress.armTimer();
     });
   };
 }
@@ -117,21 +117,21 @@ export class Progress {
   }
 
   /** Starts the timer a microtask later, because work that is already done needs none. Gain: 0.7 µs a request. */
-  startTimer(): void {
+  armTimer(): void {
     const party = this.#party;
     settled.then(() => {
       if (this.#isClosed || this.#settings.timeoutMs === 0) return;
       // That step finished synchronously: look again at the next one.
-      if (party !== this.#party) this.startTimer();
-      else this.#startTimer();
+      if (party !== this.#party) this.armTimer();
+      else this.#arm();
     });
   }
 
-  #startTimer(): void {
+  #arm(): void {
     const { timeoutMs } = this.#settings;
     const onTimeout = () => this.#expire();
     this.#expiresAt = systemClock.now() + timeoutMs;
-    this.#cancelTimer = this.#host?.startTimer?.(onTimeout, timeoutMs) ?? startTimer(onTimeout, timeoutMs);
+    this.#cancelTimer = this.#host?.startTimer?.(onTimeout, timeoutMs) ?? setTimer(onTimeout, timeoutMs);
   }
 
   get #host(): Partial<HostRequest> | undefined {
@@ -153,7 +153,7 @@ export class Progress {
 }
 
 /** Looks `setTimeout` up at each call, so that fake timers can expire a request. */
-function startTimer(onTimeout: () => void, ms: number): () => void {
+function setTimer(onTimeout: () => void, ms: number): () => void {
   const timer = setTimeout(onTimeout, ms);
   return () => clearTimeout(timer);
 }

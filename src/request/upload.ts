@@ -1,4 +1,4 @@
-import { endOfTurn, systemClock, wait } from '../timers.js';
+import { endOfTurn, keepAliveUntil, systemClock, wait } from '../timers.js';
 
 /** The part of an AsyncIterator that an upload uses. */
 interface Chunks {
@@ -11,7 +11,7 @@ export const stallMs = 500;
 
 /** Leaves a refused client some time to read its response, before its connection is closed. */
 export function linger(): Promise<void> {
-  return wait(stallMs);
+  return keepAliveUntil(wait(stallMs));
 }
 
 /** A body that comes in chunks. */
@@ -47,7 +47,7 @@ export class Upload {
    */
   async discard(ms: number): Promise<boolean> {
     this.#isUnwanted = true;
-    await Promise.race([this.#skip(), this.#stall(ms)]);
+    await keepAliveUntil(Promise.race([this.#skip(), this.#stall(ms)]));
     const isRead = this.#isEnded;
     // Not awaited: a generator blocked on its source settles `return()` only when the source does.
     this.stop();
