@@ -1,7 +1,13 @@
 // Nobody waits for a stranger's rejected or locked plants: on a simulated clock, a statement takes 2 ms.
-import { type CreateMany, type NewPlant, PlantRefused, RolledBack, type StorageContext } from 'plant-store';
+import {
+  type CreateMany,
+  type GroupCommitOptions,
+  type NewPlant,
+  PlantRefused,
+  RolledBack,
+  type StorageContext,
+} from 'plant-store';
 import { describe, expect, it } from 'vitest';
-import type { GroupCommitOptions } from '../../src/group-commit/options.js';
 import { isHeavy } from '../support/heavy.js';
 import { contextOf as contextOfCaller } from './context.js';
 import { created, open as openQueue, type Told } from './group-commit-queue.js';

@@ -1,9 +1,8 @@
 // What the tests of the group commit share: a queue on a simulated clock, and a database that behaves as a test says.
-import type { CreateMany, CreateOutcome, NewPlant, StorageContext } from 'plant-store';
-import { vi } from 'vitest';
-import type { GroupCommitOptions } from '../../src/group-commit/options.js';
-import { Queue } from '../../src/group-commit/queue.js';
-import { SimulatedClock } from '../support/clock.js';
+import type { CreateMany, CreateOutcome, GroupCommitOptions, NewPlant, StorageContext } from 'plant-store';
+import { groupCommit } from 'plant-store';
+import { onTestFinished, vi } from 'vitest';
+import { SimulatedClock, useClock } from '../support/clock.js';
 import { deferred } from '../support/deferred.js';
 import { contextOf } from './context.js';
 
@@ -27,7 +26,9 @@ export function open(options: GroupCommitOptions = { timeoutMs: 1_000 }, behavio
   const clock = new SimulatedClock();
   const database = { current: behaviour };
   const createMany = vi.fn<CreateMany<unknown>>((...parameters) => database.current(...parameters));
-  const queue = new Queue(createMany, options, clock);
+  useClock(clock);
+  onTestFinished(() => useClock());
+  const queue = groupCommit(createMany, options);
   const createPlant = (given: NewPlant, from: StorageContext<unknown>): Told => {
     const told: Told = { outcome: 'pending', after: Number.NaN };
     const start = clock.now();

@@ -45,7 +45,7 @@ function recording() {
 /** `groupCommit` of a module that is loaded anew, in the globals of this moment. */
 async function loadAnew() {
   vi.resetModules();
-  return (await import('../../src/group-commit/group-commit.js')).groupCommit;
+  return (await import('plant-store')).groupCommit;
 }
 
 describe('a batch', () => {
