@@ -39,7 +39,7 @@ export const plantStoreRules: Rules<PlantStoreOptions> = {
   bodyLimit: integer(1_048_576, 1, Number.MAX_SAFE_INTEGER),
   timeoutMs: integer(30_000, 0),
   acceptReplays: [false, (value) => typeof value === 'boolean', 'true or false'],
-  onError: [logError, (value) => typeof value === 'function', 'a function'],
+  onError: callback(logError),
 };
 
 /** @param max 2^31-1 unless given, because `setTimeout` fires at once beyond that */
@@ -47,6 +47,10 @@ export function integer(fallback: number, min: number, max: number = 2 ** 31 - 1
   const isValid = (value: unknown) =>
     Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
   return [fallback, isValid, `an integer from ${min} to ${max}`];
+}
+
+export function callback<Value>(fallback: Value): Rule<Value> {
+  return [fallback, (value) => typeof value === 'function', 'a function'];
 }
 
 /**

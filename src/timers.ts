@@ -4,8 +4,8 @@ export interface Clock {
   readonly now: () => number;
   readonly setTimer: (task: () => void, ms: number) => unknown;
   readonly clearTimer: (timer: unknown) => void;
-  /** Runs `task` when the event loop has finished this turn and, unless `isShort`, read the bodies that came in it. */
-  readonly atEndOfTurn: (task: () => void, isShort?: boolean) => void;
+  /** Runs `task` when the event loop has finished this turn and read the bodies that came in it. */
+  readonly atEndOfTurn: (task: () => void) => void;
 }
 
 // Captured at load time, before an app's tests install fake timers. Called without an object, because browsers
@@ -21,7 +21,7 @@ export const systemClock: Clock = {
   setTimer: (task, ms) => set(task, ms),
   clearTimer: (timer) => clear(timer as ReturnType<typeof setTimeout>),
   // Twice: a request that waits for the same message first has to read its body, to join the batch.
-  atEndOfTurn: (task, isShort) => void nextMessage().then(isShort ? task : () => nextMessage().then(task)),
+  atEndOfTurn: (task) => void nextMessage().then(nextMessage).then(task),
 };
 
 /** The executor of a promise that resolves with the next message of a channel. */
@@ -77,4 +77,10 @@ export function keepAliveUntil<T>(promise: Promise<T>): Promise<T> {
 /** Resolves after `ms` milliseconds of real time, because test runners do not fake this timer. It keeps no process alive. */
 export function wait(ms: number): Promise<void> {
   return new Promise((resolve) => AbortSignal.timeout(ms).addEventListener('abort', () => resolve()));
+}
+
+/** Whether this is Cloudflare Workers, where the promises and timers of a request end with it. */
+export function isWorkers(): boolean {
+  const { navigator } = globalThis as { navigator?: { userAgent?: string } };
+  return navigator?.userAgent === 'Cloudflare-Workers';
 }

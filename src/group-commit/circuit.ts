@@ -1,7 +1,4 @@
-/**
- * Timeout of the first probe, in milliseconds. Doubles after a probe that was sent but did not settle, so that a slow
- * database is recognised too.
- */
+/** Timeout of the first probe, in milliseconds. Doubles after a probe that was sent but did not settle. */
 const firstProbeMs = 250;
 
 /** A circuit breaker: open from a batch timing out until a probe settles. */
@@ -9,43 +6,32 @@ export class Circuit {
   isOpen = false;
   /** Why the circuit is open. */
   cause: unknown;
-  /** Timeout of the next attempt, in milliseconds: shorter for a probe. */
-  attemptMs: number;
+  /** How long a create that is called now may take, in milliseconds: shorter for a probe. */
+  limitMs: number;
   /** When the database last settled or rejected a batch. */
   #answeredAt = Number.NEGATIVE_INFINITY;
-  /** How many batches in a row the database rolled back. */
-  #rollbacks = 0;
-  readonly #timeoutMs: number;
 
-  constructor(timeoutMs: number) {
-    this.attemptMs = timeoutMs;
-    this.#timeoutMs = timeoutMs;
+  constructor(readonly timeoutMs: number) {
+    this.limitMs = timeoutMs;
   }
 
-  /** @param isSlow whether a probe was sent but did not settle */
-  open(cause: unknown, isSlow: boolean): void {
-    const probeMs = this.isOpen ? (isSlow ? 2 : 1) * this.attemptMs : firstProbeMs;
-    this.attemptMs = Math.min(probeMs, this.#timeoutMs);
-    this.isOpen = true;
+  /**
+   * Opens it, unless the database has settled or rejected a batch lately. Returns whether it did.
+   *
+   * @param isSlow whether a call was sent but did not settle: the next probe gets more time
+   */
+  open(cause: unknown, isSlow: boolean, now: number): boolean {
+    if (this.#answeredAt > now - 0.9 * this.timeoutMs) return false;
+    this.limitMs = Math.min(this.isOpen ? (isSlow ? 2 : 1) * this.limitMs : firstProbeMs, this.timeoutMs);
     this.cause = cause;
-    this.#rollbacks = 0;
+    this.isOpen = true;
+    return true;
   }
 
   onAnswer(now: number): void {
     this.isOpen = false;
-    this.attemptMs = this.#timeoutMs;
+    this.limitMs = this.timeoutMs;
     this.#answeredAt = now;
-    this.#rollbacks = 0;
-  }
-
-  /** Whether the database has settled or rejected a batch lately. */
-  isWell(now: number): boolean {
-    return this.#answeredAt > now - 0.9 * this.#timeoutMs;
-  }
-
-  /** How long to wait after a batch was rolled back, in milliseconds. */
-  pauseMs(): number {
-    return retryPause(this.#rollbacks++);
   }
 }
 

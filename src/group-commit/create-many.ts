@@ -1,6 +1,6 @@
 import type { MaybePromise, Signal } from '../http.js';
 import type { NewPlant } from '../plant/plant.js';
-import { StorageBusy, type StorageContext } from '../storage.js';
+import type { StorageContext } from '../storage.js';
 
 /** The outcome of one plant of a batch; an `Error` is what its `create` throws. */
 export type CreateOutcome = 'created' | 'taken' | Error;
@@ -65,9 +65,4 @@ export class RolledBack extends Error {
   ) {
     super(cause instanceof Error ? cause.message : String(cause));
   }
-}
-
-/** @internal The error of a create that was not stored, because of `cause`. */
-export function unavailable(cause: unknown): StorageBusy {
-  return new StorageBusy('the storage is unavailable', { cause });
 }

@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../http.js';
-import { integer } from '../options.js';
+import { callback, integer } from '../options.js';
 import type { StorageContext } from '../storage.js';
 
 /**
@@ -25,13 +25,11 @@ export interface BatchReport {
   readonly isOpen: boolean;
 }
 
-export type OnBatch = (batch: BatchReport) => MaybePromise<void>;
-
 /** The options of `groupCommit`. */
 export interface GroupCommitOptions<Caller = unknown> {
   /** Maximum plants in one batch; a batch also ends after 256 Ki characters of text. Default: 256. */
   readonly maxBatch?: number | undefined;
-  /** Maximum pending creates, queued or in flight; more fail with `StorageBusy`, half of it those of one client. Default: 10 000. */
+  /** Maximum pending creates, queued or in flight; more fail with `StorageBusy`. Default: 10 000. */
   readonly maxQueued?: number | undefined;
   /** Maximum characters of text that these creates have together. Default: 33 554 432. */
   readonly maxQueuedText?: number | undefined;
@@ -40,7 +38,7 @@ export interface GroupCommitOptions<Caller = unknown> {
   /** What an id is unique within, compared by `===`: `({ caller }) => caller.tenant`, say. Default: one namespace for all. */
   readonly namespace?: ((context: StorageContext<Caller>) => unknown) | undefined;
   /** Called after each batch, for metrics. Errors that it throws are ignored. Default: none. */
-  readonly onBatch?: OnBatch | undefined;
+  readonly onBatch?: ((batch: BatchReport) => MaybePromise<void>) | undefined;
 }
 
 export const groupCommitRules = () => ({
@@ -48,13 +46,6 @@ export const groupCommitRules = () => ({
   maxQueued: integer(10_000, 1),
   maxQueuedText: integer(33_554_432, 1),
   timeoutMs: integer(10_000, 1),
-  namespace: [() => undefined, isFunction, 'a function'] as const,
-  onBatch: [noReport, isFunction, 'a function'] as const,
+  namespace: callback(() => undefined),
+  onBatch: callback(() => {}),
 });
-
-/** Stands for an absent `onBatch`, so that no report is made. */
-export const noReport = () => {};
-
-function isFunction(value: unknown): boolean {
-  return typeof value === 'function';
-}

@@ -1,222 +1,160 @@
+import type { MaybePromise } from '../http.js';
 import { type Complete, checkOptions } from '../options.js';
 import type { NewPlant } from '../plant/plant.js';
-import type { StorageContext } from '../storage.js';
+import { ignoringErrors } from '../request/report.js';
+import { StorageBusy, type StorageContext } from '../storage.js';
 import { type Clock, systemClock } from '../timers.js';
-import { Alarm } from './alarm.js';
-import { Batch, type BatchOwner } from './batch.js';
+import { Batch } from './batch.js';
+import { Call } from './call.js';
 import { Circuit } from './circuit.js';
-import { type CreateMany, unavailable } from './create-many.js';
-import { type GroupCommitOptions, groupCommitRules, maxBatchText } from './options.js';
-import { Pace } from './pace.js';
-import { Room } from './room.js';
-import { graceMs, lateMs, Standby } from './standby.js';
-import { inTurnsOfSenders, removeFirst, Turns } from './turns.js';
-import { type CreateOwner, firstCall, WaitingCreate } from './waiting-create.js';
+import type { CreateMany } from './create-many.js';
+import { type BatchReport, type GroupCommitOptions, groupCommitRules } from './options.js';
+import { Turn } from './turn.js';
+import { unavailable, WaitingCreate } from './waiting-create.js';
 
-/**
- * @internal Gathers creates into batches. Each batch is sent by its leader, one of its creates, in that create's own
- * call: so it runs in the AsyncLocalStorage, the trace and, on Workers, the request of a create that is in it. When a batch
- * has ended, the oldest create that waits becomes the next leader. Exported for tests, which pass a clock.
- */
-export class Queue<Caller> implements BatchOwner<Caller>, CreateOwner<Caller> {
-  readonly now: () => number;
-  readonly #settings: Complete<GroupCommitOptions<Caller>>;
-  readonly #turns: Turns<Caller>;
-  readonly #room: Room<Caller>;
-  readonly #circuit: Circuit;
-  /** Sends the next batch, or has sent the one in flight. Meanwhile nobody else sends. */
-  #leader: WaitingCreate<Caller> | undefined;
-  readonly #standby: Standby<Caller>;
-  /** The batch in flight, or on its way to a leader that is in it. */
-  #batch: Batch<Caller> | undefined;
-  /** Batches that timed out, whose calls may still hold their creates. */
-  readonly #aborted: Batch<Caller>[] = [];
-  /** When the last batch was taken from the queue, and when it ended: creates from before had to wait for it. */
-  #sentAt = 0;
-  #endedAt = 0;
-  /** Nothing is sent before. */
-  #restUntil = 0;
-  /** For the next create that times out, or sooner. One for all: a timer for each batch costs as much as a create. */
-  readonly #alarm: Alarm;
-  readonly #pace: Pace;
+/** @internal The creates that are pending, and the batches that they gather in. Exported for tests, which pass a clock. */
+export class Queue<Caller> {
+  readonly settings: Complete<GroupCommitOptions<Caller>>;
+  readonly turn: Turn;
+  readonly circuit: Circuit;
+  readonly lockedRows = new Set<WaitingCreate<Caller>[]>();
+  /** In the order of their calls. */
+  readonly #pending = new Set<WaitingCreate<Caller>>();
+  #text = 0;
+  /** The batch that creates join. */
+  #gathering: Batch<Caller> | undefined;
+  #inFlight: Call<Caller> | undefined;
+  /** Calls that were aborted, but whose `createMany` has not settled. */
+  readonly #aborted = new Set<Call<Caller>>();
+  /** One timer for all creates, set while a call is in flight: a timer for each would cost a tenth of a create. */
+  #alarm: unknown;
 
   constructor(
     readonly createMany: CreateMany<Caller>,
     options: GroupCommitOptions<Caller>,
     readonly clock: Clock = systemClock,
   ) {
-    this.#settings = checkOptions(options, groupCommitRules());
-    this.#turns = new Turns(this.#settings.timeoutMs, this.#settings.maxBatch);
-    this.#circuit = new Circuit(this.#settings.timeoutMs);
-    this.#room = new Room(this.#settings.maxQueued, this.#settings.maxQueuedText);
-    this.#alarm = new Alarm(clock, () => this.#onAlarm());
-    this.#standby = new Standby(clock, (standby) => this.#takeOver(standby));
-    this.#pace = new Pace(clock);
-    this.now = clock.now;
+    this.settings = checkOptions(options, groupCommitRules());
+    this.circuit = new Circuit(this.settings.timeoutMs);
+    this.turn = new Turn(clock);
   }
 
   create(plant: NewPlant, context: StorageContext<Caller>): Promise<'created' | 'taken'> {
-    try {
-      const create = new WaitingCreate(plant, context, this.#settings.namespace(context), this);
-      const isHeir = create.calledAt >= this.#standby.actsUntil;
-      if (this.#leader && !isHeir && this.#circuit.isOpen) throw unavailable(this.#circuit.cause);
-      // Even if the queue is full: it may be full of creates that wait for a leader that is gone.
-      if (isHeir) this.#takeOver(create);
-      while (this.#aborted[0] && this.#aborted[0].endedAt <= create.calledAt - this.#settings.timeoutMs)
-        this.#aborted.shift()!.release();
-      this.#room.reserve(create);
-      this.#turns.good.push(create);
-      const isLone = this.#pace.onCreate();
-      if (!this.#leader) this.#wake(isLone);
-      else this.#standby.onCreate(create);
-      return Promise.resolve(create.outcome());
-    } catch (error) {
-      return Promise.reject(error);
-    }
-  }
-
-  onRelease(create: WaitingCreate<Caller>): void {
-    this.#room.release(create);
-  }
-
-  /** Makes the oldest create the leader. It sends the next batch at the end of its turn, or before that if it `isLone`. */
-  #wake(isLone = false): void {
-    this.#alarm.clear();
-    const now = this.now();
-    const { oldest, suspects, suspectsAt } = this.#turns;
-    const next = oldest ?? suspects.first;
-    const dueAt = Math.max(this.#restUntil, oldest ? 0 : suspectsAt);
-    // While only suspects wait, for a pause to end, a create that enters leads.
-    const isBusy = dueAt <= now || this.#restUntil > now;
-    this.#leader = isBusy ? next : undefined;
-    this.#standby.onLeader(next, this.#turns);
-    this.#standby.actsUntil = next ? Math.max(now, dueAt) + graceMs : Number.POSITIVE_INFINITY;
-    next?.run(() => {
-      if (dueAt <= now) this.#pace.schedule(() => this.#form(next), isLone);
-      else if (!this.#batch) this.#watch(dueAt);
+    return new Promise((resolve, reject) => {
+      const create = new WaitingCreate(plant, context, resolve, reject);
+      create.namespace = this.settings.namespace(context);
+      create.expiresAt = this.clock.now() + this.circuit.limitMs;
+      if (this.circuit.isOpen && this.turn.isTaken) throw unavailable(this.circuit.cause);
+      this.#reserve(create);
+      if (this.#gathering?.join(create)) return;
+      this.#gathering = new Batch(this);
+      this.#gathering.join(create);
+      this.#gathering.lead();
     });
   }
 
-  /** Has the batch of the next turn sent by its leader, or if this is not in it, by another create. */
-  #form(leader: WaitingCreate<Caller>): void {
-    if (this.#batch) return;
-    const tookMs = this.#endedAt - this.#sentAt;
-    this.#sentAt = this.now();
-    const creates = this.#turns.next(this.#sentAt, tookMs, this.#take);
-    const [first] = creates;
-    if (!first) return void this.#wake();
-    const batch = new Batch(creates, this);
-    this.#batch = batch;
-    if (creates.includes(leader)) return void this.#send(batch);
-    this.#leader = first;
-    this.#standby.onLeader(first, this.#turns);
-    first.run(() => this.#send(batch));
+  send(creates: WaitingCreate<Caller>[], rolledBack?: Call<Caller>): MaybePromise<Call<Caller> | undefined> {
+    const now = this.clock.now();
+    // The retry may wait for the lock as long. A create that timed out meanwhile would have an unknown outcome.
+    const tookMs = rolledBack ? rolledBack.endedAt - rolledBack.sentAt : 0;
+    for (const create of creates) if (create.expiresAt - 1.5 * tookMs <= now) this.#expire(create);
+    const rows = rolledBack ? [] : [...this.lockedRows];
+    const joins = (one: WaitingCreate<Caller>) => rows.some((row) => row[0]?.hasIdOf(one) && row.push(one));
+    const toSend = creates.filter((create) => !create.isSettled && !joins(create));
+    if (toSend.length === 0) return undefined;
+    this.#inFlight = new Call(toSend, now, (ended, end) => this.#onEnd(ended, end));
+    const call = this.#inFlight;
+    const sending = call.send(this.createMany);
+    if (!sending) return call;
+    this.turn.onCall(call);
+    this.#watch();
+    return sending;
   }
 
-  #send(batch: Batch<Caller>): void {
-    if (this.#batch !== batch) return;
-    batch.send();
-    // A driver that blocks has ended it by now: no timer.
-    if (this.#batch) this.#watch();
+  pause(ms: number): Promise<void> {
+    this.#watch();
+    return new Promise((resolve) => this.clock.setTimer(resolve, ms));
   }
 
-  /** Makes `heir` the leader, unless the leader has acted by the end of this turn: its timer may only be late. */
-  #takeOver(heir: WaitingCreate<Caller>): void {
-    const until = this.now() + lateMs;
-    this.#standby.actsUntil = until;
-    this.clock.atEndOfTurn(() => {
-      if (this.#standby.actsUntil !== until) return;
-      // Only of a request that has ended: otherwise tasks run at once.
-      if (this.#leader?.tasks?.length) this.#leader.expire();
-      this.#turns.expire(this.now() - this.#circuit.attemptMs);
-      this.#turns.prefer(heir);
-      if (this.#batch) this.#batch.abandon();
-      else this.#wake();
-    });
-  }
-
-  /** Takes the next creates to send from a list. Those that disconnected or timed out are rejected instead. */
-  readonly #take = (list: WaitingCreate<Caller>[]): readonly WaitingCreate<Caller>[] => {
-    const { good, suspects } = this.#turns;
-    const { maxBatch } = this.#settings;
-    const isGood = list === good;
-    const mayClaim = isGood && !suspects.isEmpty;
-    // Not of suspects: a part of several clients is sent whole.
-    const hasMore = isGood && (list.length > maxBatch || this.#room.text > maxBatchText);
-    const waiting = hasMore ? inTurnsOfSenders(list, maxBatch) : list;
-    const batch: WaitingCreate<Caller>[] = [];
-    let count = 0;
-    let text = 0;
-    for (const create of waiting) {
-      const isFull = batch.length > 0 && text + create.textLength > maxBatchText;
-      if (isFull || batch.length === maxBatch) break;
-      count++;
-      // Asking may create an AbortController, a fifth of a request: so only creates that had to wait are asked.
-      if (create.calledAt < this.#endedAt && !create.isSettled) create.failIfDisconnected();
-      if (create.calledAt <= this.#sentAt - this.#circuit.attemptMs) create.expire();
-      if (create.isSettled || (mayClaim && suspects.claim(create))) continue;
-      batch.push(create);
-      text += create.textLength;
-    }
-    removeFirst(list, waiting, count);
-    return batch;
-  };
-
-  onEnd(batch: Batch<Caller>): void {
-    const { end, open, cause } = batch;
-    this.#batch = undefined;
-    this.#endedAt = this.now();
-    const tookMs = this.#endedAt - this.#sentAt;
-    if (end === 'settled' || end === 'apart') this.#circuit.onAnswer(this.#endedAt);
-    if (end === 'together') this.#retry(batch, tookMs);
-    else if (end === 'apart') this.#turns.suspects.addRejected(open, tookMs);
-    else this.#turns.suspects.add(open);
+  #onEnd(call: Call<Caller>, end: BatchReport['end']): void {
+    if (this.#inFlight !== call) return void this.#aborted.delete(call);
+    const now = this.clock.now();
+    call.endedAt = now;
+    this.#inFlight = undefined;
+    this.#release(call.creates);
+    if (end === 'settled' || end === 'apart') this.circuit.onAnswer(now);
     if (end === 'unsent' || end === 'unanswered') {
-      batch.endedAt = this.#endedAt;
-      this.#aborted.push(batch);
-      // A suspect may time out at a lock while the database is well: the next good batch will show.
-      const isWell = this.#turns.isSuspects && this.#circuit.isWell(this.#endedAt);
-      if (!isWell) this.#openCircuit(cause, end === 'unanswered');
+      this.#aborted.add(call);
+      this.#suspectOutage(call.cause, end === 'unanswered');
     }
-    batch.report(this.#settings.onBatch, tookMs, this.#room.count, this.#circuit.isOpen);
-    this.#wake();
+    const [ms, queued, { isOpen }] = [now - call.sentAt, this.#pending.size, this.circuit];
+    ignoringErrors(() => this.settings.onBatch({ plants: call.firsts.length, ms, end, queued, isOpen }));
   }
 
-  /** After a pause: the row of a lone plant may be locked, so others are sent meanwhile. Otherwise, nothing is. */
-  #retry({ open, firsts }: Batch<Caller>, tookMs: number): void {
-    const isLone = firsts.length === 1 && !this.#circuit.isOpen;
-    if (isLone) return void this.#turns.suspects.addLone(open, this.#endedAt, tookMs);
-    this.#restUntil = this.#endedAt + this.#circuit.pauseMs();
-    this.#turns.putBack(open);
+  /** @throws {StorageBusy} if the queue is full */
+  #reserve(create: WaitingCreate<Caller>): void {
+    const { maxQueued, maxQueuedText, timeoutMs } = this.settings;
+    let count = this.#pending.size;
+    let text = this.#text;
+    for (const call of this.#aborted) {
+      // A `createMany` that never settles must not count for ever.
+      if (call.endedAt + timeoutMs <= this.clock.now()) this.#aborted.delete(call);
+      count += call.creates.length;
+      for (const { textLength } of call.creates) text += textLength;
+    }
+    // A single create may be larger than the bound.
+    if (count > 0 && (count >= maxQueued || text + create.textLength > maxQueuedText))
+      throw new StorageBusy();
+    this.#pending.add(create);
+    this.#text += create.textLength;
   }
 
-  /** Fails everything queued, then all but one probe at a time. */
-  #openCircuit(cause: unknown, isSlow: boolean): void {
-    this.#circuit.open(cause, isSlow);
-    this.#restUntil = 0;
-    for (const create of this.#turns) create.refuse(unavailable(cause));
-    this.#turns.clear();
+  /** Frees the places of creates that are settled. */
+  #release(creates: readonly WaitingCreate<Caller>[]): void {
+    for (const create of creates)
+      if (create.isSettled && this.#pending.delete(create)) this.#text -= create.textLength;
+    if (this.#pending.size > 0 || this.#alarm === undefined) return;
+    this.clock.clearTimer(this.#alarm);
+    this.#alarm = undefined;
   }
 
-  /** Sets the alarm for `at`, or for the first create that times out, if that is sooner. */
-  #watch(at = Number.POSITIVE_INFINITY): void {
-    const since = Math.min(firstCall(this.#batch?.creates ?? []), this.#turns.firstCall);
-    this.#alarm.set(Math.min(at, since + this.#circuit.attemptMs));
-    this.#standby.actsUntil = this.#alarm.at + lateMs;
+  /** Sets the alarm for the first create that times out. */
+  #watch(): void {
+    const [first] = this.#pending;
+    if (!first || this.#alarm !== undefined) return;
+    const ms = Math.max(0, first.expiresAt - this.clock.now());
+    this.#alarm = this.clock.setTimer(() => this.#onAlarm(), ms);
   }
 
   #onAlarm(): void {
-    const { attemptMs } = this.#circuit;
-    const batch = this.#batch;
+    this.#alarm = undefined;
     // Timers may fire up to 1 ms too early.
-    const dueSince = this.now() - attemptMs + 1;
-    // With those that time out soon, so that most batches end whole.
-    const soon = dueSince + 0.1 * attemptMs;
-    const lost = this.#turns.firstCall <= dueSince ? this.#turns.expire(soon) : undefined;
-    // Rolled back again and again, while the database settled nothing.
-    if (lost && !batch && !this.#circuit.isWell(this.now())) this.#openCircuit(lost.cause, false);
-    if (firstCall(batch?.creates ?? []) <= dueSince) batch?.expire(soon, attemptMs);
-    if (this.#batch) this.#watch();
-    else if (!batch) this.#wake();
+    const now = this.clock.now() + 1;
+    for (const create of this.#pending) {
+      if (create.expiresAt > now) break;
+      // A call is given up with the first of its creates that times out.
+      if (this.#inFlight?.creates.includes(create)) this.#inFlight.abort(this.circuit.limitMs);
+      else this.#expire(create);
+    }
+    this.#watch();
+  }
+
+  /** Rejects a create that has timed out in the queue. */
+  #expire(create: WaitingCreate<Caller>): void {
+    if (create.isSettled) return;
+    const { cause } = create;
+    create.refuse(cause);
+    this.#release([create]);
+    if (cause !== undefined && !this.#inFlight) this.#suspectOutage(cause, false);
+  }
+
+  /** Opens the circuit, unless the database answers others: a create may have timed out at a locked row, or in a long queue. */
+  #suspectOutage(cause: unknown, isSlow: boolean): void {
+    if (!this.circuit.open(cause, isSlow, this.clock.now())) return;
+    this.#gathering = undefined;
+    this.lockedRows.clear();
+    const waiting = [...this.#pending];
+    for (const create of waiting) create.refuse(cause);
+    this.#release(waiting);
   }
 }

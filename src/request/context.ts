@@ -28,11 +28,11 @@ export abstract class WithSignal {
 /** What `verifyToken` and the storage get in addition to the token and the plant. */
 export class Context<Caller> extends WithSignal {
   caller = undefined as Caller;
-  readonly #progress: { readonly signal: Signal; readonly expired: unknown };
+  readonly #progress: { readonly signal: Signal };
 
   constructor(
     readonly request: PlantRequest,
-    progress: { readonly signal: Signal; readonly expired: unknown },
+    progress: { readonly signal: Signal },
   ) {
     super();
     this.#progress = progress;
@@ -40,10 +40,6 @@ export class Context<Caller> extends WithSignal {
 
   getSignal(): Signal {
     return this.#progress.signal;
-  }
-
-  isExpired(): boolean {
-    return Boolean(this.#progress.expired);
   }
 }
 

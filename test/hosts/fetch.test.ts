@@ -13,7 +13,6 @@ import { memoryStorage } from 'plant-store/memory';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { deferred } from '../support/deferred.js';
 import { fakeTimeouts } from '../support/fake-timeouts.js';
-import { heldBatch } from '../support/held-batch.js';
 
 const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
 const plant = '{"id":1,"name":"Rosa canina"}';
@@ -260,27 +259,6 @@ test("toFetch reads the request's signal only if the storage reads its own, whic
     })(request());
   });
   expect(await aborted).toBe(true);
-});
-
-test('a create that waits for a batch is sent unless its client disconnects, which alone costs an AbortController', async () => {
-  const { storage, sent, begun, waits, end } = heldBatch();
-  const fetch = mounted(storage);
-  const client = new AbortController();
-  const create = (id: number, signal = new AbortController().signal) =>
-    fetch(new Request(requestOf(`{"id":${id},"name":"Rosa canina"}`), { signal })) as Promise<Response>;
-  const first = create(1);
-  await begun;
-  const areWaiting = Promise.all([waits(), waits()]);
-  const waiting = [create(2), create(3, client.signal)];
-  await areWaiting;
-  const made = vi.spyOn(globalThis, 'AbortController');
-  onTestFinished(() => made.mockRestore());
-  client.abort();
-  end();
-  const answers = await Promise.all([first, ...waiting]);
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 500]);
-  expect(sent).toEqual([[1n], [2n]]);
-  expect(made).toHaveBeenCalledTimes(1);
 });
 
 test.each([200, 404, 429])('a response of %i without a body has no Content-Type', async (status) => {

@@ -1,7 +1,6 @@
 // When creates settle, and how, on a simulated clock.
 import { type CreateMany, groupCommit, RolledBack } from 'plant-store';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { current, withRequests } from '../support/requests.js';
+import { describe, expect, it, vi } from 'vitest';
 import { answers, context, created, open, outcomesOf, plant, type Told } from './group-commit-queue.js';
 
 const refused = new Error('connection refused');
@@ -79,8 +78,10 @@ describe('the timeout of a create', () => {
       };
       const told = [1, 2, 3].map((id) => create(id));
       await clock.advance(0);
-      expect(sentIds()).toEqual([[1], [2]]);
-      expect(outcomesOf(told)).toEqual(['created', 'created', expect.objectContaining(busy)]);
+      const sent = sentIds().flat();
+      expect(sent).toHaveLength(2);
+      const outcomes = [1, 2, 3].map((id) => (sent.includes(id) ? 'created' : expect.objectContaining(busy)));
+      expect(outcomesOf(told)).toEqual(outcomes);
     },
   );
 });
@@ -105,85 +106,53 @@ describe('a batch that was rolled back', () => {
   });
 });
 
-it('a batch sets no timer for a driver that returns outcomes at once, because it blocks the event loop', async () => {
-  const { clock, database, create } = open();
-  const setTimer = vi.spyOn(clock, 'setTimer');
-  database.current = created;
-  const told = create(1);
-  await clock.endTurn();
-  expect(told.outcome).toBe('created');
-  expect(setTimer).not.toHaveBeenCalled();
-});
-
-describe('the turn in which an idle queue sends', () => {
-  /** A queue whose database settles each batch a millisecond after it was sent. */
-  function openSlow() {
-    const opened = open();
-    opened.database.current = opened.answersIn(1);
-    return opened;
-  }
+describe('a driver', () => {
   const microtasks = () => new Promise((resolve) => process.nextTick(resolve));
-
-  it('is over first, so that all creates of a turn share a batch, which leaves no timer when it settles', async () => {
-    const { clock, create, sentIds } = openSlow();
-    create(1);
-    await microtasks();
-    create(2);
-    await clock.endTurn();
-    // Its own, one in the call of a create that waits with it, and that of the database.
-    expect(clock.timerCount).toBe(3);
-    await clock.advance(1);
-    expect(sentIds()).toEqual([[1, 2]]);
-    expect(clock.timerCount).toBe(0);
-  });
-
-  it('is not awaited if the last turn had one create: the next is sent with those that are called with it', async () => {
-    const { clock, create, sentIds } = openSlow();
-    create(1);
-    await clock.advance(1);
-    create(2);
-    create(3);
-    await microtasks();
-    expect(sentIds()).toEqual([[1], [2, 3]]);
-    await clock.advance(1);
-    create(4);
-    await microtasks();
-    create(5);
-    expect(sentIds()).toHaveLength(2);
-    await clock.advance(1);
-    expect(sentIds()).toEqual([[1], [2, 3], [4, 5]]);
-  });
 
   it.each<[string, CreateMany<unknown>]>([
     ['returns outcomes', created],
     ['returns a promise of outcomes', answers],
   ])(
-    'is awaited again after a create that met others in its turn, also with a driver that blocks and %s',
+    'that blocks the event loop gets all creates of each turn of it together, if it %s',
     async (_, blocks) => {
-      const { clock, database, create, sentIds } = open();
-      database.current = blocks;
-      create(1);
-      await clock.endTurn();
-      for (let id = 2; id < 8; id += 2) {
+      const { clock, create, sentIds } = open(undefined, blocks);
+      for (let id = 0; id < 20; id += 2) {
         create(id);
         await microtasks();
         create(id + 1);
         await clock.endTurn();
       }
-      expect(sentIds()).toEqual([[1], [2], [3], [4, 5], [6, 7]]);
+      expect(sentIds()).toEqual(Array.from({ length: 10 }, (_turn, i) => [2 * i, 2 * i + 1]));
     },
   );
 
-  it('has what came while a batch was in flight as its own batch, alone or not', async () => {
-    const { clock, create, sentIds } = openSlow();
-    create(1);
-    await clock.advance(1);
-    create(2);
+  it('that does not block it gets a lone create at once, and then all that are called until it settles', async () => {
+    const { answersIn, clock, create, database, sentIds } = open();
+    database.current = answersIn(1);
+    for (let id = 0; id < 10; id++) {
+      create(id);
+      await clock.advance(1);
+    }
+    create(10);
     await microtasks();
+    expect(sentIds().at(-1)).toEqual([10]);
+    for (const id of [13, 12, 11]) create(id);
+    await clock.advance(1);
+    expect(sentIds().at(-1)).toEqual([11, 12, 13]);
+    await clock.advance(1);
+    expect(clock.timerCount).toBe(0);
+  });
+
+  it('that was slow once is still one that blocks', async () => {
+    const { answersIn, clock, create, database, sentIds } = open();
+    database.current = answersIn(5);
+    create(1);
+    await clock.advance(5);
+    database.current = created;
+    create(2);
     create(3);
-    create(4);
-    await clock.advance(2);
-    expect(sentIds()).toEqual([[1], [2], [3, 4]]);
+    await clock.endTurn();
+    expect(sentIds()).toEqual([[1], [2, 3]]);
   });
 });
 
@@ -226,108 +195,24 @@ describe('a call that waits for a connection', () => {
     expect(call.signal).toBe(call.signal);
   });
 
-  it('leaves an outcome unknown if other creates keep it alive, because it can still send', async () => {
-    const { answersIn, clock, database, create, createMany } = open({ timeoutMs: 1_000, maxBatch: 2 });
+  it('is aborted with the first of its creates that times out: none of them is stored', async () => {
+    const { answersIn, clock, database, create, createMany } = open();
     database.current = answersIn(500);
     create(0);
     await clock.advance(1);
     const old = create(1);
     await clock.advance(400);
     const young = create(2);
-    database.current = async (plants, _contexts, call) => {
+    database.current = (_plants, _contexts, call) => {
       call.sent = false;
-      await clock.sleep(700);
-      call.sent = true;
-      return created(plants);
+      return hangs();
     };
     await clock.advance(5_000);
     expect(createMany).toHaveBeenCalledTimes(2);
-    expect(old.outcome).toMatchObject(unanswered);
-    expect(young.outcome).toBe('created');
+    expect(outcomesOf([old, young])).toEqual([expect.objectContaining(busy), expect.objectContaining(busy)]);
+    // A timer may fire up to 1 ms early.
+    expect(Math.round(old.after / 10)).toBe(100);
   });
-
-  it.each<[string, (signal: AbortSignal) => unknown]>([
-    ['throws', (signal) => signal.addEventListener('abort', thrower)],
-    ['rejects', (signal) => signal.addEventListener('abort', async () => thrower())],
-    ['is an object that throws', (signal) => signal.addEventListener('abort', { handleEvent: thrower })],
-    ['is a property that throws', (signal) => Object.assign(signal, { onabort: thrower })],
-  ])('does no harm if an abort listener of its signal %s', async (_, listen) => {
-    const uncaught = vi.spyOn(process, 'emit');
-    const { clock, database, create } = open();
-    const removed = vi.fn();
-    const later = vi.fn();
-    database.current = (_plants, _contexts, { signal }) => {
-      listen(signal);
-      signal.addEventListener('abort', removed);
-      signal.removeEventListener('abort', removed);
-      // It is no listener, which any signal ignores.
-      signal.removeEventListener('abort', null as never);
-      signal.addEventListener('abort', later);
-      signal.addEventListener('abort', later);
-      return hangs();
-    };
-    const told = create(1);
-    await clock.advance(1_000);
-    expect(told.outcome).toMatchObject(unanswered);
-    expect(removed).not.toHaveBeenCalled();
-    expect(later).toHaveBeenCalledTimes(1);
-    database.current = answers;
-    const next = create(2);
-    await clock.advance(10);
-    expect(next.outcome).toBe('created');
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(uncaught.mock.calls.filter(([event]) => /uncaught|unhandled/.test(String(event)))).toEqual([]);
-    uncaught.mockRestore();
-  });
-});
-
-describe('a leader whose request has ended', () => {
-  it.each([
-    ['before it sends', answers, -1, 1_100],
-    ['while its call is in flight', hangs, 10, 2_000],
-    ['during a pause', refuses, 320, 1_100],
-  ] as const)(
-    'is followed by the one create that waits, without another: %s',
-    (_phase, behaviour, endsAfter, settlesAfter) =>
-      withRequests(async () => {
-        const { clock, database, create, sentIds } = open({ timeoutMs: 2_000 }, behaviour);
-        vi.spyOn(Math, 'random').mockReturnValue(0);
-        onTestFinished(() => void vi.restoreAllMocks());
-        const request = { hasEnded: false };
-        const told = current.run(request, () => create(1));
-        if (endsAfter > 0) await clock.advance(endsAfter);
-        request.hasEnded = true;
-        database.current = answers;
-        await clock.advance(20);
-        const waiting = current.run({ hasEnded: false }, () => create(2));
-        await clock.advance(10_000);
-        expect(told.outcome).toBe('pending');
-        expect(waiting.outcome).toBe('created');
-        expect(waiting.after).toBeLessThanOrEqual(settlesAfter);
-        expect(sentIds().filter((ids) => ids.includes(2))).toHaveLength(1);
-        expect(clock.timerCount).toBe(0);
-      }),
-  );
-
-  it('is followed by one of those that have waited through a batch since the last entered', () =>
-    withRequests(async () => {
-      const { answersIn, clock, database, create, sentIds } = open({ timeoutMs: 5_000, maxBatch: 2 });
-      database.current = answersIn(100);
-      const requests = [1, 2, 3, 4, 5, 6].map(() => ({ hasEnded: false }));
-      const told = requests.map((request, i) => current.run(request, () => create(i)));
-      await clock.advance(150);
-      // The second batch is in flight.
-      requests[2]!.hasEnded = true;
-      await clock.advance(10_000);
-      expect(told[4]?.outcome).toMatchObject(busy);
-      expect(told[5]?.outcome).toMatchObject(busy);
-      expect(sentIds()).toEqual([
-        [0, 1],
-        [2, 3],
-      ]);
-      expect(told[3]?.outcome).toMatchObject({ message: expect.stringMatching(/has ended before/) });
-      expect(clock.timerCount).toBe(0);
-    }));
 });
 
 describe('a queue whose circuit is open', () => {
@@ -406,6 +291,33 @@ describe('a queue whose circuit is open', () => {
 });
 
 describe('the bound', () => {
+  it('counts the creates of a call that was aborted until it settles, at most for another timeout', async () => {
+    let settle: () => void = () => {};
+    const behaviour: CreateMany<unknown> = () =>
+      new Promise((resolve) => (settle = () => resolve(['created', 'created'])));
+    for (const settlesAfter of [100, Number.POSITIVE_INFINITY]) {
+      const { clock, create, database } = open({ timeoutMs: 1_000, maxQueued: 3 }, behaviour);
+      create(1);
+      create(2);
+      await clock.advance(1_000);
+      database.current = answers;
+      const probe = create(3);
+      await clock.endTurn();
+      expect(probe.outcome).toBe('created');
+      const full = [create(4), create(5)];
+      await clock.endTurn();
+      expect(outcomesOf(full)).toEqual([
+        'created',
+        expect.objectContaining({ message: 'the storage queue is full' }),
+      ]);
+      if (settlesAfter < 1_000) settle();
+      await clock.advance(Math.min(settlesAfter, 1_000));
+      const free = [create(6), create(7), create(8)];
+      await clock.endTurn();
+      expect(outcomesOf(free)).toEqual(['created', 'created', 'created']);
+    }
+  });
+
   it('is an amount of text, that of names and tags; a plant that is larger by itself is taken alone', async () => {
     const { answersIn, clock, create, createPlant, database } = open({ maxQueuedText: 1_000 });
     database.current = answersIn(10);
@@ -438,8 +350,7 @@ describe('onBatch', () => {
       [{ plants: 2, ms: 5, end: 'settled', queued: 1, isOpen: false }],
       [{ plants: 1, ms: 5, end: 'settled', queued: 0, isOpen: false }],
       [{ plants: 1, ms: 0, end: 'failed', queued: 0, isOpen: false }],
-      // The aborted call still holds its create.
-      [{ plants: 1, ms: 1_000, end: 'unanswered', queued: 1, isOpen: true }],
+      [{ plants: 1, ms: 1_000, end: 'unanswered', queued: 0, isOpen: true }],
     ]);
   });
 

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../../src/timers.js';
-import { ofRequest } from './requests.js';
+import { inContext } from './requests.js';
 
 /** Lets promises that are settled call their listeners, and theirs. Much faster than a turn of the event loop. */
 function drained(): Promise<void> {
@@ -21,12 +21,12 @@ export class SimulatedClock implements Clock {
 
   readonly now = () => this.#now;
   readonly setTimer = (task: () => void, ms: number) => {
-    const timer = { at: this.#now + ms, task: ofRequest(task) };
+    const timer = { at: this.#now + ms, task: inContext(task) };
     this.#timers.add(timer);
     return timer;
   };
   readonly clearTimer = (timer: unknown) => void this.#timers.delete(timer as never);
-  readonly atEndOfTurn = (task: () => void) => void this.#turn.push(ofRequest(task));
+  readonly atEndOfTurn = (task: () => void) => void this.#turn.push(inContext(task));
 
   get timerCount(): number {
     return this.#timers.size;

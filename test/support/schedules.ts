@@ -7,12 +7,17 @@ export type Random = () => number;
 /**
  * Runs random schedules until one of them lists a fault. `SEED=… SCHEDULES=1` repeats that one. Prints how many of
  * them a core runs in a minute.
+ *
+ * @param hazards seeds of schedules to run first
  */
 export async function runSchedules(
   count: number,
   run: (random: Random, index: number) => Promise<readonly string[]>,
+  hazards: readonly number[] = [],
 ): Promise<void> {
-  const schedules = Number(process.env.SCHEDULES ?? count);
+  const { SCHEDULES } = process.env;
+  const schedules = Number(SCHEDULES ?? count);
+  const first = SCHEDULES === '1' ? [seed] : [...hazards, seed];
   const start = process.cpuUsage();
   const { random: platformRandom } = Math;
   const { stackTraceLimit } = Error;
@@ -23,7 +28,7 @@ export async function runSchedules(
   let wrong: readonly string[] = [];
   try {
     for (let i = 0; i < schedules && wrong.length === 0; i++) {
-      if (i > 0) scheduleSeed = 1 + Math.floor(2 ** 31 * seeds());
+      scheduleSeed = first[i] ?? 1 + Math.floor(2 ** 31 * seeds());
       const random = randomOf(scheduleSeed);
       Math.random = random;
       wrong = await run(random, i);

@@ -1,0 +1,52 @@
+import type { Clock } from '../timers.js';
+
+/** A driver that so many calls in a row did not block is taken for one that never does. */
+const enough = 3;
+
+/**
+ * Who may send: one batch at a time. New batches and those that were rolled back take turns, each in the order in which they
+ * asked: a new one does not wait for all that were rejected before it, which are sent even if new ones keep coming.
+ */
+export class Turn {
+  isTaken = false;
+  #isOldNext = false;
+  readonly #new: (() => void)[] = [];
+  readonly #old: (() => void)[] = [];
+  /** How many calls in a row have outlasted their turn of the event loop. */
+  #outlasted = 0;
+
+  constructor(readonly clock: Clock) {}
+
+  /** Resolves when it is the caller's turn; returns `undefined` if that is now. */
+  take(isOld = false): Promise<void> | undefined {
+    if (this.isTaken) return new Promise((resolve) => (isOld ? this.#old : this.#new).push(resolve));
+    this.isTaken = true;
+    return undefined;
+  }
+
+  /**
+   * Resolves when a batch that has its turn has its creates; returns `undefined` if that is now. With a driver that does not
+   * block the event loop, it is: creates that are called meanwhile share the next batch. A driver that blocks, as those of
+   * SQLite do, would end each call before a second create could join: its batch gets all creates of a turn of the loop.
+   */
+  gather(): Promise<void> | undefined {
+    if (this.#outlasted >= enough) return undefined;
+    return new Promise((resolve) => this.clock.atEndOfTurn(resolve));
+  }
+
+  /** Called when `createMany` has returned a promise. */
+  onCall(call: { readonly end: unknown }): void {
+    if (this.#outlasted >= enough) return;
+    this.clock.atEndOfTurn(() => {
+      this.#outlasted = call.end ? 0 : this.#outlasted + 1;
+    });
+  }
+
+  pass(): void {
+    this.#isOldNext = !this.#isOldNext;
+    const [first, second] = this.#isOldNext ? [this.#old, this.#new] : [this.#new, this.#old];
+    const next = first.shift() ?? second.shift();
+    if (next) next();
+    else this.isTaken = false;
+  }
+}
