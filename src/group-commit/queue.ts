@@ -3,7 +3,7 @@ import { type Complete, checkOptions } from '../options.js';
 import type { NewPlant } from '../plant/plant.js';
 import { ignoringErrors } from '../request/report.js';
 import { StorageBusy, type StorageContext } from '../storage.js';
-import { type Clock, systemClock } from '../timers.js';
+import { systemClock } from '../timers.js';
 import { Batch } from './batch.js';
 import { Call } from './call.js';
 import { Circuit } from './circuit.js';
@@ -12,10 +12,10 @@ import { type BatchReport, type GroupCommitOptions, groupCommitRules } from './o
 import { Turn } from './turn.js';
 import { unavailable, WaitingCreate } from './waiting-create.js';
 
-/** @internal The creates that are pending, and the batches that they gather in. Exported for tests, which pass a clock. */
+/** The creates that are pending, and the batches that they gather in. */
 export class Queue<Caller> {
   readonly settings: Complete<GroupCommitOptions<Caller>>;
-  readonly turn: Turn;
+  readonly turn = new Turn();
   readonly circuit: Circuit;
   readonly lockedRows = new Set<WaitingCreate<Caller>[]>();
   /** In the order of their calls. */
@@ -32,18 +32,16 @@ export class Queue<Caller> {
   constructor(
     readonly createMany: CreateMany<Caller>,
     options: GroupCommitOptions<Caller>,
-    readonly clock: Clock = systemClock,
   ) {
     this.settings = checkOptions(options, groupCommitRules());
     this.circuit = new Circuit(this.settings.timeoutMs);
-    this.turn = new Turn(clock);
   }
 
   create(plant: NewPlant, context: StorageContext<Caller>): Promise<'created' | 'taken'> {
     return new Promise((resolve, reject) => {
       const create = new WaitingCreate(plant, context, resolve, reject);
       create.namespace = this.settings.namespace(context);
-      create.expiresAt = this.clock.now() + this.circuit.limitMs;
+      create.expiresAt = systemClock.now() + this.circuit.limitMs;
       if (this.circuit.isOpen && this.turn.isTaken) throw unavailable(this.circuit.cause);
       this.#reserve(create);
       if (this.#gathering?.join(create)) return;
@@ -54,7 +52,7 @@ export class Queue<Caller> {
   }
 
   send(creates: WaitingCreate<Caller>[], rolledBack?: Call<Caller>): MaybePromise<Call<Caller> | undefined> {
-    const now = this.clock.now();
+    const now = systemClock.now();
     // The retry may wait for the lock as long. A create that timed out meanwhile would have an unknown outcome.
     const tookMs = rolledBack ? rolledBack.endedAt - rolledBack.sentAt : 0;
     for (const create of creates) if (create.expiresAt - 1.5 * tookMs <= now) this.#expire(create);
@@ -73,12 +71,12 @@ export class Queue<Caller> {
 
   pause(ms: number): Promise<void> {
     this.#watch();
-    return new Promise((resolve) => this.clock.setTimer(resolve, ms));
+    return new Promise((resolve) => systemClock.setTimer(resolve, ms));
   }
 
   #onEnd(call: Call<Caller>, end: BatchReport['end']): void {
     if (this.#inFlight !== call) return void this.#aborted.delete(call);
-    const now = this.clock.now();
+    const now = systemClock.now();
     call.endedAt = now;
     this.#inFlight = undefined;
     this.#release(call.creates);
@@ -98,7 +96,7 @@ export class Queue<Caller> {
     let text = this.#text;
     for (const call of this.#aborted) {
       // A `createMany` that never settles must not count for ever.
-      if (call.endedAt + timeoutMs <= this.clock.now()) this.#aborted.delete(call);
+      if (call.endedAt + timeoutMs <= systemClock.now()) this.#aborted.delete(call);
       count += call.creates.length;
       for (const { textLength } of call.creates) text += textLength;
     }
@@ -114,7 +112,7 @@ export class Queue<Caller> {
     for (const create of creates)
       if (create.isSettled && this.#pending.delete(create)) this.#text -= create.textLength;
     if (this.#pending.size > 0 || this.#alarm === undefined) return;
-    this.clock.clearTimer(this.#alarm);
+    systemClock.clearTimer(this.#alarm);
     this.#alarm = undefined;
   }
 
@@ -122,14 +120,14 @@ export class Queue<Caller> {
   #watch(): void {
     const [first] = this.#pending;
     if (!first || this.#alarm !== undefined) return;
-    const ms = Math.max(0, first.expiresAt - this.clock.now());
-    this.#alarm = this.clock.setTimer(() => this.#onAlarm(), ms);
+    const ms = Math.max(0, first.expiresAt - systemClock.now());
+    this.#alarm = systemClock.setTimer(() => this.#onAlarm(), ms);
   }
 
   #onAlarm(): void {
     this.#alarm = undefined;
     // Timers may fire up to 1 ms too early.
-    const now = this.clock.now() + 1;
+    const now = systemClock.now() + 1;
     for (const create of this.#pending) {
       if (create.expiresAt > now) break;
       // A call is given up with the first of its creates that times out.
@@ -150,7 +148,7 @@ export class Queue<Caller> {
 
   /** Opens the circuit, unless the database answers others: a create may have timed out at a locked row, or in a long queue. */
   #suspectOutage(cause: unknown, isSlow: boolean): void {
-    if (!this.circuit.open(cause, isSlow, this.clock.now())) return;
+    if (!this.circuit.open(cause, isSlow, systemClock.now())) return;
     this.#gathering = undefined;
     this.lockedRows.clear();
     const waiting = [...this.#pending];

@@ -1,4 +1,4 @@
-import type { Clock } from '../timers.js';
+import { systemClock } from '../timers.js';
 
 /** A driver that so many calls in a row did not block is taken for one that never does. */
 const enough = 3;
@@ -15,8 +15,6 @@ export class Turn {
   /** How many calls in a row have outlasted their turn of the event loop. */
   #outlasted = 0;
 
-  constructor(readonly clock: Clock) {}
-
   /** Resolves when it is the caller's turn; returns `undefined` if that is now. */
   take(isOld = false): Promise<void> | undefined {
     if (this.isTaken) return new Promise((resolve) => (isOld ? this.#old : this.#new).push(resolve));
@@ -31,13 +29,13 @@ export class Turn {
    */
   gather(): Promise<void> | undefined {
     if (this.#outlasted >= enough) return undefined;
-    return new Promise((resolve) => this.clock.atEndOfTurn(resolve));
+    return new Promise((resolve) => systemClock.atEndOfTurn(resolve));
   }
 
   /** Called when `createMany` has returned a promise. */
   onCall(call: { readonly end: unknown }): void {
     if (this.#outlasted >= enough) return;
-    this.clock.atEndOfTurn(() => {
+    systemClock.atEndOfTurn(() => {
       this.#outlasted = call.end ? 0 : this.#outlasted + 1;
     });
   }

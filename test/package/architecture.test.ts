@@ -193,8 +193,7 @@ describe('the published tests', () => {
 describe('the tests', () => {
   /** What a user imports, and the clock that a simulated one implements. */
   const doors = ['src/index.ts', 'src/plant/schema.ts', 'src/client/client.ts', 'src/document/openapi.ts'];
-  // The model makes thousands of queues, each with a clock of its own.
-  const rooms = /^test\/(core\/|hosts\/node\/|storages\/group-commit-(model|neighbours))/;
+  const rooms = /^test\/(core|hosts\/node)\//;
   const isInternal = (name: string) => name.startsWith('src/') && ![...doors, 'src/timers.ts'].includes(name);
 
   test('import the public interface, so that a new inner shape breaks none of them, outside of their rooms', () => {
