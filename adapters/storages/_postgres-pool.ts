@@ -75,15 +75,12 @@ let hasWarned = false;
  */
 export function warnOfTimeouts(pool: PostgresPool, statementTimeout: unknown): void {
   if (hasWarned || !isPool(pool) || !pool.options) return;
-  const missing = [
-    !pool.options.connectionTimeoutMillis &&
-      'connectionTimeoutMillis: 5_000, because a login that hangs keeps its place in the pool',
-    statementTimeout === '0' &&
-      'statement_timeout: 10_000, because the server goes on with a statement that nobody waits for',
-  ].filter(Boolean);
+  const missing = pool.options.connectionTimeoutMillis ? [] : ['connectionTimeoutMillis'];
+  if (statementTimeout === '0') missing.push('statement_timeout');
   hasWarned = missing.length > 0;
-  if (hasWarned)
-    globalThis.process?.emitWarning(`Give the pg Pool ${missing.join('; ')}.`, { code: 'PLANT_STORE_POOL' });
+  const why = 'during an outage, logins and statements that hang would fill the pool and the server';
+  const text = `Give the pg Pool of plant-store a ${missing.join(' and a ')}: ${why}.`;
+  if (hasWarned) globalThis.process?.emitWarning(text, { code: 'PLANT_STORE_POOL' });
 }
 
 /**

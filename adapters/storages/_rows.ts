@@ -181,9 +181,8 @@ export function plantOf(id: bigint, row: Record<string, unknown> | undefined): W
 export function outcomesOf(
   rows: Rows,
   created: readonly Record<string, unknown>[],
-  stored: readonly Record<string, unknown>[] = [],
+  stored: readonly Record<string, unknown>[],
 ): CreateOutcome[] {
-  if (created.length === rows.length) return rows.map(() => 'created');
   const fresh = new Set(created.map(({ key }) => key));
   const keys = new Map(stored.map(({ n, key }) => [Number(n), key]));
   return rows.map((_, i) => {

@@ -85,7 +85,6 @@ type Statement = ReturnType<SqliteDatabase['prepare']> & {
 class SqliteTable implements StoredTable {
   /** Statements that have worked. libsql cannot reuse a statement that failed, so it comes back only after success. */
   readonly #prepared = new Map<string, Statement>();
-
   readonly #sql: ReturnType<typeof sqlOf>;
 
   constructor(
@@ -143,11 +142,8 @@ class SqliteTable implements StoredTable {
     const created = texts
       ? this.#all(this.#sql.insertOne, ...texts)
       : this.#all(this.#sql.insert, jsonOf(rows));
-    return outcomesOf(
-      rows,
-      created,
-      created.length < rows.length ? this.#all(this.#sql.stored, jsonOf(rows)) : [],
-    );
+    if (created.length === rows.length) return rows.map(() => 'created');
+    return outcomesOf(rows, created, this.#all(this.#sql.stored, jsonOf(rows)));
   }
 
   async find(key: Row): Promise<Record<string, unknown> | undefined> {

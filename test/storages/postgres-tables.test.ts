@@ -2,7 +2,7 @@
 // connections with settings or transactions of the app.
 import pg from 'pg';
 import { type PostgresStorage, postgresStorage, schemaOf } from 'plant-store/postgres';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { withColumns } from '../support/tables.js';
 import { context } from './context.js';
 import { ownServer } from './postgres-server.js';
@@ -249,4 +249,35 @@ it('postgresStorage needs no more than the grants that adapters/storages/README.
   expect(await createAll()).toEqual(['created', 'created']);
   expect(await createAll()).toEqual(['taken', 'taken']);
   expect(await storage.find(1n, context)).toMatchObject({ name: 'Rosa' });
+});
+
+it('a pool that ends no login and no statement that hangs gets one warning of the process, which names both settings', async () => {
+  const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  const both = { connectionTimeoutMillis: 5_000, statement_timeout: 10_000 };
+  const create = async (options: pg.PoolConfig) => {
+    // The flag is the module's.
+    const { postgresStorage } = await import('plant-store/postgres');
+    return postgresStorage(own.poolOf(options), { table }).create(
+      { id: BigInt(ids++), name: 'Rosa' },
+      context,
+    );
+  };
+  let ids = 0;
+  await open();
+  vi.resetModules();
+  for (const options of [both, {}, {}]) expect(await create(options)).toBe('created');
+  expect(warn.mock.calls).toEqual([
+    [
+      expect.stringContaining('a connectionTimeoutMillis and a statement_timeout'),
+      { code: 'PLANT_STORE_POOL' },
+    ],
+  ]);
+  warn.mockClear();
+  vi.resetModules();
+  // A setting of the session counts, whoever made it.
+  expect(await create({ connectionTimeoutMillis: 5_000, options: '-c statement_timeout=10s' })).toBe(
+    'created',
+  );
+  expect(warn).not.toHaveBeenCalled();
+  vi.restoreAllMocks();
 });
