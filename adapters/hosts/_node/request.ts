@@ -47,9 +47,11 @@ export class NodePlantRequest extends WithSignal implements PlantRequest, Pick<H
 
 /** Node keeps only the first Authorization header. Restores all, so that the core can refuse two. */
 function headersOf({ headers, rawHeaders }: NodeRequest): PlantRequest['headers'] {
-  const isAuthorization = (name: string) => name.length === 13 && name.toLowerCase() === 'authorization';
-  const authorization =
-    rawHeaders?.filter((_value, i) => i % 2 === 1 && isAuthorization(rawHeaders[i - 1]!)) ?? [];
+  const authorization: string[] = [];
+  for (let i = 0; rawHeaders && i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!;
+    if (name.length === 13 && name.toLowerCase() === 'authorization') authorization.push(rawHeaders[i + 1]!);
+  }
   return authorization.length > 1 ? { ...headers, authorization } : headers;
 }
 

@@ -29,6 +29,8 @@ export async function respondTo(
     if (wasFlowing) request.resume();
     return undefined;
   }
-  await drain(exchange);
+  // Usually there is nothing to wait for.
+  const draining = drain(exchange);
+  if (draining) await draining;
   return plantResponse;
 }
