@@ -1,23 +1,63 @@
-// A storage at module level shares its batches among requests, and on Workers the code of a request ends with it.
+// A storage at module level is shared by requests, and on Workers the code of a request ends with it: each create has a
+// queue of its own there.
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { schema } from 'plant-store/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Program, urlOf } from '../../support/program.js';
+import type { Sent } from './batches-worker.js';
 import { openDatabase } from './fetch-database.js';
 import { bundle, startOn, stop } from './runtimes.js';
 
-const counts = [8, 32, 256];
-const ends: [string, { down: number; callMs: number }, number][] = [
-  ['before it sends', { down: 0, callMs: 5 }, 0],
-  ['while its call is in flight', { down: 0, callMs: 2_000 }, 100],
-  ['during a pause', { down: 1, callMs: 5 }, 700],
-];
+/** Answers the calls of `groupCommit`. */
+class Calls {
+  /** What was stored, and every context in which a call was made. */
+  readonly stored: string[] = [];
+  readonly contexts: Sent[] = [];
+  /** What becomes of the calls of an id: held without an answer, or rolled back. */
+  readonly faults = new Map<string, 'held' | 'rolled back'>();
+  /** Called with the ids of each call that is held or rolled back. */
+  onFault = () => {};
+  readonly #server = createServer(async (request, response) =>
+    this.#answer((await json(request)) as Sent, response),
+  );
+
+  async open(): Promise<string> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  close(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+
+  #answer(sent: Sent, response: ServerResponse): void {
+    this.contexts.push(sent);
+    const fault = sent.ids.map((id) => this.faults.get(id)).find(Boolean);
+    if (!fault) this.stored.push(...sent.ids);
+    else this.onFault();
+    if (fault !== 'held') response.writeHead(fault ? 503 : 200).end();
+  }
+}
 
 let database: Awaited<ReturnType<typeof openDatabase>>;
+const calls = new Calls();
+let callsUrl: string;
 
 beforeAll(async () => {
   database = await openDatabase(schema);
+  callsUrl = await calls.open();
 });
-afterAll(() => database.close());
+afterAll(async () => {
+  calls.close();
+  await database.close();
+});
+
+let nextId = 1;
 
 describe.each([
   ['without nodejs_compat', {}],
@@ -29,26 +69,22 @@ describe.each([
 ])('a Worker %s', (_, options) => {
   let program: Program;
   let url: string;
-  let nextId = 1;
 
   beforeAll(async () => {
-    const bindings = { DATABASE: database.url };
+    const bindings = { DATABASE: database.url, CALLS: callsUrl };
     const worker = await bundle('test/programs/runtimes/batches-worker.ts');
     const start = JSON.stringify({ bindings, ...options });
     program = await startOn('node22', 'test/programs/runtimes/miniflare.ts', worker, start);
     url = await urlOf(program);
-    await database.exec('DELETE FROM plants');
   });
   afterAll(() => stop(program));
 
-  const get = async (path: string) => (await fetch(url + path)).text();
-  const told = async () =>
-    JSON.parse(await get('/sent')) as { sent: string[]; contexts: { own: number; others: number } };
-  async function create(storage: string, id = nextId++): Promise<string> {
+  async function create(storage: string, id = nextId++, signal?: AbortSignal): Promise<string> {
     const response = await fetch(`${url}/${storage}/plants?id=${id}`, {
       method: 'POST',
       headers: { authorization: 'Bearer secret', 'content-type': 'application/json' },
       body: JSON.stringify({ id, name: 'Rosa canina' }),
+      ...(signal && { signal }),
     });
     return `${response.status}${response.ok ? '' : ` ${await response.text()}`}`;
   }
@@ -59,7 +95,7 @@ describe.each([
     'returns 200 for each of 8, 32 and 256 concurrent creates by %s, again and again, and for lone ones between',
     async (storage) => {
       for (let round = 0; round < 5; round++) {
-        for (const count of counts) {
+        for (const count of [8, 32, 256]) {
           expect(await many(storage, count)).toEqual(Array(count).fill('200'));
           expect(await create(storage)).toBe('200');
         }
@@ -67,46 +103,49 @@ describe.each([
     },
   );
 
-  async function leave({ down, callMs }: (typeof ends)[0][1], ms: number): Promise<void> {
-    await get(`/set?down=${down}&callMs=${callMs}`);
-    await get(`/leave?id=${nextId++}&ms=${ms}`);
-    await get('/set?down=0&callMs=5');
+  /** Returns when the client has disconnected. */
+  async function disconnect(id: number, isCalled: Promise<void>): Promise<void> {
+    const client = new AbortController();
+    const creating = create('groupCommit', id, client.signal);
+    await isCalled;
+    client.abort();
+    await expect(creating).rejects.toThrow('aborted');
+  }
+  /** Returns when plant-store has responded before the storage has. */
+  async function timeOut(id: number, isCalled: Promise<void>): Promise<void> {
+    const creating = create('hasty', id);
+    await isCalled;
+    expect(await creating).toMatch('"error":50302');
   }
 
-  it.each(ends)(
-    'settles a create that enters alone after a request that ends %s',
-    async (_phase, how, ms) => {
-      await leave(how, ms);
-      // So that it does not time out with the create that led.
-      await new Promise((resolve) => setTimeout(resolve, 500));
-      expect(await create('groupCommit')).toBe('200');
-    },
-  );
-
-  it.each(ends)('loses at most the create of a request that ends %s', async (_phase, how, ms) => {
-    await leave(how, ms);
-    // As in a busy app: one create after the other enters, until one has taken over. Not those of the first moment, which
-    // would time out with the create that led.
-    const entering: Promise<string>[] = [];
-    let isOver = false;
-    while (!isOver) {
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      const creating = create('groupCommit');
-      entering.push(creating);
-      creating.then(() => {
-        isOver = true;
+  describe.each([
+    ['whose client disconnects', disconnect],
+    ['that times out', timeOut],
+  ])('after a request %s', (_end, end) => {
+    it.each([
+      ['while its call is in flight', 'held'],
+      ['before it is retried', 'rolled back'],
+    ] as const)('%s, stores the plants of all others', async (_phase, fault) => {
+      const id = nextId++;
+      calls.faults.set(`${id}`, fault);
+      const isCalled = new Promise<void>((resolve) => {
+        calls.onFault = resolve;
       });
-    }
-    expect(new Set(await Promise.all(entering))).toEqual(new Set(['200']));
-    expect(await many('groupCommit', 32)).toEqual(Array(32).fill('200'));
-    const { sent } = await told();
-    expect(new Set(sent).size).toBe(sent.length);
+      const beside = isCalled.then(() => many('groupCommit', 8));
+      await end(id, isCalled);
+      expect(await beside).toEqual(Array(8).fill('200'));
+      expect(await create('groupCommit')).toBe('200');
+      expect(await many('groupCommit', 32)).toEqual(Array(32).fill('200'));
+    });
   });
 
-  it('sends each batch in the AsyncLocalStorage of a create that is in it', async () => {
-    const { own, others } = (await told()).contexts;
-    // The creates that `leave` makes in addition are of a request whose id is another.
-    expect(others).toBeLessThanOrEqual(4);
-    expect(own > 0).toBe('compatibilityFlags' in options);
+  it('stores no plant twice, and sends each batch in the AsyncLocalStorage of a create that is in it', () => {
+    expect(new Set(calls.stored).size).toBe(calls.stored.length);
+    expect(calls.stored.length).toBeGreaterThan(1000);
+    const hasContexts = 'compatibilityFlags' in options;
+    for (const { ids, context } of calls.contexts.splice(0)) {
+      if (hasContexts) expect(ids).toContain(context);
+      else expect(context).toBeUndefined();
+    }
   });
 });
