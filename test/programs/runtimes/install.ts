@@ -23,6 +23,9 @@ const packages = [
   'miniflare@4',
   'elysia@1',
   '@vercel/node@24',
+  // Exact: the signal of a request of this srvx aborts too early.
+  'nitro@3.0.0',
+  'srvx@0.8.16',
   'next@16',
   'react@19',
   'react-dom@19',
