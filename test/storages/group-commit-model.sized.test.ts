@@ -2,11 +2,12 @@
 import type { BatchCall, CreateOutcome, NewPlant, PlantStorage, StorageContext } from 'plant-store';
 import { groupCommit, RolledBack } from 'plant-store';
 import { it, onTestFinished } from 'vitest';
-import { SimulatedClock, useClock } from '../support/clock.js';
+import { SimulatedClock } from '../support/clock.js';
 import { isHeavy } from '../support/heavy.js';
 import { seed } from '../support/random.js';
 import { current } from '../support/requests.js';
 import { type Random, runSchedules } from '../support/schedules.js';
+import { useClock } from '../support/use-clock.js';
 
 const requestOf = (token: string) => ({
   method: 'POST',

@@ -2,8 +2,9 @@
 import type { CreateMany, CreateOutcome, GroupCommitOptions, NewPlant, StorageContext } from 'plant-store';
 import { groupCommit } from 'plant-store';
 import { onTestFinished, vi } from 'vitest';
-import { SimulatedClock, useClock } from '../support/clock.js';
+import { SimulatedClock } from '../support/clock.js';
 import { deferred } from '../support/deferred.js';
+import { useClock } from '../support/use-clock.js';
 import { contextOf } from './context.js';
 
 /** A script's: nobody shares the queue with it. */

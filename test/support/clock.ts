@@ -1,16 +1,9 @@
-import { type Clock, systemClock } from '../../src/timers.js';
+import type { Clock } from '../../src/timers.js';
 import { inContext } from './requests.js';
 
 /** Lets promises that are settled call their listeners, and theirs. Much faster than a turn of the event loop. */
 function drained(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve));
-}
-
-const platform = { ...systemClock };
-
-/** Puts a clock in the place of the platform's, or the platform's again, for what is called from now on. */
-export function useClock({ now, setTimer, clearTimer, atEndOfTurn }: Clock = platform): void {
-  Object.assign(systemClock, { now, setTimer, clearTimer, atEndOfTurn });
 }
 
 /** A clock that stands still until `advance` is called. As on a platform, a task runs in the context that set it. */
