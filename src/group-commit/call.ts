@@ -66,7 +66,7 @@ export class Call<Caller> implements BatchCall {
     }
   }
 
-  /** Ends the call although `createMany` has not settled: it shall no longer send, and release what it holds. */
+  /** Ends the call although `createMany` has not settled: it must send nothing more, and release what it holds. */
   abort(timeoutMs: number): void {
     const message = `the storage did not ${this.#isSent ? 'answer' : 'send'} within ${timeoutMs} ms`;
     if (this.#isSent || this.cause === undefined) this.cause = new Error(message, { cause: this.cause });
