@@ -22,7 +22,9 @@ type Listener = (request: IncomingMessage, response: ServerResponse, next: () =>
 export function evaluationPage({ token, place, freeId }: PageOptions): Listener {
   const document = openapi();
   // Of a style sheet, no space around punctuation means anything either.
-  const style = readSlim('style.css').replace(/\s+/g, ' ').replace(/ ?([{};,]) ?|(:) /g, '$1$2');
+  const style = readSlim('style.css')
+    .replace(/\s+/g, ' ')
+    .replace(/ ?([{};,]) ?|(:) /g, '$1$2');
   const script = readSlim('script.js');
   const pages: Record<string, (request: IncomingMessage) => Promise<Page> | Page> = {
     '/': async ({ headers }) => {
