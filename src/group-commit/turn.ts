@@ -14,8 +14,6 @@ export class Turn {
   readonly #old: (() => void)[] = [];
   /** How many calls in a row have outlasted their turn of the event loop; negative if they ended in it. */
   #outlasted = 0;
-  /** How many creates the last call had. */
-  #lastCount = 0;
 
   /** Resolves when it is the caller's turn; returns `undefined` if that is now. */
   take(isOld = false): Promise<void> | undefined {
@@ -25,19 +23,17 @@ export class Turn {
   }
 
   /**
-   * Resolves when a batch that has its turn has its creates; returns `undefined` if that is now, as after a lone create with
-   * a driver that does not block the event loop: creates that are called meanwhile share the next batch. Otherwise a batch
-   * gets all creates of a turn of the loop. A driver that blocks, as those of SQLite do, would end each call before a second
-   * create could join; and of clients that were served together, the first to come back would be sent alone.
+   * Resolves when a batch that has its turn has its creates; returns `undefined` if that is now. With a driver that does not
+   * block the event loop, it is: creates that are called meanwhile share the next batch. A driver that blocks, as those of
+   * SQLite do, would end each call before a second create could join: its batch gets all creates of a turn of the loop.
    */
   gather(): Promise<void> | undefined {
-    if (this.#outlasted >= enough && this.#lastCount === 1) return undefined;
+    if (this.#outlasted >= enough) return undefined;
     return new Promise((resolve) => systemClock.atEndOfTurn(resolve));
   }
 
   /** Called when `createMany` has returned a promise. */
-  onCall(call: { readonly creates: readonly unknown[]; readonly end: unknown }): void {
-    this.#lastCount = call.creates.length;
+  onCall(call: { readonly end: unknown }): void {
     if (Math.abs(this.#outlasted) >= enough) return;
     systemClock.atEndOfTurn(() => {
       this.#outlasted = call.end ? Math.min(this.#outlasted, 0) - 1 : Math.max(this.#outlasted, 0) + 1;

@@ -143,23 +143,6 @@ describe('a driver', () => {
     expect(clock.timerCount).toBe(0);
   });
 
-  it('that does not block it gets those together that come back together, in one turn of the event loop', async () => {
-    const { answersIn, clock, create, database, sentIds } = open();
-    database.current = answersIn(1);
-    for (let round = 0; round < 10; round++) {
-      for (let client = 0; client < 5; client++) {
-        create(10 * round + client);
-        await microtasks();
-      }
-      await clock.advance(5);
-    }
-    expect(
-      sentIds()
-        .slice(-5)
-        .map((ids) => ids.length),
-    ).toEqual([5, 5, 5, 5, 5]);
-  });
-
   it('that was slow once is still one that blocks', async () => {
     const { answersIn, clock, create, database, sentIds } = open();
     database.current = answersIn(5);
