@@ -1,6 +1,6 @@
 import type { MaybePromise } from '../http.js';
 import type { Call } from './call.js';
-import { retryPause } from './circuit.js';
+import { pause } from './circuit.js';
 import { maxBatchText } from './options.js';
 import type { Turn } from './turn.js';
 import { clientOf, type WaitingCreate } from './waiting-create.js';
@@ -18,8 +18,6 @@ interface BatchOwner<Caller> {
    * @param rolledBack their last call, if they are retried alone
    */
   send(creates: WaitingCreate<Caller>[], rolledBack?: Call<Caller>): MaybePromise<Call<Caller> | undefined>;
-  /** Resolves after so many milliseconds. */
-  pause(ms: number): Promise<void>;
 }
 
 /** Creates that gather until they are sent together; in parts, if the database rejects one of them. */
@@ -57,10 +55,11 @@ export class Batch<Caller> {
     for (let rollbacks = 0; parts.length > 0; ) {
       const call = await this.queue.send(parts.shift()!);
       if (!call) continue;
-      const { open, end } = call;
+      const { end } = call;
+      const open = call.creates.filter(({ isSettled }) => !isSettled);
       if (end === 'together' && (call.firsts.length > 1 || circuit.isOpen)) {
         // In this turn: what rolls back many, such as a failover, concerns other batches, too.
-        await this.queue.pause(retryPause(rollbacks++));
+        await pause(rollbacks++);
         parts.unshift(open);
         continue;
       }
@@ -86,7 +85,7 @@ export class Batch<Caller> {
     lockedRows.add(row);
     for (let [attempt, call] = [0, rolledBack]; call?.end === 'together'; attempt++) {
       if (attempt > 0) turn.pass();
-      await this.queue.pause(retryPause(attempt));
+      await pause(attempt);
       await turn.take(true);
       row.splice(0, row.length, ...row.filter(({ isSettled }) => !isSettled));
       call = await this.queue.send(row, call);

@@ -43,11 +43,6 @@ export class Call<Caller> implements BatchCall {
     return this.#controller.signal;
   }
 
-  /** The creates that are not settled. */
-  get open(): WaitingCreate<Caller>[] {
-    return this.creates.filter(({ isSettled }) => !isSettled);
-  }
-
   /** Resolves when the call has ended; returns `undefined` if `createMany` has blocked until then. Never rejects. */
   send(createMany: CreateMany<Caller>): Promise<this> | undefined {
     // Copies: `createMany` may change whatever it gets.
@@ -70,7 +65,7 @@ export class Call<Caller> implements BatchCall {
   abort(timeoutMs: number): void {
     const message = `the storage did not ${this.#isSent ? 'answer' : 'send'} within ${timeoutMs} ms`;
     if (this.#isSent || this.cause === undefined) this.cause = new Error(message, { cause: this.cause });
-    for (const create of this.open) {
+    for (const create of this.creates) {
       if (this.#isSent) create.fail(this.cause);
       else create.refuse(this.cause);
     }

@@ -1,3 +1,5 @@
+import { systemClock } from '../timers.js';
+
 /** Timeout of the first probe, in milliseconds. Doubles after a probe that was sent but did not settle. */
 const firstProbeMs = 250;
 
@@ -35,7 +37,8 @@ export class Circuit {
   }
 }
 
-/** 5 ms, doubling to 500 ms, with jitter. */
-export function retryPause(attempt: number): number {
-  return Math.min(500, 5 * 2 ** attempt) * (0.5 + Math.random() / 2);
+/** Resolves after 5 ms, doubling with each attempt to 500 ms, with jitter. */
+export function pause(attempt: number): Promise<void> {
+  const ms = Math.min(500, 5 * 2 ** attempt) * (0.5 + Math.random() / 2);
+  return new Promise((resolve) => systemClock.setTimer(resolve, ms));
 }

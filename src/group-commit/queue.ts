@@ -26,7 +26,7 @@ export class Queue<Caller> {
   #inFlight: Call<Caller> | undefined;
   /** Calls that were aborted, but whose `createMany` has not settled. */
   readonly #aborted = new Set<Call<Caller>>();
-  /** One timer for all creates, set while a call is in flight: a timer for each would cost a tenth of a create. */
+  /** One timer for all creates, set while one waits for a call: a timer for each would cost a tenth of a create. */
   #alarm: unknown;
 
   constructor(
@@ -44,6 +44,7 @@ export class Queue<Caller> {
       create.expiresAt = systemClock.now() + this.circuit.limitMs;
       if (this.circuit.isOpen && this.turn.isTaken) throw unavailable(this.circuit.cause);
       this.#reserve(create);
+      this.turn.creates++;
       if (this.#gathering?.join(create)) return;
       this.#gathering = new Batch(this);
       this.#gathering.join(create);
@@ -67,11 +68,6 @@ export class Queue<Caller> {
     this.turn.onCall(call);
     this.#watch();
     return sending;
-  }
-
-  pause(ms: number): Promise<void> {
-    this.#watch();
-    return new Promise((resolve) => systemClock.setTimer(resolve, ms));
   }
 
   #onEnd(call: Call<Caller>, end: BatchReport['end']): void {
@@ -111,9 +107,8 @@ export class Queue<Caller> {
   #release(): void {
     this.#pending = this.#pending.filter(({ isSettled }) => !isSettled);
     this.#text = this.#pending.reduce((sum, { textLength }) => sum + textLength, 0);
-    if (this.#pending.length > 0 || this.#alarm === undefined) return;
-    systemClock.clearTimer(this.#alarm);
-    this.#alarm = undefined;
+    if (this.#pending.length > 0) this.#watch();
+    else this.#alarm = void systemClock.clearTimer(this.#alarm);
   }
 
   /** Sets the alarm for the first create that times out. */
@@ -135,7 +130,6 @@ export class Queue<Caller> {
       else this.#expire(create);
     }
     this.#release();
-    this.#watch();
   }
 
   /** Rejects a create that has timed out in the queue. */

@@ -14,6 +14,10 @@ export class Turn {
   readonly #old: (() => void)[] = [];
   /** How many calls in a row have outlasted their turn of the event loop; negative if they ended in it. */
   #outlasted = 0;
+  /** How many creates this turn of the event loop has had. */
+  creates = 0;
+  /** Whether the last turn that had creates had only one. */
+  #wasLone = false;
 
   /** Resolves when it is the caller's turn; returns `undefined` if that is now. */
   take(isOld = false): Promise<void> | undefined {
@@ -25,11 +29,18 @@ export class Turn {
   /**
    * Resolves when a batch that has its turn has its creates; returns `undefined` if that is now. With a driver that does not
    * block the event loop, it is: creates that are called meanwhile share the next batch. A driver that blocks, as those of
-   * SQLite do, would end each call before a second create could join: its batch gets all creates of a turn of the loop.
+   * SQLite do, would end each call before a second create could join: its batch gets all creates of a turn of the loop;
+   * or, after a turn with a lone create, those that are called together.
    */
   gather(): Promise<void> | undefined {
     if (this.#outlasted >= enough) return undefined;
-    return new Promise((resolve) => systemClock.atEndOfTurn(resolve));
+    const isLone = this.#wasLone;
+    this.#wasLone = false;
+    const end = new Promise<void>((resolve) => systemClock.atEndOfTurn(resolve)).then(() => {
+      this.#wasLone = this.creates === 1;
+      this.creates = 0;
+    });
+    return isLone ? undefined : end;
   }
 
   /** Called when `createMany` has returned a promise. */
