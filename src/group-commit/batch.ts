@@ -65,13 +65,14 @@ export class Batch<Caller> {
       }
       if (end === 'together') this.#retryAlone(open, call);
       else if (open.length > 0) {
-        // The first part, of the clients with the fewest creates, is as urgent as a new batch; the others come last.
+        // The first part, of the clients with the fewest creates, comes next; the others come last.
         const [first = open, ...others] = end === 'apart' ? partsOf(open) : [];
         parts = [first, ...parts, ...others];
       }
       if (parts.length === 0) break;
       turn.pass();
-      await turn.take(end !== 'apart');
+      // A faulty client's neighbours are as urgent as a new batch.
+      await turn.take(new Set(creates.map(clientOf)).size === 1);
     }
     turn.pass();
   }
