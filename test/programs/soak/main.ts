@@ -103,8 +103,7 @@ const storage = groupCommit(
     await stalled;
     return plants.map(({ name }) => (name === 'taken' ? 'taken' : 'created'));
   },
-  // One token fills half of it.
-  { maxQueued: 1_200 },
+  { maxQueued: 600 },
 );
 const handle = createPlantStore(storage, acceptTokens('secret'), {
   bodyLimit: 65_536,
