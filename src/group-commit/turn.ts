@@ -4,8 +4,9 @@ import { systemClock } from '../timers.js';
 const enough = 3;
 
 /**
- * Who may send: one batch at a time. New batches and those that were rolled back take turns, each in the order in which they
- * asked: a new one does not wait for all that were rejected before it, which are sent even if new ones keep coming.
+ * Who may send: one batch at a time. Two lines take turns, each first come, first served: new batches, together with rejected
+ * ones of several clients; and rejected ones of a single client, which are sent even if new batches keep coming, and which no
+ * other client waits for.
  */
 export class Turn {
   isTaken = false;
@@ -19,7 +20,11 @@ export class Turn {
   /** Whether the last turn that had creates had only one. */
   #wasLone = false;
 
-  /** Resolves when it is the caller's turn; returns `undefined` if that is now. */
+  /**
+   * Resolves when it is the caller's turn; returns `undefined` if that is now.
+   *
+   * @param isOld whether the creates were rolled back, and are those of a single client
+   */
   take(isOld = false): Promise<void> | undefined {
     if (this.isTaken) return new Promise((resolve) => (isOld ? this.#old : this.#new).push(resolve));
     this.isTaken = true;
