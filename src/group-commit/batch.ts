@@ -71,8 +71,10 @@ export class Batch<Caller> {
       }
       if (parts.length === 0) break;
       turn.pass();
-      // A faulty client's neighbours are as urgent as a new batch.
-      await turn.take(new Set(creates.map(clientOf)).size === 1);
+      // The next part is as urgent as a new batch, unless all of it is of the client that has most creates of this one.
+      const [first] = parts[0]!;
+      const isOfOne = (create: WaitingCreate<Caller>) => clientOf(create) === clientOf(first!);
+      await turn.take(parts[0]!.every(isOfOne) && creates.filter(isOfOne).length > creates.length / 2);
     }
     turn.pass();
   }

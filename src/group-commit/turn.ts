@@ -4,9 +4,8 @@ import { systemClock } from '../timers.js';
 const enough = 3;
 
 /**
- * Who may send: one batch at a time. Two lines take turns, each first come, first served: new batches, together with rejected
- * ones of several clients; and rejected ones of a single client, which are sent even if new batches keep coming, and which no
- * other client waits for.
+ * Who may send: one batch at a time. Two lines take turns, each first come, first served: new batches, with the parts of
+ * rejected ones that have neighbours of a faulty client; and the other parts, which are sent even if new batches keep coming.
  */
 export class Turn {
   isTaken = false;
@@ -23,7 +22,7 @@ export class Turn {
   /**
    * Resolves when it is the caller's turn; returns `undefined` if that is now.
    *
-   * @param isOld whether the creates were rolled back, and are those of a single client
+   * @param isOld whether the creates were rolled back, and are those of one client
    */
   take(isOld = false): Promise<void> | undefined {
     if (this.isTaken) return new Promise((resolve) => (isOld ? this.#old : this.#new).push(resolve));
