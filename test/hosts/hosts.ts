@@ -1,7 +1,6 @@
 /**
- * The hosts on Node that have an adapter, h3 and Next, as a table: to test a new mount is to add a row. Others are in
- * `test/ecosystem/hosts.ts`. Each row is the real package behind a real
- * socket. Around the mount is an app that returns 418 to every request that falls through the mount, unless a test puts
+ * The hosts on Node that have an adapter, h3 and Next's pages, as a table: to test a new mount is to add a row. Others are in
+ * `test/ecosystem/hosts.ts`. Each row is the real package behind a real socket, but for Next. Around the mount is an app that returns 418 to every request that falls through the mount, unless a test puts
  * something else there.
  */
 import {
@@ -12,8 +11,6 @@ import {
 } from 'node:http';
 import { createServer as createHttp2, createSecureServer } from 'node:http2';
 import { createServer as createHttps } from 'node:https';
-import { PassThrough } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import Router from '@koa/router';
 import express from 'express';
@@ -32,7 +29,7 @@ import { toKoa } from 'plant-store/koa';
 import { toNode } from 'plant-store/node';
 import { certificate } from '../support/certificate.js';
 import { listen, type Running } from '../support/sockets.js';
-import { serveNext } from './next.js';
+import { servePage } from './next-pages.js';
 
 export interface Host {
   readonly name: string;
@@ -304,45 +301,17 @@ export const hosts: readonly Host[] = [
     start: onH3((app, plants) => app.mount('/api', plants)),
   },
   {
-    name: 'Next, a route handler',
-    basePath: '/api',
-    others: 'the host',
-    start: (handle) => listen(createHttp(serveNext({ route: { POST: toFetch(handle) } })), 'http:', '/api'),
-  },
-  {
     name: 'Next, an API route of pages',
     basePath: '/api',
     others: 'the host',
-    start: (handle) =>
-      listen(
-        createHttp(serveNext({ page: { default: toNode(handle), config: { api: { bodyParser: false } } } })),
-        'http:',
-        '/api',
-      ),
+    start: (handle) => {
+      const config = { api: { bodyParser: false } };
+      return listen(createHttp(servePage({ default: toNode(handle), config })), 'http:', '/api');
+    },
   },
 ];
 
-/** What Vercel's runtime for Node does before it calls a function: it reads the body, and puts it back as another stream. */
-function onVercel(listener: RequestListener): RequestListener {
-  return async (request, response) => {
-    const body = await buffer(request);
-    const stream = new PassThrough();
-    const on = request.on.bind(request);
-    const replaced = (name: string, listener: (...args: unknown[]) => void) =>
-      name === 'data' || name === 'end' ? stream.on(name, listener) : on(name, listener);
-    Object.assign(request, { read: stream.read.bind(stream), on: replaced, addListener: replaced });
-    stream.end(body);
-    Object.defineProperty(request, 'body', {
-      get() {
-        if (request.headers['content-type'] !== 'application/json') return undefined;
-        return body.length > 0 ? JSON.parse(body.toString()) : {};
-      },
-    });
-    listener(request, response);
-  };
-}
-
-/** For the contract table alone: with TLS, and where the whole body is read first. */
+/** For the contract table alone: HTTP/2 with TLS. */
 export const moreHosts: readonly Host[] = [
   {
     name: 'node:http2 with TLS',
@@ -353,7 +322,6 @@ export const moreHosts: readonly Host[] = [
     start: (handle) =>
       listen(createSecureServer({ ...certificate, allowHTTP1: true }, toNode(handle)), 'https:'),
   },
-  { name: "Vercel's runtime for Node", start: (handle) => listen(createHttp(onVercel(toNode(handle)))) },
 ];
 
 export const honoHosts: readonly Host[] = [

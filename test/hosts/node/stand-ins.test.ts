@@ -30,12 +30,18 @@ describe('a request without rawHeaders', () => {
   const bytes = Buffer.from(plant);
   const post = { method: 'POST' as const, url: '/plants', headers };
   const exact = 9007199254740993n;
+  const putBack = () => {
+    const left = [bytes.subarray(0, 9), bytes.subarray(9)];
+    const read = () => left.shift() ?? null;
+    return { ...post, complete: true, readableDidRead: true, readableEnded: true, read };
+  };
   test.each<[string, bigint, object]>([
     ['text', exact, { ...post, body: plant }],
     ['bytes', exact, { ...post, body: bytes }],
     ['rawBody in bytes', exact, { ...post, rawBody: bytes, body: rounded }],
     ['rawBody in text', exact, { ...post, rawBody: plant }],
     ['a stream', exact, Object.assign(Readable.from([bytes]), post)],
+    ['what a platform, as Vercel does, has put back into a stream that has ended', exact, putBack()],
     ['a value', 1n, { ...post, body: small }],
     ['a value, of node-mocks-http', 1n, createRequest({ ...post, body: small })],
   ])('with its body as %s creates plant %i', async (_what, id, request) => {

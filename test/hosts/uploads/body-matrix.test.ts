@@ -8,7 +8,7 @@ import { getRequestListener } from '@hono/node-server';
 import express from 'express';
 import express4 from 'express4';
 import { H3, toNodeHandler } from 'h3';
-import { Hono } from 'hono';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
@@ -21,7 +21,7 @@ import { toNode } from 'plant-store/node';
 import { describe, expect, test } from 'vitest';
 import { chunk, lastChunk, listen, raw, Wire } from '../../support/sockets.js';
 import { appHosts, type Before, hostNamed, onKoa, type Start } from '../hosts.js';
-import { type NextFiles, serveNext } from '../next.js';
+import { servePage } from '../next-pages.js';
 import { errorOf, json, token } from '../node/server.js';
 import {
   bodiesBehind,
@@ -161,29 +161,22 @@ const koaRows = [
   ];
 });
 
-const onNext = (files: (handle: PlantHandler) => NextFiles) => (handle: PlantHandler) =>
-  listen(createServer(serveNext(files(handle), '/plants')));
-
-const onRoute = (before: (request: Request) => unknown) =>
-  onNext((handle) => {
-    const fetch = toFetch(handle);
-    return {
-      route: {
-        POST: async (request) => {
-          await before(request);
-          return fetch(request);
-        },
-      },
-    };
-  });
+const onNextPage = (bodyParser: boolean) => (handle: PlantHandler) =>
+  listen(createServer(servePage({ default: toNode(handle), config: { api: { bodyParser } } }, '/plants')));
 
 const onHono =
-  (...before: Parameters<Hono['use']>[1][]) =>
+  (before: MiddlewareHandler = (_context, next) => next()) =>
   (handle: PlantHandler) => {
     const fetch = toFetch(handle);
-    const app = before.reduce((app, one) => app.use('*', one), new Hono());
-    app.all('*', (context) => fetch(context.req.raw));
+    const app = new Hono().use(before).all('*', (context) => fetch(context.req.raw));
     return listen(createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false })));
+  };
+
+const reading =
+  (read: (context: Context) => Promise<unknown>): MiddlewareHandler =>
+  async (context, next) => {
+    await read(context).catch(() => undefined);
+    await next();
   };
 
 const rows: readonly Row[] = [
@@ -198,45 +191,27 @@ const rows: readonly Row[] = [
   ),
   ...expressRows,
   ...koaRows,
-  ["Next's pages parser", parsed, onNext((handle) => ({ page: { default: toNode(handle) } }))],
-  [
-    'Next, pages with bodyParser: false',
-    exact,
-    onNext((handle) => ({ page: { default: toNode(handle), config: { api: { bodyParser: false } } } })),
-  ],
-  ['request.text() in a Next route', goneFromFetch, onRoute((request) => request.text())],
-  ['request.clone().text() in a Next route', exact, onRoute((request) => request.clone().text())],
-  [
-    'a Next route that holds the reader of the stream',
-    goneFromFetch,
-    onRoute((request) => request.body?.getReader()),
-  ],
+  ["Next's parser for pages", parsed, onNextPage(true)],
+  ["Next's pages with bodyParser: false", exact, onNextPage(false)],
   ['nothing on Hono', exact, onHono()],
-  [
-    'c.req.json() of Hono',
-    goneFromFetch,
-    onHono(async (context, next) => {
-      await context.req.json().catch(() => undefined);
-      await next();
-    }),
-  ],
+  ['c.req.json() of Hono', goneFromFetch, onHono(reading((c) => c.req.json()))],
+  ['c.req.raw.text() on Hono', goneFromFetch, onHono(reading((c) => c.req.raw.text()))],
+  ['c.req.raw.clone().text() on Hono', exact, onHono(reading((c) => c.req.raw.clone().text()))],
   [
     'a middleware of Hono that read a part of the stream',
     goneFromFetch,
-    onHono(async (context, next) => {
-      const reader = context.req.raw.body!.getReader();
-      await reader.read();
-      reader.releaseLock();
-      await next();
-    }),
+    onHono(
+      reading(async (c) => {
+        const reader = c.req.raw.body!.getReader();
+        await reader.read();
+        reader.releaseLock();
+      }),
+    ),
   ],
   [
     'a middleware of Hono that holds the reader of the stream',
     goneFromFetch,
-    onHono(async (context, next) => {
-      context.req.raw.body!.getReader();
-      await next();
-    }),
+    onHono(reading(async (c) => c.req.raw.body!.getReader())),
   ],
   ['bodyLimit() of Hono', exact, onHono(bodyLimit({ maxSize: 1000 }))],
   [
