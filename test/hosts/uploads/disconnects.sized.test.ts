@@ -1,146 +1,87 @@
-// Clients disconnect in waves. No call, no socket and no timer remains of them. With `npm run test:heavy` ten thousand
+// Clients that disconnect in waves. No call, no socket and no timer remains of them. With `npm run test:heavy` ten thousand
 // disconnect from each adapter, and a wave from every mount.
-import { connect as connectHttp2, constants } from 'node:http2';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { connect as connectTls } from 'node:tls';
 import { acceptTokens, createPlantStore, type PlantHandler, type PlantStorage } from 'plant-store';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deferred } from '../../support/deferred.js';
 import { isHeavy } from '../../support/heavy.js';
-import type { Running } from '../../support/sockets.js';
+import { rose } from '../../support/plants.js';
 import { named } from '../../support/titled.js';
-import { type Host, oneOfEachAdapter } from '../hosts.js';
+import { waitFor } from '../../support/wait-for.js';
+import { oneOfEachAdapter } from '../hosts.js';
+import { beginUpload } from './begin-upload.js';
 
 /** How many clients are connected at the same time. */
-const wave = 250;
+const wave = isHeavy ? 250 : 90;
 
-/** How far a client is when it disconnects. */
-const moments = ['mid-body', 'between request and answer', 'mid-body of a request that is refused'] as const;
-type Moment = (typeof moments)[number];
+/** How far a client is when it disconnects: within its body, before its response, within a body that is refused. */
+const moments = [
+  { token: 'secret', length: 1000 },
+  { token: 'secret', length: rose.length },
+  { token: 'bad', length: 1000 },
+] as const;
 
-/** A number that a test can wait for. */
-class Count {
-  #value = 0;
-  #waiting: { reached: (value: number) => boolean; resolve: () => void }[] = [];
-
-  get value() {
-    return this.#value;
-  }
-
-  add(change: number): void {
-    this.#value += change;
-    this.#waiting = this.#waiting.filter(({ reached, resolve }) => !reached(this.#value) || resolve());
-  }
-
-  until(reached: (value: number) => boolean): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waiting.push({ reached, resolve });
-      this.add(0);
-    });
-  }
+/** A client that stops at this moment. The function returned disconnects it. */
+function connected(url: string, { token, length }: (typeof moments)[number], isReset: boolean): () => void {
+  const { stream, write } = beginUpload(url, { token, length });
+  write(Buffer.from(rose));
+  if (url.startsWith('h2c:') && length === rose.length) stream.end();
+  // TLS cannot be reset.
+  return () =>
+    void (isReset && url.startsWith('http:') ? (stream as Socket).resetAndDestroy() : stream.destroy());
 }
 
-/** Declares the test of one host with this many clients. */
-function disconnectsOn({ basePath, start }: Host, clients: number): void {
-  const begun = new Count();
-  const pending = new Count();
-  const creating = new Count();
-  const open = new Count();
-  const unhandled: unknown[] = [];
-  const onUnhandled = (error: unknown) => void unhandled.push(error);
-  let gate = deferred();
-  let running: Running;
-
-  const storage: PlantStorage = {
-    async create() {
-      creating.add(1);
-      await gate.promise;
-      return 'created';
-    },
-  };
-  const handle = createPlantStore(storage, acceptTokens('secret'), { basePath, onError: onUnhandled });
-  const counted: PlantHandler = (request) => {
-    begun.add(1);
-    pending.add(1);
-    return handle(request).finally(() => pending.add(-1));
-  };
-
-  beforeEach(async () => {
-    running = await start(counted);
-    running.server.on('connection', (socket: Socket) => {
-      open.add(1);
-      socket.on('close', () => open.add(-1));
-    });
-    process.on('unhandledRejection', onUnhandled).on('uncaughtException', onUnhandled);
-  });
-  afterEach(async () => {
-    process.off('unhandledRejection', onUnhandled).off('uncaughtException', onUnhandled);
-    await running.close();
-  });
-
-  test(`${clients} clients disconnect, and no call, socket or timer remains`, async () => {
-    const timersBefore = timers();
-    for (let sent = 0; sent < clients; sent += wave) {
-      gate = deferred();
-      const creatingBefore = creating.value;
-      const begunBefore = begun.value;
-      const kinds = Array.from({ length: wave }, (_, i) => moments[i % moments.length]!);
-      const disconnect = openClients(running.url, kinds);
-      await begun.until((value) => value === begunBefore + wave);
-      const complete = kinds.filter((kind) => kind === 'between request and answer').length;
-      await creating.until((value) => value === creatingBefore + complete);
-      disconnect();
-      gate.resolve();
-      await open.until((value) => value === 0);
-      await pending.until((value) => value === 0);
-    }
-    expect(unhandled).toEqual([]);
-    // The drain of a refused upload waits half a second for more of it.
-    while (timers() > timersBefore) await setTimeout(50);
-  }, 120_000);
-}
+const unhandled: unknown[] = [];
+const onUnhandled = (error: unknown) => void unhandled.push(error);
+beforeAll(() => void process.on('unhandledRejection', onUnhandled).on('uncaughtException', onUnhandled));
+afterAll(() => void process.off('unhandledRejection', onUnhandled).off('uncaughtException', onUnhandled));
 
 const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
-
-/** Opens clients that stop at these moments. The function returned disconnects them all, every second with a reset. */
-function openClients(url: string, kinds: readonly Moment[]): () => void {
-  const { protocol, host, port, pathname } = new URL(url);
-  const path = `${pathname.replace(/\/$/, '')}/plants`;
-  const body = '{"id":1,"name":"Rosa"}';
-  const headersOf = (kind: Moment) => ({
-    authorization: kind === 'mid-body of a request that is refused' ? 'Bearer wrong' : 'Bearer secret',
-    'content-type': 'application/json',
-    'content-length': kind === 'between request and answer' ? body.length : 1000,
-  });
-  if (protocol === 'h2c:') {
-    const session = connectHttp2(`http://${host}`).on('error', () => {});
-    for (const kind of kinds) {
-      const stream = session.request({ ':method': 'POST', ':path': path, ...headersOf(kind) });
-      stream.on('error', () => {});
-      if (kind === 'between request and answer') stream.end(body);
-      else stream.write(body);
-    }
-    return () => session.destroy(undefined, constants.NGHTTP2_CANCEL);
-  }
-  const sockets = kinds.map((kind) => {
-    const to = { port: Number(port), host: '127.0.0.1' };
-    const socket = protocol === 'https:' ? connectTls({ ...to, rejectUnauthorized: false }) : connect(to);
-    const headers = Object.entries(headersOf(kind)).map((header) => header.join(': '));
-    socket.on('error', () => {});
-    socket.write([`POST ${path} HTTP/1.1`, 'Host: localhost', ...headers, '', body].join('\r\n'));
-    return socket;
-  });
-  return () => {
-    for (const [i, socket] of sockets.entries()) {
-      if (i % 2 || protocol === 'https:') socket.destroy();
-      else socket.resetAndDestroy();
-    }
-  };
-}
-
+const timersBefore = timers();
 const all = isHeavy ? (await import('../../ecosystem/hosts.js')).everyHost : oneOfEachAdapter;
 
-describe.each(named(all))('on %s', (_, host) =>
-  disconnectsOn(host, isHeavy && oneOfEachAdapter.includes(host) ? 10_000 : wave),
+test.concurrent.each(named(all))(
+  'no call and no socket remains of clients that disconnect from %s',
+  async (_, host) => {
+    const clients = isHeavy && oneOfEachAdapter.includes(host) ? 10_000 : wave;
+    const count = { begun: 0, pending: 0, creating: 0, open: 0 };
+    let gate = deferred();
+    const storage: PlantStorage = {
+      async create() {
+        count.creating++;
+        await gate.promise;
+        return 'created';
+      },
+    };
+    const { basePath, start } = host;
+    const handle = createPlantStore(storage, acceptTokens('secret'), { basePath, onError: onUnhandled });
+    const counted: PlantHandler = (request) => {
+      count.begun++;
+      count.pending++;
+      return handle(request).finally(() => count.pending--);
+    };
+    const { url, server, close } = await start(counted);
+    server.on('connection', (socket: Socket) => {
+      count.open++;
+      socket.on('close', () => count.open--);
+    });
+    const kinds = Array.from({ length: wave }, (_, i) => moments[i % moments.length]!);
+    const complete = kinds.filter(({ length }) => length === rose.length).length;
+    for (let waves = 1; waves * wave <= clients; waves++) {
+      gate = deferred();
+      const disconnects = kinds.map((kind, i) => connected(url, kind, i % 2 === 0));
+      await waitFor(() => expect(count).toMatchObject({ begun: waves * wave, creating: waves * complete }));
+      for (const disconnect of disconnects) disconnect();
+      gate.resolve();
+      await waitFor(() => expect(count).toMatchObject({ open: 0, pending: 0 }));
+    }
+    await close();
+  },
 );
+
+test('no timer remains of them, and nothing was unhandled', async () => {
+  expect(unhandled).toEqual([]);
+  // The drain of a refused upload waits half a second for more of it.
+  while (timers() > timersBefore) await setTimeout(50);
+});
