@@ -116,8 +116,9 @@ describe.each(Object.entries(hosts))('on %s, a guarded route', (host, start) => 
   ])("sends the app's own response for %s, and to HEAD its headers", async (name, status, kind, text) => {
     const get = await send('GET', name);
     expect([get.status, get.headers.get('x-kind'), get.text]).toEqual([status, kind, text]);
-    // Nothing of the host's own (RFC 9110 §15.3.5).
-    if ([204, 205, 304].includes(status)) expect(get.headers.get('content-type')).toBe(null);
+    // Nothing of the host's own (RFC 9110 §15.3.5), nor the type that a Response gives to an empty text.
+    if ([204, 205, 304].includes(status) || (text === '' && host === 'Hono'))
+      expect(get.headers.get('content-type')).toBe(null);
     // RFC 9110 §8.6
     if (status === 204) expect(get.headers.get('content-length')).toBe(null);
     const head = await send('HEAD', name);
