@@ -33,10 +33,6 @@ function respondWith(...responses: readonly (Given | (() => Given))[]) {
   });
 }
 
-/** The message for a response that plant-store cannot have sent. */
-const strange = (status: number) =>
-  `HTTP ${status} from https://example.com/plants, which is not plant-store: the base URL is the part before /plants`;
-
 const created = () => Response.json({ name: 'Ilex' });
 const lost = () => new TypeError('fetch failed');
 
@@ -46,6 +42,9 @@ function failure(error: number, headers: Record<string, string> = {}): Response 
     { status: Math.trunc(error / 100), headers },
   );
 }
+
+const clientWith = (fetch: ClientFetch, options: object = {}) =>
+  createPlantClient('https://example.com', { token: 'secret', fetch, ...options });
 
 /** A 503 with this Retry-After. */
 const busy = (retryAfter: string) => () => failure(50301, { 'retry-after': retryAfter });
@@ -58,8 +57,7 @@ async function settled(creating: Promise<unknown>): Promise<unknown> {
 /** The error that a create rejects with, without any wait. */
 async function failed(fetch: ClientFetch, options: object = {}): Promise<PlantError> {
   vi.useFakeTimers();
-  const client = createPlantClient('https://example.com', { token: 'secret', fetch, ...options });
-  const error = await settled(client.create(ilex));
+  const error = await settled(clientWith(fetch, options).create(ilex));
   expect(error).toBeInstanceOf(PlantError);
   return error as PlantError;
 }
@@ -105,51 +103,41 @@ describe('the client, against a server', () => {
     'throws on the id %s before anything is sent',
     async (id) => {
       const fetch = respondWith(created());
-      const client = createPlantClient('https://example.com', { token: 'secret', fetch });
-      await expect(client.create({ ...ilex, id: id as number })).rejects.toThrow(
+      await expect(clientWith(fetch).create({ ...ilex, id: id as number })).rejects.toThrow(
         new TypeError(`id must be a bigint or a safe integer, got ${id}`),
       );
       expect(fetch).not.toHaveBeenCalled();
     },
   );
 
-  it.each(['ключ', 'two\nlines'])(
-    'throws on the token %j, which no header can carry, at once',
-    async (token) => {
-      const fetch = respondWith(created());
-      const read = vi.fn(() => token);
-      const client = createPlantClient('https://example.com', { token: read, fetch, acceptReplays: true });
-      await expect(client.create(ilex)).rejects.toThrow(TypeError);
-      expect([read.mock.calls.length, fetch.mock.calls.length]).toEqual([1, 0]);
-    },
-  );
+  it.each(['ключ', 'two\nlines'])('throws on the token %j, which no header can carry', async (text) => {
+    const fetch = respondWith(created());
+    const token = vi.fn(() => text);
+    await expect(clientWith(fetch, { token, acceptReplays: true }).create(ilex)).rejects.toThrow(TypeError);
+    expect([token.mock.calls.length, fetch.mock.calls.length]).toEqual([1, 0]);
+  });
 
-  it('calls a token function before each attempt, and throws its error', async () => {
+  it('calls a token function before each attempt', async () => {
     vi.useFakeTimers();
     const tokens = ['first', 'second'];
     const fetch = respondWith(busy('1'), created());
-    const client = createPlantClient('https://example.com', { token: async () => tokens.shift()!, fetch });
+    const client = clientWith(fetch, { token: async () => tokens.shift()! });
     expect(await settled(client.create(ilex))).toEqual({ name: 'Ilex' });
-    const sent = fetch.mock.calls.map(([url, { method, body, headers }]) => [
+    const sent = fetch.mock.calls.map(([url, { headers, ...init }]) => [
       url,
-      method,
-      body,
+      init,
       [...(headers as Headers)],
     ]);
-    expect(sent).toEqual(
-      ['first', 'second'].map((token) => [
-        'https://example.com/plants',
-        'POST',
-        '{"id":1,"name":"Ilex"}',
-        [
+    const init = { method: 'POST', body: '{"id":1,"name":"Ilex"}' };
+    expect(sent).toMatchObject(
+      ['first', 'second'].map((token) => {
+        const headers = [
           ['authorization', `Bearer ${token}`],
           ['content-type', 'application/json'],
-        ],
-      ]),
+        ];
+        return ['https://example.com/plants', init, headers];
+      }),
     );
-    const outage = new Error('no token today');
-    const failing = createPlantClient('https://example.com', { token: () => Promise.reject(outage), fetch });
-    await expect(failing.create(ilex)).rejects.toBe(outage);
   });
 });
 
@@ -177,52 +165,27 @@ describe('the error of the client', () => {
     },
   );
 
-  it.each<[string, () => Response, Partial<PlantError>]>([
-    [
-      'a page of a proxy',
-      () => new Response('<h1>Bad Gateway</h1>', { status: 502 }),
-      { message: strange(502), stored: 'unknown' },
-    ],
-    [
-      'another server with its own Error',
-      () => Response.json({ error: 'nope', message: 7 }, { status: 404 }),
-      { message: strange(404), stored: 'no' },
-    ],
-    [
-      'a number that this version does not know',
-      () => failure(49999),
-      { message: strange(499), stored: 'no' },
-    ],
-    ['a number next to a known one', () => failure(40000), { message: strange(400), stored: 'no' }],
-    [
-      'a known number with another status',
-      () => Response.json({ error: 40003, message: 'taken' }, { status: 500 }),
-      { message: strange(500), stored: 'unknown' },
-    ],
-    [
-      'a page with status 200',
-      () => new Response('<h1>Sign in</h1>'),
-      { message: strange(200), stored: 'unknown' },
-    ],
-    [
-      'a plant with another status',
-      () => Response.json({ name: 'Ilex' }, { status: 202 }),
-      { message: strange(202), stored: 'unknown' },
-    ],
-    ['JSON null', () => new Response('null'), { message: strange(200), stored: 'unknown' }],
-    [
-      'a redirect',
-      () => new Response(null, { status: 307, headers: { location: '/' } }),
-      { message: strange(307), stored: 'no' },
-    ],
-    ['a choice', () => new Response(null, { status: 300 }), { message: strange(300), stored: 'no' }],
-  ])('has the status and no error code after %s', async (_, response, expected) => {
-    expect(await failed(respondWith(response()))).toMatchObject({
+  const taken = { error: 40003, message: 'taken' };
+  it.each<[string, number, Response, PlantError['stored']]>([
+    ['a page of a proxy', 502, new Response('<h1>Bad Gateway</h1>', { status: 502 }), 'unknown'],
+    ['an Error of another server', 404, Response.json({ error: 'no', message: 7 }, { status: 404 }), 'no'],
+    ['a number that this version does not know', 499, failure(49999), 'no'],
+    ['a number next to a known one', 400, failure(40000), 'no'],
+    ['a known number with another status', 500, Response.json(taken, { status: 500 }), 'unknown'],
+    ['a page with status 200', 200, new Response('<h1>Sign in</h1>'), 'unknown'],
+    ['a plant with another status', 202, Response.json({ name: 'Ilex' }, { status: 202 }), 'unknown'],
+    ['JSON null', 200, new Response('null'), 'unknown'],
+    ['a redirect', 307, new Response(null, { status: 307, headers: { location: '/' } }), 'no'],
+    ['a choice', 300, new Response(null, { status: 300 }), 'no'],
+  ])('has no error code after %s, and the status %i', async (_, status, response, stored) => {
+    expect(await failed(respondWith(response))).toMatchObject({
+      message: `HTTP ${status} from https://example.com/plants, which is not plant-store: the base URL is the part before /plants`,
+      status,
       error: undefined,
       problem: undefined,
+      stored,
       // A page is not JSON, which is not news.
       cause: undefined,
-      ...expected,
     });
   });
 
@@ -240,6 +203,8 @@ describe('the error of the client', () => {
 });
 
 describe('the client', () => {
+  const replays = { acceptReplays: true };
+  const failing = () => failure(50001, { 'retry-after': '1' });
   it.each<[string, object, readonly (() => Given)[], number]>([
     ['retries a 503 with a Retry-After', {}, [busy('1'), created], 2],
     ['retries as often as the option retries says', { retries: 1 }, [busy('0'), busy('0'), created], 2],
@@ -247,107 +212,74 @@ describe('the client', () => {
     ['does not retry a 503 without a Retry-After', {}, [() => failure(50302), created], 1],
     ['retries a 503 that asks for a minute', {}, [busy('60'), created], 2],
     ['does not retry a 503 that asks for over a minute', {}, [busy('61'), created], 1],
-    [
-      'retries no other status, even with a Retry-After',
-      {},
-      [() => failure(50001, { 'retry-after': '1' }), created],
-      1,
-    ],
+    ['retries no other status, even with a Retry-After', {}, [failing, created], 1],
     ['does not retry a 400', {}, [() => failure(40003), created], 1],
     ['does not retry if retries is 0', { retries: 0 }, [busy('1'), created], 1],
     ['does not retry after a dropped connection', {}, [lost, created], 1],
-    [
-      'retries after a dropped connection if the server accepts replays',
-      { acceptReplays: true },
-      [lost, lost, created],
-      3,
-    ],
-    [
-      'retries no other failure even if the server accepts replays',
-      { acceptReplays: true },
-      [() => failure(50001), created],
-      1,
-    ],
+    ['retries after one if the server accepts replays', replays, [lost, lost, created], 3],
+    ['retries no other failure even if the server accepts replays', replays, [failing, created], 1],
   ])('%s', async (_, options, responses, attempts) => {
     vi.useFakeTimers();
     const fetch = respondWith(...responses);
-    const client = createPlantClient('https://example.com', { token: 'secret', fetch, ...options });
     const isCreated = responses[attempts - 1] === created;
-    const outcome = await settled(client.create(ilex));
+    const outcome = await settled(clientWith(fetch, options).create(ilex));
     expect(fetch).toHaveBeenCalledTimes(attempts);
     if (isCreated) expect(outcome).toEqual({ name: 'Ilex' });
     else expect(outcome).toBeInstanceOf(PlantError);
   });
 
   it.each([
-    ['2', 0, 2_000],
-    ['2', 0.5, 2_500],
-    ['0', 0.999, 999],
-    [new Date('2026-01-01T00:00:10Z').toUTCString(), 0, 10_000],
-    [new Date('2025-01-01T00:00:00Z').toUTCString(), 0.5, 500],
+    ['2', 0, [2_000]],
+    ['2', 0.5, [2_500]],
+    ['0', 0.999, [999, 1_998, 3_996]],
+    [new Date('2026-01-01T00:00:10Z').toUTCString(), 0, [10_000]],
+    [new Date('2025-01-01T00:00:00Z').toUTCString(), 0.5, [500]],
   ])(
-    'waits for Retry-After: %s and a random part of a second (%f) before it retries',
-    async (after, random, expected) => {
+    'waits for Retry-After: %s and a random part (%f) of a second, which doubles with each attempt: %j',
+    async (after, random, waits) => {
       vi.useFakeTimers({ now: new Date('2026-01-01T00:00:00Z') });
       vi.spyOn(Math, 'random').mockReturnValue(random);
-      const fetch = respondWith(busy(after), created());
-      const creating = createPlantClient('https://example.com', { token: 'secret', fetch }).create(ilex);
-      await vi.advanceTimersByTimeAsync(expected - 1);
-      expect(fetch).toHaveBeenCalledTimes(1);
-      await vi.advanceTimersByTimeAsync(1);
-      expect(fetch).toHaveBeenCalledTimes(2);
-      await creating;
+      const fetch = respondWith(...waits.map(() => busy(after)), created);
+      const creating = clientWith(fetch).create(ilex);
+      for (const [i, ms] of waits.entries()) {
+        await vi.advanceTimersByTimeAsync(ms - 1);
+        expect(fetch).toHaveBeenCalledTimes(i + 1);
+        await vi.advanceTimersByTimeAsync(1);
+        expect(fetch).toHaveBeenCalledTimes(i + 2);
+      }
+      expect(await creating).toEqual({ name: 'Ilex' });
     },
   );
 
-  it('doubles the random part with each attempt', async () => {
-    vi.useFakeTimers();
-    vi.spyOn(Math, 'random').mockReturnValue(0.5);
-    const fetch = respondWith(busy('0'), busy('0'), created());
-    const creating = createPlantClient('https://example.com', { token: 'secret', fetch }).create(ilex);
-    await vi.advanceTimersByTimeAsync(500);
-    expect(fetch).toHaveBeenCalledTimes(2);
-    await vi.advanceTimersByTimeAsync(999);
-    expect(fetch).toHaveBeenCalledTimes(2);
-    await vi.advanceTimersByTimeAsync(1);
-    expect(await creating).toEqual({ name: 'Ilex' });
-  });
-
   it('reports the time after which another attempt is safe', async () => {
-    expect(await failed(respondWith(busy('90')))).toMatchObject({
-      retryAfterMs: 90_000,
-    });
-    expect(await failed(respondWith(busy('0')), { retries: 0 })).toMatchObject({
-      retryAfterMs: 0,
-    });
+    expect(await failed(respondWith(busy('90')))).toMatchObject({ retryAfterMs: 90_000 });
+    expect(await failed(respondWith(busy('0')), { retries: 0 })).toMatchObject({ retryAfterMs: 0 });
   });
 
   it('keeps an outcome unknown that one attempt left unknown', async () => {
     const fetch = respondWith(lost(), failure(40102));
-    expect(await failed(fetch, { acceptReplays: true })).toMatchObject({ error: 40102, stored: 'unknown' });
+    expect(await failed(fetch, replays)).toMatchObject({ error: 40102, stored: 'unknown' });
     const settling = respondWith(busy('1'), failure(40102));
     expect(await failed(settling)).toMatchObject({ error: 40102, stored: 'no' });
   });
 
+  const outage = new Error('no token today');
+  const onlyOnce = () => {
+    const tokens = ['first'];
+    return async () => tokens.shift() ?? Promise.reject(outage);
+  };
   it.each<[string, () => Given, object]>([
     ['a lost response', lost, { status: 0, stored: 'unknown' }],
     ['a timeout', () => failure(50302, { 'retry-after': '1' }), { error: 50302, stored: 'unknown' }],
   ])('keeps the outcome of %s unknown if the next token cannot be had', async (_, first, expected) => {
-    const outage = new Error('no token today');
-    const tokens = ['first'];
-    const token = async () => tokens.shift() ?? Promise.reject(outage);
-    const error = await failed(respondWith(first()), { token, acceptReplays: true });
+    const error = await failed(respondWith(first()), { token: onlyOnce(), ...replays });
     expect(error).toMatchObject({ ...expected, cause: outage });
   });
 
   it('throws the error of the token alone if nothing was stored before', async () => {
     vi.useFakeTimers();
-    const outage = new Error('no token today');
-    const tokens = ['first'];
-    const token = async () => tokens.shift() ?? Promise.reject(outage);
-    const fetch = respondWith(busy('1'));
-    const creating = createPlantClient('https://example.com', { token, fetch }).create(ilex);
-    expect(await settled(creating)).toBe(outage);
+    const client = clientWith(respondWith(busy('1')), { token: onlyOnce() });
+    expect(await settled(client.create(ilex))).toBe(outage);
   });
 });
 
@@ -422,8 +354,8 @@ describe('a signal', () => {
   it('that aborted asks for no token and sends nothing', async () => {
     const fetch = respondWith(created());
     const token = vi.fn(() => 'secret');
-    const client = createPlantClient('https://example.com', { token, fetch });
-    await expect(client.create(ilex, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    const creating = clientWith(fetch, { token }).create(ilex, { signal: AbortSignal.abort(reason) });
+    await expect(creating).rejects.toBe(reason);
     expect([token.mock.calls, fetch.mock.calls]).toEqual([[], []]);
   });
 
@@ -444,18 +376,35 @@ describe('a signal', () => {
   it.each([
     ['an outcome that is unknown', lost],
     ['a Retry-After', busy('30')],
-  ])('that aborts in the wait after %s asks for no further token', async (_, first) => {
+  ])('that aborts in the wait after %s ends it, and asks for no further token', async (_, first) => {
     vi.useFakeTimers();
-    const controller = new AbortController();
+    const { signal, abort, listeners } = observedSignal();
     const token = vi.fn(() => 'secret');
     const fetch = respondWith(first(), created());
-    const client = createPlantClient('https://example.com', { token, fetch, acceptReplays: true });
-    const creating = client.create(ilex, { signal: controller.signal }).catch((error: unknown) => error);
+    const client = clientWith(fetch, { token, acceptReplays: true });
+    const creating = client.create(ilex, { signal }).catch((error: unknown) => error);
     await vi.advanceTimersByTimeAsync(0);
-    controller.abort(reason);
+    const timers = vi.getTimerCount();
+    abort();
     expect(await creating).toBe(reason);
     expect([token.mock.calls.length, fetch.mock.calls.length]).toEqual([1, 1]);
+    // A process would otherwise live on for the wait, and a signal of a day collect listeners.
+    expect([vi.getTimerCount(), listeners.size]).toEqual([timers - 1, 0]);
   });
+
+  function observedSignal() {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const listeners = new Set<unknown>();
+    vi.spyOn(signal, 'addEventListener').mockImplementation((type, listener) => {
+      listeners.add(listener);
+      EventTarget.prototype.addEventListener.call(signal, type, listener);
+    });
+    vi.spyOn(signal, 'removeEventListener').mockImplementation((_type, listener) => {
+      listeners.delete(listener);
+    });
+    return { signal, abort: () => controller.abort(reason), listeners };
+  }
 
   it('ends a request in flight with its reason', async () => {
     const server = await listen(createServer(() => controller.abort(reason)));
@@ -466,15 +415,13 @@ describe('a signal', () => {
   });
 
   const never = new Promise<never>(() => {});
+  const headers = new Headers();
   const bodyThatStalls = () => new Response(new ReadableStream({ pull: () => never }));
   it.each<[string, { token?: () => Promise<string>; fetch?: ClientFetch }]>([
     ['a token', { token: () => never }],
     ['a fetch that ignores it', { fetch: () => never }],
     ['a body', { fetch: async () => bodyThatStalls() }],
-    [
-      'a body of another kind',
-      { fetch: async () => ({ ...created(), headers: new Headers(), status: 200, text: () => never }) },
-    ],
+    ['a body of another kind', { fetch: async () => ({ status: 200, headers, text: () => never }) }],
   ])('ends the wait for %s with its reason, also if it times out', async (_, options) => {
     const client = createPlantClient('https://example.com', { token: 'secret', ...options });
     const controller = new AbortController();
@@ -488,42 +435,17 @@ describe('a signal', () => {
   it('that aborts while a response is read leaves no wait before its reason', async () => {
     vi.useFakeTimers();
     const controller = new AbortController();
-    const response = busy('30')();
-    const { status, headers } = response;
+    const { status, headers } = busy('30')();
     const text = async () => {
       controller.abort(reason);
       return '{}';
     };
-    const client = createPlantClient('https://example.com', {
-      token: 'secret',
-      fetch: async () => ({ status, headers, text }),
-    });
     const rejected = vi.fn();
-    client.create(ilex, { signal: controller.signal }).catch(rejected);
+    clientWith(async () => ({ status, headers, text }))
+      .create(ilex, { signal: controller.signal })
+      .catch(rejected);
     await vi.advanceTimersByTimeAsync(1);
     expect(rejected.mock.calls).toEqual([[reason]]);
-  });
-
-  it('ends a wait with its reason, and leaves neither a timer nor a listener', async () => {
-    vi.useFakeTimers();
-    const controller = new AbortController();
-    const { signal } = controller;
-    const listeners = new Set<unknown>();
-    vi.spyOn(signal, 'addEventListener').mockImplementation((_type, listener) => {
-      listeners.add(listener);
-      EventTarget.prototype.addEventListener.call(signal, _type, listener);
-    });
-    vi.spyOn(signal, 'removeEventListener').mockImplementation(
-      (type, listener) => void (type === 'abort' && listeners.delete(listener)),
-    );
-    const fetch = respondWith(busy('30'), busy('30'), created());
-    const client = createPlantClient('https://example.com', { token: 'secret', fetch });
-    const creating = client.create(ilex, { signal }).catch((error: unknown) => error);
-    await vi.advanceTimersByTimeAsync(0);
-    expect(vi.getTimerCount()).toBe(1);
-    controller.abort(reason);
-    expect(await creating).toBe(reason);
-    expect([vi.getTimerCount(), listeners.size]).toEqual([0, 0]);
   });
 });
 

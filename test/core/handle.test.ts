@@ -44,11 +44,7 @@ describe('handle never rejects:', () => {
     ['whose body is a getter that throws', 50003, throwing('body')],
     ['whose headers have a get that throws', 50000, { ...good, headers: { get: boom } }],
     ['whose Authorization is a number', 40101, { ...good, headers: { ...good.headers, authorization: 7 } }],
-    [
-      'whose headers are a dictionary that throws',
-      50000,
-      { ...good, headers: new Proxy({}, { get: boom, ownKeys: boom }) },
-    ],
+    ['whose headers throw', 50000, { ...good, headers: new Proxy({}, { get: boom, ownKeys: boom }) }],
     ['whose every property throws', 50000, new Proxy({}, { get: boom })],
   ])('a request %s returns %i', async (_what, error, request) => {
     const { handle, plants, errors } = open();
@@ -85,47 +81,22 @@ describe('the headers of a request', () => {
     ['an empty Content-Encoding', { ...good.headers, 'content-encoding': '' }],
     ['an empty list of codings', { ...good.headers, 'content-encoding': [] }],
     ['a declared length of the limit', { ...good.headers, 'content-length': '1048576' }],
-    ['a length that the body has', { ...good.headers, 'content-length': String(rose.length) }],
-    [
-      'a length that is not a number, because it is only a hint',
-      { ...good.headers, 'content-length': 'long' },
-    ],
+    // It is only a hint.
+    ['a length that is not a number', { ...good.headers, 'content-length': 'long' }],
+    ['a type between spaces', { ...good.headers, 'content-type': ' Application/JSON \t;charset=latin1' }],
+    ['a coding between spaces', { ...good.headers, 'content-encoding': '  Identity  ' }],
   ])('are accepted, such as %s', async (_form, headers) => {
     expect((await open().handle({ ...good, headers })).status).toBe(200);
   });
 
   test.each<[string, number, PlantRequest['headers']]>([
-    ['nothing in them', 40101, {}],
     ['an empty list of tokens', 40101, { ...good.headers, authorization: [] }],
     ['a list of two schemes', 40102, { ...good.headers, authorization: ['Basic eDp5', 'Bearer good'] }],
     ['a list of two tokens', 40102, { ...good.headers, authorization: ['Bearer good', 'Bearer good'] }],
-    [
-      'two tokens, joined by Headers',
-      40102,
-      new Headers([
-        ['authorization', 'Bearer good'],
-        ['authorization', 'Bearer good'],
-      ]),
-    ],
     ['two spellings of Authorization', 40102, { ...good.headers, Authorization: 'Bearer good' }],
-    [
-      'two spellings of Authorization, the other first',
-      40102,
-      { AUTHORIZATION: 'Bearer good', ...good.headers },
-    ],
-    [
-      'two spellings of Authorization, both other',
-      40102,
-      { AUTHORIZATION: 'Bearer good', Authorization: 'Bearer good' },
-    ],
-    ['two spellings of Authorization, one of them empty', 40102, { ...good.headers, Authorization: '' }],
+    ['two spellings, the other first', 40102, { AUTHORIZATION: 'Bearer good', ...good.headers }],
+    ['two spellings, one of them empty', 40102, { ...good.headers, Authorization: '' }],
     ['two spellings of a type', 40005, { ...good.headers, 'Content-Type': json }],
-    [
-      'two spellings of a coding',
-      40005,
-      { ...good.headers, 'content-encoding': 'identity', 'Content-Encoding': 'br' },
-    ],
-    ['an empty Content-Type', 40005, { ...good.headers, 'content-type': '' }],
     ['a list of two types', 40005, { ...good.headers, 'content-type': [json, json] }],
     ['a list with a coding', 40005, { ...good.headers, 'content-encoding': ['identity', 'br'] }],
     ['a declared length over the limit', 40006, { ...good.headers, 'content-length': '1048577' }],
@@ -141,7 +112,6 @@ describe('a media type or a coding', () => {
     ['Content-Type', 'text/plain', 'text/plain'],
     ['Content-Type', ' text/plain ;charset="utf-8"\n;x', 'text/plain'],
     ['Content-Type', 'application/json, text/plain', 'application/json, text/plain'],
-    ['Content-Type', 'application/vnd.api+json', 'application/vnd.api+json'],
     ['Content-Type', 'application/jsonx', 'application/jsonx'],
     ['Content-Type', 'x-application/json', 'x-application/json'],
     ['Content-Type', 'x'.repeat(100), 'x'.repeat(100)],
@@ -152,7 +122,6 @@ describe('a media type or a coding', () => {
     ['Content-Type', 'text/plain<b>', undefined],
     ['Content-Type', 'text//plain', undefined],
     ['Content-Type', 'text/plain,  text/plain', undefined],
-    ['Content-Encoding', 'gzip', 'gzip'],
     ['Content-Encoding', 'gzip,br, zstd', 'gzip,br, zstd'],
     ['Content-Encoding', 'identityx', 'identityx'],
     ['Content-Encoding', 'xidentity', 'xidentity'],
@@ -166,16 +135,6 @@ describe('a media type or a coding', () => {
       expect([status, JSON.parse(body)]).toEqual([400, { error: 40005, message: `${expected} ${received}` }]);
     },
   );
-
-  test.each([
-    ['content-type', ' application/json'],
-    ['content-type', 'Application/JSON \t;charset=latin1'],
-    ['content-type', 'application/json '],
-    ['content-encoding', '  Identity  '],
-  ])('is accepted in any notation, such as %s: "%s"', async (name, value) => {
-    const headers = { ...good.headers, [name]: value };
-    expect((await open().handle({ ...good, headers })).status).toBe(200);
-  });
 });
 
 describe('the body of a request', () => {
@@ -304,32 +263,28 @@ describe('the body of a request', () => {
     () => {
       throw new BodyError(...parameters);
     };
+  const notBytes = 'the body must be bytes';
+  const rounded = 'a body parser rounded the id: mount plant-store before it, or keep rawBody';
   const brokenStream = (error: unknown) =>
     (async function* () {
       yield bytes;
       throw error;
     })();
-  test.each<[string, number, unknown]>([
+  test.each<[what: string, error: number, body: unknown, explained?: string]>([
     ['absent', 40001, undefined],
     ['null', 40001, null],
     ['an empty stream', 40001, stream()],
     ['a stream that fails after a whole plant', 50003, brokenStream(new Error('boom'))],
     ['a stream that breaks off after a whole plant', 40007, brokenStream(new BodyError('body_incomplete'))],
-    [
-      'a stream of strings',
-      50003,
-      (async function* () {
-        yield rose;
-        yield '';
-      })(),
-    ],
+    ['a stream of strings', 50003, new Blob([rose]).stream().pipeThrough(new TextDecoderStream()), notBytes],
     ['a function that throws', 50003, boom],
     ['a function that throws body_too_large', 40006, throwing('body_too_large')],
     ['a function that rejects with body_incomplete', 40007, async () => throwing('body_incomplete')()],
-    ['a function that throws body_unreadable', 50003, throwing('body_unreadable', 'move it')],
+    ['a function that throws body_unreadable', 50003, throwing('body_unreadable'), 'body_unreadable'],
+    ['a function that throws the line to move', 50003, throwing('body_unreadable', 'move it'), 'move it'],
     ['a function that returns nothing', 50003, () => undefined],
     ['a function that promises null', 50003, async () => null],
-    ['a number', 50003, 7],
+    ['a number', 50003, 7, notBytes],
     ['a plant that is not marked as parsed', 50003, { id: 1, name: 'x' }],
     ['a parsed value of undefined', 40002, { parsed: undefined }],
     ['a parsed list', 40002, { parsed: [] }],
@@ -338,52 +293,19 @@ describe('the body of a request', () => {
     ['a parsed id with a fraction', 40002, { parsed: { id: 1.5, name: 'x' } }],
     ['a parsed id that is NaN', 40002, { parsed: { id: Number.NaN, name: 'x' } }],
     ['a parsed bigint beyond int64', 40002, { parsed: { id: 2n ** 63n, name: 'x' } }],
-    ['a parsed id that was rounded', 50003, { parsed: { id: 2 ** 53, name: 'x' } }],
+    ['a parsed id that was rounded', 50003, { parsed: { id: 2 ** 53, name: 'x' } }, rounded],
     ['a parsed negative id that was rounded', 50003, { parsed: { id: -(2 ** 53), name: 'x' } }],
     ['a parsed id of Infinity', 50003, { parsed: { id: Number.POSITIVE_INFINITY, name: 'x' } }],
-    [
-      'a parsed value whose getter throws',
-      50003,
-      {
-        parsed: {
-          get id() {
-            return boom();
-          },
-        },
-      },
-    ],
-  ])('causes an error if it is %s: %i', async (_what, error, body) => {
+    ['a parsed value whose getter throws', 50003, { parsed: Object.defineProperty({}, 'id', { get: boom }) }],
+  ])('causes an error if it is %s: %i', async (_what, error, body, explained) => {
     const { handle, plants, errors } = open();
-    expect(await errorOf(handle({ ...good, body: body as PlantRequest['body'] }))).toBe(error);
+    const answer = await handle({ ...good, body: body as PlantRequest['body'] });
+    expect(JSON.parse(answer.body).error).toBe(error);
     expect(errors).toHaveLength(error >= 50000 ? 1 : 0);
+    // `onError` gets the line of the app to change, and the client nothing of it.
+    if (explained) expect(errors).toEqual([expect.objectContaining({ message: explained })]);
+    expect(answer.body).not.toContain(explained ?? 'boom');
     expect(plants.size).toBe(0);
-  });
-
-  test.each<[string, unknown, string]>([
-    [
-      'a parsed id that was rounded',
-      { parsed: { id: 2 ** 53, name: 'x' } },
-      'a body parser rounded the id: mount plant-store before it, or keep rawBody',
-    ],
-    ['a number', 7, 'the body must be bytes'],
-    ['a stream of strings', [rose], 'the body must be bytes'],
-    [
-      'a function that throws body_unreadable without a reason',
-      throwing('body_unreadable'),
-      'body_unreadable',
-    ],
-    ['a function that throws it with the line to move', throwing('body_unreadable', 'move it'), 'move it'],
-  ])('is explained to onError, and not to the client, if it is %s', async (_what, body, message) => {
-    const { handle, errors } = open();
-    const given = Array.isArray(body)
-      ? (async function* () {
-          yield* body;
-        })()
-      : body;
-    const { body: text } = await handle({ ...good, body: given as PlantRequest['body'] });
-    expect(JSON.parse(text).error).toBe(50003);
-    expect(text).not.toContain(message);
-    expect(errors).toEqual([expect.objectContaining({ message })]);
   });
 
   test('is complete after another body that was cut within a character', async () => {
