@@ -58,55 +58,49 @@ export const members = Object.keys({
   tag: true,
 } satisfies Record<keyof NewPlant, true>) as (keyof NewPlant)[];
 
-/** Makes rows of plants: the columns of the namespace, those of the plant, further ones of the app. */
-export class RowMaker<Caller> {
+export type RowMaker<Caller> = ReturnType<typeof rowMaker<Caller>>;
+
+/**
+ * Makes rows of plants: the columns of the namespace, those of the plant, further ones of the app.
+ *
+ * @throws {TypeError} if a column has no function
+ */
+export function rowMaker<Caller>({ namespace, columns }: RowOptions<Caller>) {
+  const spaceOf = valuesOf('namespace', namespace);
+  const furtherOf = valuesOf('columns', columns);
   /** Whether the app has columns of its own. */
-  readonly isExtended: boolean;
-  readonly #namespace: (context: StorageContext<Caller>) => Row;
-  readonly #further: (context: StorageContext<Caller>) => Row;
+  const isExtended = Object.keys({ ...namespace, ...columns }).length > 0;
   /** What their functions returned, for each queued create. */
-  readonly #values = new WeakMap<StorageContext<Caller>, { namespace: Row; further: Row }>();
-
-  /** @throws {TypeError} if a column has no function */
-  constructor({ namespace, columns }: RowOptions<Caller>) {
-    this.#namespace = valuesOf('namespace', namespace);
-    this.#further = valuesOf('columns', columns);
-    this.isExtended = Object.keys({ ...namespace, ...columns }).length > 0;
-  }
-
-  /**
-   * Calls the functions of the app's columns. Returns the context to queue.
-   *
-   * @throws {RolledBack} if one throws or returns an invalid value
-   */
-  prepare(context: StorageContext<Caller>): StorageContext<Caller> {
-    const values = { namespace: this.#namespace(context), further: this.#further(context) };
-    // A script may use one context for several creates.
-    const isUsed = this.#values.has(context);
-    const own = isUsed
-      ? { caller: context.caller, request: context.request, signal: context.signal }
-      : context;
-    this.#values.set(own, values);
-    return own;
-  }
-
-  /** What `groupCommit` compares by `===`. */
-  readonly namespaceOf = (context: StorageContext<Caller>): string =>
-    JSON.stringify(this.#values.get(context)!.namespace);
-
-  rowsOf(plants: readonly NewPlant[], contexts: readonly StorageContext<Caller>[]): Rows {
-    return plants.map((plant, i) => {
-      const row = members.map((member) => plant[member] ?? null);
-      if (!this.isExtended) return row;
-      const { namespace, further } = this.#values.get(contexts[i]!)!;
-      return [...namespace, ...row, ...further];
-    });
-  }
-
-  /** The first values of a row: those of the namespace, and the id. A replay is looked for where its create was sent. */
-  keyOf(id: bigint, context: StorageContext<Caller>): Row {
-    return [...(this.#values.get(context)?.namespace ?? this.#namespace(context)), id];
-  }
+  const values = new WeakMap<StorageContext<Caller>, { space: Row; further: Row }>();
+  return {
+    isExtended,
+    /**
+     * Calls the functions of the app's columns. Returns the context to queue.
+     *
+     * @throws {RolledBack} if one throws or returns an invalid value
+     */
+    prepare(context: StorageContext<Caller>): StorageContext<Caller> {
+      const { caller, request } = context;
+      // A script may use one context for several creates.
+      const own = values.has(context) ? { caller, request, signal: context.signal } : context;
+      values.set(own, { space: spaceOf(context), further: furtherOf(context) });
+      return own;
+    },
+    /** What `groupCommit` compares by `===`. */
+    namespaceOf: (context: StorageContext<Caller>) => JSON.stringify(values.get(context)!.space),
+    rowsOf: (plants: readonly NewPlant[], contexts: readonly StorageContext<Caller>[]): Rows =>
+      plants.map((plant, i) => {
+        const row = members.map((member) => plant[member] ?? null);
+        if (!isExtended) return row;
+        const { space, further } = values.get(contexts[i]!)!;
+        return [...space, ...row, ...further];
+      }),
+    /** The first values of a row: those of the namespace, and the id. A replay is looked for where its create was sent. */
+    keyOf: (id: bigint, context: StorageContext<Caller>): Row => [
+      ...(values.get(context)?.space ?? spaceOf(context)),
+      id,
+    ],
+  };
 }
 
 /**

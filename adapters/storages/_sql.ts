@@ -9,7 +9,7 @@ import {
   type PlantStorage,
   RolledBack,
 } from '../../src/index.js';
-import { callApp, plantOf, type Row, RowMaker, type Rows } from './_rows.js';
+import { callApp, plantOf, type Row, type Rows, rowMaker } from './_rows.js';
 import { Rejection, SetupError, type TableOptions } from './_table.js';
 
 /** The options of the SQL storages. */
@@ -59,7 +59,7 @@ export interface StoredTable {
 export function sqlStorage<Caller>(table: StoredTable, options: SqlOptions<Caller>): SqlStorage<Caller> {
   const { table: _, namespace: __, columns: ___, refuse, ...groupOptions } = options;
   if (refuse !== undefined && typeof refuse !== 'function') throw new TypeError('refuse must be a function');
-  const rows = new RowMaker(options);
+  const rows = rowMaker(options);
   const explained = (error: unknown, plants: readonly NewPlant[]): CreateOutcome[] => {
     if (error instanceof SetupError) return plants.map(() => new RolledBack('apart', error));
     if (!(error instanceof Rejection) || !refuse || plants.length > 1) throw error;

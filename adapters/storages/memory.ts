@@ -1,5 +1,5 @@
 import type { NewPlant, PlantStorage, StorageContext } from '../../src/index.js';
-import { RowMaker, type RowOptions } from './_rows.js';
+import { type RowOptions, rowMaker } from './_rows.js';
 
 /** The options of `memoryStorage`. */
 export type MemoryOptions<Caller = unknown> = Pick<RowOptions<Caller>, 'namespace'>;
@@ -20,7 +20,7 @@ export function memoryStorage<Caller = unknown>(
   plants: Map<bigint | string, NewPlant> = new Map(),
   { namespace }: MemoryOptions<Caller> = {},
 ): PlantStorage<Caller> {
-  const rows = new RowMaker<Caller>({ namespace });
+  const rows = rowMaker<Caller>({ namespace });
   const keyOf = (id: bigint, context: StorageContext<Caller>) =>
     rows.isExtended ? JSON.stringify([...rows.keyOf(id, context).slice(0, -1), [String(id)]]) : id;
   return {
