@@ -35,7 +35,6 @@ const text = `LONGTEXT ${utf8}`;
 // Not CHAR, which loses trailing spaces, and not ENUM, which changes the case.
 const texts = /^(varchar|(tiny|medium|long)?text)/;
 export const dialect: Dialect = {
-  engine: 'mysql',
   mark: '`',
   container: 'database',
   types: { id: 'BIGINT PRIMARY KEY', name: `${text} NOT NULL`, tag: text },

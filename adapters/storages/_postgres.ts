@@ -16,7 +16,6 @@ const text = 'text|character varying|enum|([^.]+\\.)?citext';
 const id = `${text}|character|bpchar|smallint|integer|bigint|numeric`;
 const exactly = (types: string) => new RegExp(`^(${types})(\\(\\d+(,\\d+)?\\))?$`);
 export const dialect: Dialect = {
-  engine: 'postgres',
   mark: '"',
   container: 'schema',
   // PostgreSQL cuts longer names, so that two of them would be one.
@@ -98,11 +97,6 @@ function statementsOf(spec: TableSpec, columns: readonly Column[]) {
   const stored = key.map((column) => `plant.${column}`);
   const text = key.length > 1 ? `ROW(${stored.join(', ')})::text` : `${stored}::text`;
   const where = (given: string[]) => stored.map((column, i) => `${column} = ${given[i]}`).join(' AND ');
-  // Ids come sorted, so that two instances cannot deadlock; a namespace does not. Of keys that only PostgreSQL takes for
-  // one, the first create wins.
-  const isSorted = key.length === 1;
-  const [ordinality, place] = isSorted ? ['', ''] : [' WITH ORDINALITY', ', place'];
-  const order = isSorted ? '' : `ORDER BY ${key.map((_, i) => i + 1).join(', ')}, new.place `;
   // Both settings end with the statement. The warning of `isUnreplicated` must not be filtered. ON CONFLICT waits for a rival
   // transaction to end, but not for long, because a batch waits with it.
   const verbosity = "set_config('client_min_messages', 'warning', true)";
@@ -111,10 +105,11 @@ function statementsOf(spec: TableSpec, columns: readonly Column[]) {
   const ending = `ON CONFLICT (${key.join(', ')}) DO NOTHING`;
   const parameters = casts.map((cast, i) => `$${i + 1}::text::${cast}`);
   return {
+    // In the order of the arrays: ids come sorted, so that two instances cannot deadlock, and of keys that only PostgreSQL
+    // takes for one, the first create wins.
     insert: named(`${into}
-SELECT ${values.join(', ')} FROM unnest(${arrays.join(', ')})${ordinality} AS new (${aliases.join(', ')}${place}),
-(SELECT ${verbosity}, ${patience}) AS settings
-${order}${ending} RETURNING ${text} AS key`),
+SELECT ${values.join(', ')} FROM unnest(${arrays.join(', ')}) AS new (${aliases.join(', ')}),
+(SELECT ${verbosity}, ${patience}) AS settings ${ending} RETURNING ${text} AS key`),
     /** For one plant, through `pg`, which counts the rows itself: half of the time. */
     insertOne: named(`${into}
 SELECT ${parameters.join(', ')} WHERE ${verbosity} <> '' AND ${patience} <> '' ${ending}`),
@@ -146,7 +141,7 @@ const lookAt = `WITH RECURSIVE found AS (
 SELECT attname AS name, format_type(atttypid, atttypmod) AS type, atttypid AS base, atttypmod AS modifier
 FROM pg_attribute WHERE attrelid = to_regclass($1::text) AND attname = ANY ($2::text[]) UNION ALL
 SELECT name, type, typbasetype, typtypmod FROM found JOIN pg_type ON oid = base WHERE typtype = 'd')
-SELECT name, type, quote_ident(nspname) || '.' || quote_ident(typname) AS "cast",
+SELECT name, type, format('%I.%I', nspname, typname) AS "cast",
 CASE typtype WHEN 'e' THEN 'enum' ELSE format_type(base, modifier) END AS base,
 current_setting('statement_timeout', true) AS timeout
 FROM found JOIN pg_type AS t ON t.oid = base JOIN pg_namespace AS n ON n.oid = typnamespace WHERE typtype <> 'd'`;

@@ -1,22 +1,36 @@
 import { type BatchCall, type CreateOutcome, RolledBack, StorageBusy } from '../../src/index.js';
 import type { Row, Rows } from './_rows.js';
-import type { SqlOptions, StoredTable } from './_sql.js';
+import type { StoredTable } from './_sql.js';
 import { type Fault, Rejection, SetupError, type TableSpec } from './_table.js';
 
 /**
- * What became of the plants that were sent. `unknown`: they may or may not be stored. Otherwise nothing was stored:
+ * What an error says of the plants that were sent. `unknown`: they may or may not be stored. Otherwise nothing was stored:
  *
  * - `transient`: sending again may help. `permanent`: it cannot.
  * - `locked`: another transaction holds a lock that a plant needs. `expired`: the statement took too long.
  * - `rejected`: maybe because of one plant of the batch.
+ * - `no table`, `no column`: of this table, or of another that a trigger needs.
  */
-type Fate = 'unknown' | 'transient' | 'permanent' | 'locked' | 'expired' | 'rejected';
-
-/** What an error says. `no table`, `no column`: of this table, or of another that a trigger needs. */
-export type Meaning = Fate | 'no table' | 'no column' | Exclude<Fault, 'missing'>;
+export type Meaning =
+  | 'unknown'
+  | 'transient'
+  | 'permanent'
+  | 'locked'
+  | 'expired'
+  | 'rejected'
+  | 'no table'
+  | 'no column'
+  | Exclude<Fault, 'missing'>;
 
 /** What an error means, and whether its connection can be used again. Otherwise it may still hold half a response. */
 export type Explanation = readonly [meaning: Meaning, isReusable: boolean];
+
+/** What errors mean, by the texts that their database makes of them; the first that matches. */
+export type Meanings = readonly (readonly [RegExp, Meaning])[];
+
+export function meaningIn(meanings: Meanings, text: string): Meaning {
+  return meanings.find(([pattern]) => pattern.test(text))?.[1] ?? 'unknown';
+}
 
 /** A connection came with a transaction of the app: its plants would be stored or lost with that. Nothing was stored. */
 export class OpenTransaction extends StorageBusy {
@@ -50,19 +64,16 @@ export interface TableServer<Connection> extends Pool<Connection> {
 
 /** A table of a server. A statement has the same timeout as a create. */
 export class ServerTable<Connection> implements StoredTable {
-  readonly #timeoutMs: number;
-
   constructor(
     readonly spec: TableSpec,
     readonly server: TableServer<Connection>,
-    options: SqlOptions<never>,
-  ) {
-    this.#timeoutMs = options.timeoutMs ?? 10_000;
-  }
+    readonly timeoutMs = 10_000,
+  ) {}
 
   insert(rows: Rows, call: BatchCall): Promise<CreateOutcome[]> {
-    const inserting = this.#send(call, rows.length, (connection) => {
-      this.spec.check(rows);
+    const inserting = this.#send(call, rows.length, async (connection) => {
+      const change = this.spec.changeOf(rows);
+      if (change) throw change;
       return this.server.insert(connection, rows);
     });
     return inserting.catch(async (error) => {
@@ -80,21 +91,18 @@ export class ServerTable<Connection> implements StoredTable {
   }
 
   async createTable(): Promise<void> {
-    const create = () => {
-      // Looked for first, because a role that may only SELECT and INSERT may not CREATE, even if it exists.
-      this.spec.isKnown = false;
-      return this.#send(this.#call(), 1, async (connection) => {
-        if (this.spec.isKnown) return;
-        await this.server.createTable(connection);
-        await this.#look(connection);
-      });
-    };
-    // IF NOT EXISTS can race: the loser gets an error of the catalogue; its second try finds the table.
-    await create()
-      .catch(create)
-      .catch((error) => {
-        throw error.cause ?? error;
-      });
+    // Looked for first, because a role that may only SELECT and INSERT may not CREATE, even if it exists.
+    this.spec.isKnown = false;
+    const creating = this.#send(this.#call(), 1, async (connection) => {
+      if (this.spec.isKnown) return;
+      const create = () => this.server.createTable(connection);
+      // IF NOT EXISTS can race: the loser gets an error of the catalogue; its second try finds the table.
+      await create().catch(create);
+      await this.#look(connection);
+    });
+    await creating.catch((error) => {
+      throw error.cause ?? error;
+    });
   }
 
   async #look(connection: Connection): Promise<void> {
@@ -107,7 +115,7 @@ export class ServerTable<Connection> implements StoredTable {
 
   // Test clocks do not fake this timer, and it keeps no process alive: the connection does.
   #call(): BatchCall {
-    return { sent: false, signal: AbortSignal.timeout(this.#timeoutMs) };
+    return { sent: false, signal: AbortSignal.timeout(this.timeoutMs) };
   }
 
   /**
@@ -128,7 +136,7 @@ export class ServerTable<Connection> implements StoredTable {
         if (held) this.server.release(held, isReusable);
       };
       const abort = () =>
-        end(false, () => reject(new Error(`the database did not answer within ${this.#timeoutMs} ms`)));
+        end(false, () => reject(new Error(`the database did not answer within ${this.timeoutMs} ms`)));
       call.signal.addEventListener('abort', abort);
       const work = async (connection: Connection) => {
         if (isOver) return this.server.release(connection, true);
@@ -146,7 +154,7 @@ export class ServerTable<Connection> implements StoredTable {
     });
   }
 
-  /** What to throw: the one place that knows what becomes of the plants. `groupCommit` retries what was rolled back. */
+  /** What to throw, and whether the connection can be used again. */
   async #explained(
     given: unknown,
     wasSent: boolean,
@@ -157,22 +165,27 @@ export class ServerTable<Connection> implements StoredTable {
     if (given instanceof StorageBusy) return [given, false];
     const error = given ?? new Error('the driver failed without an error');
     const [meaning, isReusable] = this.server.explain(error, wasSent);
-    if (meaning === 'unknown') return [error, isReusable];
+    return [await this.#thrown(meaning, error, count, connection!), isReusable];
+  }
+
+  /** The one place that knows what becomes of the plants. `groupCommit` retries what was rolled back. */
+  async #thrown(meaning: Meaning, error: unknown, count: number, connection: Connection): Promise<unknown> {
+    const { spec } = this;
+    if (meaning === 'unknown') return error;
     if (meaning === 'permanent')
-      return [new StorageBusy('the database refused the connection', { cause: error }), isReusable];
+      return new StorageBusy('the database refused the connection', { cause: error });
     // A locked plant alone is no fault of its own: it is retried until it times out.
     if (meaning === 'transient' || (meaning === 'locked' && count === 1))
-      return [new RolledBack('together', error), isReusable];
-    if (meaning === 'locked' || meaning === 'expired') return [new RolledBack('apart', error), isReusable];
-    if (meaning === 'rejected') return [new Rejection('apart', error), isReusable];
-    if (meaning !== 'no table' && meaning !== 'no column')
-      return [this.spec.faulty(meaning, error), isReusable];
-    // Of this table, or of one that a trigger needs: a look shows it.
-    this.spec.isKnown = false;
-    const fault = await this.#look(connection!).catch((found) => found);
-    if (fault instanceof SetupError) return [fault, isReusable];
-    const isMissing = meaning === 'no table' && !fault && !this.spec.isKnown;
-    return [isMissing ? this.spec.faulty('missing', error) : new Rejection('apart', error), isReusable];
+      return new RolledBack('together', error);
+    if (meaning === 'locked' || meaning === 'expired') return new RolledBack('apart', error);
+    if (meaning === 'no table' || meaning === 'no column') {
+      // Of this table, or of one that a trigger needs: a look shows it.
+      spec.isKnown = false;
+      const fault = await this.#look(connection).catch((found) => found);
+      if (fault instanceof SetupError) return fault;
+      if (meaning === 'no table' && !fault && !spec.isKnown) return spec.faulty('missing', error);
+    } else if (meaning !== 'rejected') return spec.faulty(meaning, error);
+    return new Rejection('apart', error);
   }
 }
 

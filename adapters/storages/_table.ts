@@ -3,8 +3,6 @@ import { members, type RowOptions, type Rows, textOf, type Value } from './_rows
 
 /** How a database spells names and types. */
 export interface Dialect {
-  /** As `npx plant-store schema` calls it. */
-  readonly engine: string;
   /** The quotation mark of names. */
   readonly mark: string;
   /** What may precede the name of a table, with a dot between. Without it a dot is part of the name. */
@@ -84,6 +82,8 @@ export class TableSpec {
   readonly key: readonly string[];
   /** Whether a look has found it. */
   isKnown = false;
+  /** Each column in `CREATE TABLE`. All columns of the app have the same type: a start. */
+  readonly #types: readonly string[];
   #checks: { i: number; column: Column; isChanged: (text: string) => boolean }[] = [];
 
   /** What `find` selects. Not the id, which drivers round, and at which node:sqlite throws. */
@@ -97,28 +97,31 @@ export class TableSpec {
     readonly dialect: Dialect,
     { table = 'plants', namespace, columns }: TableOptions<never>,
   ) {
+    const { types, text } = dialect;
     const spaces = Object.keys(namespace ?? {});
+    const further = Object.keys(columns ?? {});
+    const quoted = (name: string) => quote('a column', name, dialect);
     this.given = table;
     this.name = quote('table', table, dialect, dialect.container);
-    this.names = [...spaces, ...members, ...Object.keys(columns ?? {})];
-    this.columns = this.names.map((name) => (this.#isOwn(name) ? quote('a column', name, dialect) : name));
+    this.names = [...spaces, ...members, ...further];
+    this.columns = [...spaces.map(quoted), ...members, ...further.map(quoted)];
     this.key = this.columns.slice(0, spaces.length + 1);
+    const isKey = (type: string) => (spaces.length > 0 ? type.replace('PRIMARY KEY', 'NOT NULL') : type);
+    this.#types = [
+      ...spaces.map(() => `${text} NOT NULL`),
+      ...members.map((member) => isKey(types[member])),
+      ...further.map(() => text),
+    ];
     const lower = this.names.map((name) => name.toLowerCase());
     const repeated = this.names.find((_, i) => lower.indexOf(lower[i]!) < i);
     if (repeated !== undefined) throw new TypeError(`the table has one column ${repeated}, not two`);
   }
 
-  /** The SQL that creates the table. All columns of the app have the same type: a start. */
+  /** The SQL that creates the table. */
   get schema(): string {
-    const { ending = '' } = this.dialect;
-    const isShort = this.key.length === 1;
-    const definitions = this.names.map((name, i) => {
-      const type = this.#typeOf(name);
-      if (isShort || i >= this.key.length) return `${this.columns[i]} ${type}`;
-      return `${this.columns[i]} ${type.replace(' PRIMARY KEY', '')} NOT NULL`;
-    });
-    if (!isShort) definitions.push(`PRIMARY KEY (${this.key.join(', ')})`);
-    return `CREATE TABLE IF NOT EXISTS ${this.name} (${definitions.join(', ')})${ending}`;
+    const definitions = this.columns.map((column, i) => `${column} ${this.#types[i]}`);
+    if (this.key.length > 1) definitions.push(`PRIMARY KEY (${this.key.join(', ')})`);
+    return `CREATE TABLE IF NOT EXISTS ${this.name} (${definitions.join(', ')})${this.dialect.ending ?? ''}`;
   }
 
   /**
@@ -133,19 +136,19 @@ export class TableSpec {
     if (found.length === 0) return [];
     const columns = this.names.map((name, i) => {
       const column = found.find((other) => other.name.toLowerCase() === name.toLowerCase());
-      if (!column) {
-        const definition = `${this.columns[i]} ${this.#typeOf(name).replace(/ (PRIMARY KEY|NOT NULL)/, '')}`;
-        throw this.unusable(`it has no column ${name}. Run: ALTER TABLE ${this.name} ADD ${definition}`);
-      }
+      const [, needed] = /^(.*?)(?: NOT NULL| PRIMARY KEY)?$/.exec(this.#types[i]!)!;
+      if (!column)
+        throw this.unusable(
+          `it has no column ${name}. Run: ALTER TABLE ${this.name} ADD ${this.columns[i]} ${needed}`,
+        );
       const { type, base = type } = column;
-      const isOwn = this.#isOwn(name);
       const isSpace = i < this.key.length - 1;
-      const isExact = exact[isOwn ? 'namespace' : (name as keyof NewPlant)].test(base);
-      if (!isExact && (isSpace || !isOwn)) {
-        const [better] = this.#typeOf(name).split(' ', 1);
-        const why = `its column ${name} is ${type}, which does not hold every ${name} exactly: use ${better}`;
-        throw this.unusable(why);
-      }
+      // A further column of the app rounds as the app likes.
+      const holds = isSpace ? exact.namespace : exact[members[i - this.key.length + 1]!];
+      if (holds?.test(base) === false)
+        throw this.unusable(
+          `its column ${name} is ${type}, which does not hold every ${name} exactly: use ${needed}`,
+        );
       const isNumber = isSpace && /int|decimal|numeric/i.test(base);
       const isChanged = isNumber ? (value: string) => !isInt64(value) : changes?.(base);
       if (isChanged) this.#checks.push({ i, column, isChanged });
@@ -166,41 +169,24 @@ export class TableSpec {
     return undefined;
   }
 
-  /** @throws {Rejection} if a column would change a value without an error */
-  check(rows: Rows): void {
-    const change = this.changeOf(rows);
-    if (change) throw change;
-  }
-
   unusable(why: string, cause?: unknown): SetupError {
     return new SetupError(`plant-store cannot use the table ${this.name}: ${why}`, { cause });
   }
 
   /** The error of every create after an error of the database, with the remedy. The next create looks again. */
   faulty(fault: Fault, error?: unknown): SetupError {
-    const { name, given, dialect } = this;
+    const { name, schema } = this;
     this.isKnown = false;
     const said = (error as Error)?.message;
     const key = this.key.join(', ');
-    const option = given === 'plants' ? '' : ` --table '${given}'`;
-    const command = `Call storage.createTable(), or run: npx plant-store schema ${dialect.engine}${option}`;
     const isPlain = this.names.length === members.length;
     const why = {
       login: `${said}. Check user, password and database in the settings of the pool`,
       denied: `${said}. Run: GRANT SELECT, INSERT ON ${name} TO …`,
       'not unique': `it needs a unique index of exactly (${key}). Run: CREATE UNIQUE INDEX plants_key ON ${name} (${key})`,
-      missing: `it does not exist. ${isPlain ? command : 'Create it from what schemaOf returns'}`,
+      missing: `it does not exist. ${isPlain ? `Call storage.createTable(), or run: ${schema}` : 'Create it from what schemaOf returns'}`,
     };
     return this.unusable(why[fault], error);
-  }
-
-  #typeOf(name: string): string {
-    const { types, text } = this.dialect;
-    return this.#isOwn(name) ? text : types[name as keyof NewPlant];
-  }
-
-  #isOwn(name: string): boolean {
-    return !Object.hasOwn(this.dialect.types, name);
   }
 }
 

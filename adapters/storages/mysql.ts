@@ -56,5 +56,5 @@ export function mysqlStorage<Caller = unknown>(
     throw new TypeError('mysqlStorage needs a mysql2/promise pool: pass pool.promise()');
   }
   const spec = new TableSpec(dialect, options);
-  return sqlStorage(new ServerTable(spec, mysqlServer(pool, spec), options), options);
+  return sqlStorage(new ServerTable(spec, mysqlServer(pool, spec), options.timeoutMs), options);
 }

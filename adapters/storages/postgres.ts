@@ -61,5 +61,5 @@ export function postgresStorage<Caller = unknown>(
 pass new pg.Pool(), or call client.connect() first`);
   }
   const spec = new TableSpec(dialect, options);
-  return sqlStorage(new ServerTable(spec, postgresServer(pool, spec), options), options);
+  return sqlStorage(new ServerTable(spec, postgresServer(pool, spec), options.timeoutMs), options);
 }

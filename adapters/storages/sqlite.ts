@@ -17,7 +17,6 @@ const texts = /^(?!.*INT)(.*(CHAR|CLOB|TEXT|BLOB)|$)/i;
 const ids = /INT|CHAR|CLOB|TEXT|BLOB|^(?!.*(REAL|FLOA|DOUB))/i;
 const keys = /INT|CHAR|CLOB|TEXT|BLOB|^$/i;
 const dialect: Dialect = {
-  engine: 'sqlite',
   mark: '"',
   types: { id: 'INTEGER PRIMARY KEY', name: 'TEXT NOT NULL', tag: 'TEXT' },
   exact: { id: ids, name: texts, tag: texts, namespace: keys },
@@ -101,7 +100,8 @@ class SqliteTable implements StoredTable {
       this.database.exec('BEGIN IMMEDIATE');
       step = 'insert';
       this.#look();
-      this.spec.check(rows);
+      const change = this.spec.changeOf(rows);
+      if (change) throw change;
       const outcomes = this.#insert(rows);
       step = 'commit';
       this.database.exec('COMMIT');

@@ -235,7 +235,7 @@ describe('mysqlStorage', () => {
     },
   );
 
-  const missing = 'it does not exist. Call storage.createTable(), or run: npx plant-store schema mysql';
+  const missing = `it does not exist. Call storage.createTable(), or run: ${schema}`;
   const denied = "INSERT command denied to user 'me'@'localhost' for table `garden`.`plants`";
   it.each([
     [1146, '42S02', "Table 'garden.plants' doesn't exist", missing],

@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { type PostgresPool, type PostgresStorage, postgresStorage, schema } from 'plant-store/postgres';
+import {
+  type PostgresPool,
+  type PostgresStorage,
+  postgresStorage,
+  schema,
+  schemaOf,
+} from 'plant-store/postgres';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { randomOf, seed } from '../support/random.js';
 import { waitFor } from '../support/wait-for.js';
@@ -159,9 +165,7 @@ describe('a table that plant-store cannot use', () => {
   it('that does not exist is named with what creates it, also if it was dropped later', async () => {
     await world.query(`DROP TABLE "${table}"`);
     const refuse = vi.fn(() => 'no');
-    const missing = why(
-      `it does not exist. Call storage.createTable(), or run: npx plant-store schema postgres --table '${table}'`,
-    );
+    const missing = why(`it does not exist. Call storage.createTable(), or run: ${schemaOf({ table })}`);
     expect(await both(postgresStorage(own.pool, { table, refuse }))).toMatchObject([missing, missing]);
     await expect(postgresStorage(own.pool, { table }).find(1n, context)).rejects.toThrow('it does not exist');
     expect((await both())[1]).toMatchObject(missing);

@@ -330,7 +330,7 @@ describe('sqliteStorage', () => {
       const database = open();
       const storage = storageOf(database, { table: 'plants' });
       await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(
-        'plant-store cannot use the table "plants": it does not exist. Call storage.createTable(), or run: npx plant-store schema sqlite',
+        `plant-store cannot use the table "plants": it does not exist. Call storage.createTable(), or run: ${schema}`,
       );
       database.exec('PRAGMA query_only=ON');
       await expect(storage.createTable()).rejects.toThrow(/readonly/);

@@ -261,7 +261,7 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
     const table = `plants ${tables++}`;
     const { create, createTable } = mysqlStorage(poolOf(), { table });
     await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(
-      `it does not exist. Call storage.createTable(), or run: npx plant-store schema mysql --table '${table}'`,
+      `it does not exist. Call storage.createTable(), or run: ${schemaOf({ table })}`,
     );
     await createTable();
     expect(await create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
