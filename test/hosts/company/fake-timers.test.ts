@@ -108,35 +108,6 @@ describe.each(['before', 'after'])('when timers were faked %s the library was lo
   });
 });
 
-test.each([
-  ['POST', '/others'],
-  ['POST', '/trees/plants'],
-  ['GET', '/plants'],
-])(
-  '%s %s, which is not the operation, falls through to the app in the same turn of the event loop',
-  async (method, url) => {
-    const { acceptTokens, createPlantStore, memoryStorage, toNode } = await load();
-    const plants = toNode(createPlantStore(memoryStorage(), acceptTokens('good')));
-    const turns: boolean[] = [];
-    const server = createServer((request, response) => {
-      let isSameTurn = true;
-      setImmediate(() => {
-        isSameTurn = false;
-      });
-      plants(request, response, () => {
-        turns.push(isSameTurn);
-        response.end();
-      });
-    });
-    const [wire] = await wiresTo(await listen(server), 1);
-    for (let i = 0; i < 3; i++) {
-      await wire!.write(raw([token, json], rose, { line: `${method} ${url} HTTP/1.1` }));
-      await wire!.answer();
-    }
-    expect(turns).toEqual([true, true, true]);
-  },
-);
-
 test('what the app throws when a request was passed on to it is an uncaught exception of the app', async () => {
   const { acceptTokens, createPlantStore, memoryStorage, toNode } = await load();
   const plants = toNode(createPlantStore(memoryStorage(), acceptTokens('good')));
