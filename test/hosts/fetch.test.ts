@@ -94,7 +94,7 @@ const bun = { requestIP: () => null };
 const deno = { remoteAddr: { hostname: '127.0.0.1' } };
 const declared = { 'content-length': '10' };
 
-test.each<[string, object, server?: unknown, Type?: typeof Request]>([
+test.concurrent.each<[string, object, server?: unknown, Type?: typeof Request]>([
   ['of a constructed Request, called by hand, whose declared length is a lie', declared],
   ['of one that Workers or Next passes on', declared, {}],
   ['of one that is passed on without anything', declared, null],
@@ -142,7 +142,7 @@ const broken = () =>
     { highWaterMark: 2 },
   );
 
-test.each<[string, FetchRequest, unknown]>([
+test.concurrent.each<[string, FetchRequest, unknown]>([
   ['a Request', requestOf(broken()), undefined],
   ['a declared length on Bun', requestOf(broken(), { 'content-length': '99' }), bun],
   [
