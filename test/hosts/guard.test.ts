@@ -84,7 +84,7 @@ const hosts: Record<string, Start> = {
   Hono: onHono((app, plants) => {
     const fetch = toFetch(store);
     app.post('/api/plants', (context) => fetch(context.req.raw));
-    return app.on(['GET', 'POST'], '/api/:name', (context) => plants(context.req.raw)) as never;
+    return app.on(['GET', 'POST'], '/api/:name', (context) => plants(context.req.raw));
   }),
 };
 

@@ -108,7 +108,7 @@ function fail(error: unknown, { onError }: Around, response: ServerResponse): Se
   return response;
 }
 
-type Place<App, Plants> = (app: App, plants: Plants) => App;
+type Place<App, Plants> = (app: App, plants: Plants) => unknown;
 
 export const onExpress =
   (make: typeof express, place: Place<express.Express, express.RequestHandler>, path = ''): Start =>
@@ -116,7 +116,8 @@ export const onExpress =
     const { before, onError } = around;
     const app = make();
     if (before) app.use((request, response, next) => before(request, response, next, request));
-    place(app, (around.adapters ?? adapters).toExpress(handle)).use((request, response, next) => {
+    place(app, (around.adapters ?? adapters).toExpress(handle));
+    app.use((request, response, next) => {
       respond(around, request, request.originalUrl)
         .then(({ status, headers = {}, body }) => response.status(status).set(headers).send(body))
         .catch(next);
@@ -183,7 +184,8 @@ const onH3 =
   (place: Place<H3, ReturnType<typeof toFetch>>): Start =>
   (handle, { onError } = {}) => {
     const app = new H3({ silent: true, onError: ({ cause }) => onError?.(cause) });
-    place(app, toFetch(handle)).all('/**', () => new Response(theApp.text, { status: theApp.status }));
+    place(app, toFetch(handle));
+    app.all('/**', () => new Response(theApp.text, { status: theApp.status }));
     return listen(createHttp(toNodeHandler(app) as RequestListener), 'http:', '/api');
   };
 
@@ -197,9 +199,8 @@ export const onHono =
         before?.(incoming, outgoing, () => next().then(resolve, reject), incoming),
       );
     if (before) app.use(inFront);
-    place(app as unknown as Hono, toFetch(handle)).all('*', (context) =>
-      context.text(theApp.text, theApp.status as 418),
-    );
+    place(app as unknown as Hono, toFetch(handle));
+    app.all('*', (context) => context.text(theApp.text, theApp.status as 418));
     if (onError)
       app.onError((error, context) => {
         onError(error);
@@ -329,7 +330,7 @@ export const honoHosts: readonly Host[] = [
     name: 'Hono, by route',
     basePath: '/api',
     others: 'the app',
-    start: onHono((app, plants) => app.post('/api/plants', (context) => plants(context.req.raw)) as never),
+    start: onHono((app, plants) => app.post('/api/plants', (context) => plants(context.req.raw))),
   },
   { name: 'Hono, by app.mount', start: onHono((app, plants) => app.mount('/api', plants)) },
 ];

@@ -51,13 +51,20 @@ async function opened(start: Start, basePath?: string, around?: Around) {
 }
 
 const expresses = { 'Express 5': express, 'Express 4': express4 as unknown as typeof express };
+const skip: express.RequestHandler = (_request, _response, next) => next();
 type Place = Parameters<typeof onExpress>[1];
 type KoaPlace = Parameters<typeof onKoa>[1];
 const onKoa3 = (place: KoaPlace) => onKoa(Koa, place);
 const fastify = (prefix: string) => onFastify(() => Fastify(), prefix);
 
-const router = (options?: { prefix: string }) => new Router(options);
+const wrapKoa =
+  (middleware: Koa.Middleware): Koa.Middleware =>
+  (context, next) =>
+    middleware(context, next);
+
 const routed = (router: Router) => router.routes() as unknown as Koa.Middleware;
+const koaRoute = (path: string | string[], handler: Koa.Middleware) =>
+  routed(new Router().post(path, handler as never));
 const passOn: Koa.Middleware = (_context, next) => next();
 
 const wrappers: Record<string, (handler: express.RequestHandler) => express.RequestHandler> = {
@@ -71,28 +78,14 @@ const wrappers: Record<string, (handler: express.RequestHandler) => express.Requ
     handler(request, response, (error?: unknown) => next(error)),
 };
 
-const wrapKoa =
-  (middleware: Koa.Middleware): Koa.Middleware =>
-  (context, next) =>
-    middleware(context, next);
-
 const placesIn = (make: typeof express): [name: string, place: Place, basePath?: string][] => [
   ['use at the path', (app, plants) => app.use('/api/plants', plants)],
   ['use at the path, and basePath', (app, plants) => app.use('/api/plants', plants), '/api'],
   ['use at the parent, and basePath', (app, plants) => app.use('/api', plants), '/api'],
   ['a route', (app, plants) => app.post('/api/plants', plants)],
   ['a route, and basePath', (app, plants) => app.post('/api/plants', plants), '/api'],
-  [
-    'a route behind another handler',
-    (app, plants) => app.post('/api/plants', (_request, _response, next) => next(), plants),
-  ],
-  [
-    'app.route',
-    (app, plants) => {
-      app.route('/api/plants').all(plants);
-      return app;
-    },
-  ],
+  ['a route behind another handler', (app, plants) => app.post('/api/plants', skip, plants)],
+  ['app.route', (app, plants) => app.route('/api/plants').all(plants)],
   ['a router at the path', (app, plants) => app.use('/api/plants', make.Router().use(plants))],
   ['a route in a router', (app, plants) => app.use('/api', make.Router().post('/plants', plants))],
   ...Object.entries(wrappers).map(([wrapper, wrap]): [string, Place] => [
@@ -109,20 +102,14 @@ const koaPlaces: [name: string, place: KoaPlace, basePath?: string][] = [
   ['koa-mount at the path, and basePath', (plants) => mount('/api/plants', plants), '/api'],
   ['koa-mount at the parent, and basePath', (plants) => mount('/api', plants), '/api'],
   ['koa-mount twice', (plants) => mount('/api', mount('/plants', plants))],
-  ['@koa/router', (plants) => routed(router().post('/api/plants', plants as never))],
+  ['@koa/router', (plants) => koaRoute('/api/plants', plants)],
+  ['@koa/router, and basePath', (plants) => koaRoute('/api/plants', plants), '/api'],
+  ['@koa/router, a wrapped handler', (plants) => koaRoute('/api/plants', wrapKoa(plants))],
+  ['@koa/router, a list of paths', (plants) => koaRoute(['/v2/trees', '/api/plants'], plants)],
   [
     '@koa/router with a prefix',
-    (plants) => routed(router({ prefix: '/api' }).post('/plants', plants as never)),
+    (plants) => routed(new Router({ prefix: '/api' }).post('/plants', plants as never)),
   ],
-  [
-    '@koa/router, a wrapped handler',
-    (plants) => routed(router().post('/api/plants', wrapKoa(plants) as never)),
-  ],
-  [
-    '@koa/router, a list of paths',
-    (plants) => routed(router().post(['/v2/trees', '/api/plants'], plants as never)),
-  ],
-  ['@koa/router, and basePath', (plants) => routed(router().post('/api/plants', plants as never)), '/api'],
 ];
 
 const places: [name: string, start: Start, basePath?: string][] = [
@@ -190,7 +177,6 @@ test.each<[string, Start]>([
 
 describe('hazard: plant-store does not respond to a path that the app has not passed to it', () => {
   const own: Around = { own: () => ({ status: 201, body: 'of the app' }) };
-  const on: express.RequestHandler = (_request, _response, next) => next();
   const rewriting =
     (url: string): express.RequestHandler =>
     (request, _response, next) => {
@@ -198,63 +184,50 @@ describe('hazard: plant-store does not respond to a path that the app has not pa
       next();
     };
 
+  const ours = { '/trees/plants': 201, '/plants': 'created' } as const;
+  const listed = { '/api/plants': 'created', '/trees/plants': 201 } as const;
+  const wrap = wrappers['a function with a next of its own']!;
   test.each<[string, Place, paths: Record<string, 201 | 'created'>, basePath?: string]>([
+    ['was rewritten', (app, plants) => app.use(rewriting('/x/plants'), plants), { '/plants': 201 }],
+    ['was shortened', (app, plants) => app.use(rewriting('/plants'), plants), { '/api/plants': 201 }, '/api'],
     [
-      'if the app has rewritten it',
-      (app, plants) => app.use(rewriting('/legacy/plants')).use(plants),
-      { '/plants': 201 },
-    ],
-    [
-      'if the app has shortened it',
-      (app, plants) => app.use(rewriting('/plants')).use(plants),
-      { '/api/plants': 201 },
-      '/api',
-    ],
-    [
-      'if the app has rewritten it below the mount',
+      'was rewritten below the mount',
       (app, plants) => app.use('/api', rewriting('/trees/plants'), plants),
       { '/api/plants': 201 },
       '/api',
     ],
     [
-      'if the app has rewritten it in the route',
+      'was rewritten in the route',
       (app, plants) => app.post('/api/plants', rewriting('/trees'), plants),
       { '/api/plants': 201 },
     ],
+    ['is a route, which calls `next`', (app, plants) => app.post('/trees/plants', skip).use(plants), ours],
     [
-      "if it is one of the app's own routes, which calls `next`",
-      (app, plants) => app.post('/trees/plants', on).use(plants),
-      { '/trees/plants': 201, '/plants': 'created' },
+      'is a route, and plant-store is wrapped',
+      (app, plants) => app.post('/trees/plants', skip).use(wrappers['an arrow function']!(plants)),
+      ours,
     ],
     [
-      "if it is one of the app's own routes, and plant-store is wrapped",
-      (app, plants) => app.post('/trees/plants', on).use(wrappers['an arrow function']!(plants)),
-      { '/trees/plants': 201, '/plants': 'created' },
+      'is a route after plant-store, and every `next` is wrapped',
+      (app, plants) => app.use(wrap(plants)).post('/trees/plants', wrap(skip)),
+      ours,
     ],
     [
-      "if it is one of the app's own routes after plant-store, and every `next` is wrapped",
-      (app, plants) => {
-        const wrap = wrappers['a function with a next of its own']!;
-        return app.use(wrap(plants)).post('/trees/plants', wrap(on));
-      },
-      { '/trees/plants': 201, '/plants': 'created' },
-    ],
-    [
-      'if only another expression of a list has found it',
+      'only another expression of a list has found',
       (app, plants) => app.post([/^\/api\/plants$/, /^\/trees/], plants),
-      { '/api/plants': 'created', '/trees/plants': 201 },
+      listed,
     ],
     [
-      'if it is another path of a list',
+      'is another path of a list',
       (app, plants) => app.post(['/api/plants', '/api/trees/:any'], plants),
       { '/api/plants': 'created', '/api/trees/plants': 201 },
     ],
     [
-      'if it may be another path of a list that ends in /plants',
+      'may be another path of a list that ends in /plants',
       (app, plants) => app.post(['/api/plants', '/trees/:kind/plants'], plants),
-      { '/api/plants': 'created', '/trees/plants': 201 },
+      listed,
     ],
-  ])('%s, on Express', async (_when, place, paths, basePath) => {
+  ])('on Express, if it %s', async (_when, place, paths, basePath) => {
     for (const make of Object.values(expresses)) {
       const send = await opened(onExpress(make, place), basePath, own);
       for (const [path, expected] of Object.entries(paths))
@@ -262,29 +235,22 @@ describe('hazard: plant-store does not respond to a path that the app has not pa
     }
   });
 
+  const trees = koaRoute('/trees/plants', passOn);
   test.each<[string, KoaPlace]>([
     [
-      "@koa/router: one of the app's own routes behind us that calls `next`, where handlers are wrapped",
-      (plants) => [wrapKoa(plants), routed(router().post('/trees/plants', passOn as never))],
+      'a route behind plant-store that calls `next`, where handlers are wrapped',
+      (plants) => [wrapKoa(plants), trees],
+    ],
+    ['a route that has passed it on to plant-store', (plants) => [trees, plants]],
+    [
+      "a route of plant-store's own router",
+      (plants) => routed(new Router().use(plants as never).post('/trees/plants', passOn as never)),
     ],
     [
-      '@koa/router: one that a route of the app has passed on to us',
-      (plants) => [routed(router().post('/trees/plants', passOn as never)), plants],
-    ],
-    [
-      "@koa/router: a route of the router's own",
-      (plants) =>
-        routed(
-          router()
-            .use(plants as never)
-            .post('/trees/plants', passOn as never),
-        ),
-    ],
-    [
-      'koa-mount: one below a mount that another middleware has left',
+      'below a koa-mount that another middleware has left',
       (plants) => [mount('/trees/plants', passOn), plants],
     ],
-  ])('%s', async (_what, place) => {
+  ])('on Koa, if it is %s', async (_what, place) => {
     const send = await opened(onKoa3(place), '', own);
     expect(await send('/trees/plants')).toBe(201);
   });
@@ -314,7 +280,7 @@ const guests: readonly Pick<Host, 'name' | 'basePath' | 'start'>[] = [
   {
     name: 'Koa 3, at every path of a @koa/router',
     basePath: '/api',
-    start: onKoa3((plants) => routed(router().all('/api/{*rest}', plants as never))),
+    start: onKoa3((plants) => routed(new Router().all('/api/{*rest}', plants as never))),
   },
   hostNamed('Fastify 5, under a prefix'),
 ];
