@@ -62,7 +62,7 @@ const storage: PlantStorage<User> = {
   },
 };
 
-const server = createServer(toNode(createPlantStore(storage, verifyToken)));
+export const server = createServer(toNode(createPlantStore(storage, verifyToken)));
 server.listen(Number(PORT), '127.0.0.1', () => {
   console.log(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 });

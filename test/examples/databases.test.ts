@@ -1,10 +1,12 @@
 // The databases that an app already has: each program of examples/ in this process, on a real database.
 import { readFileSync } from 'node:fs';
 import Database from 'libsql';
+import pg from 'pg';
+import type { PlantStorage } from 'plant-store';
 import { postgresStorage, schema } from 'plant-store/postgres';
 import { schema as sqliteSchema, sqliteStorage } from 'plant-store/sqlite';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { openPglite } from '../support/pglite.js';
+import { refuseOfMysql, refuseOfPostgres, refuseOfSqlite } from '../../examples/storages/refuse.js';
 import { createPlant, createRequest } from '../support/plants.js';
 import { runExample, urlOf } from '../support/program.js';
 import { plantOf, withColumns } from '../support/tables.js';
@@ -23,164 +25,170 @@ runExamplesHere();
 const page = readFileSync(new URL('../../adapters/storages/README.md', import.meta.url), 'utf8');
 const [, viewSql = ''] = /^```sql\n(CREATE VIEW [\s\S]*?)^```/m.exec(page) ?? [];
 
-describe('PostgreSQL', () => {
-  const database = examplePostgres();
-  const { empty } = database;
+const database = examplePostgres();
+const { empty } = database;
 
-  describe('with postgres-js', () => {
-    let example: StorageExample;
-    beforeAll(async () => {
-      example = await import('../../examples/storages/postgres-js.js');
-    });
+/** A pool whose tables are in a schema of their own, which has these. */
+async function poolWith(sql: string): Promise<pg.Pool> {
+  const name = `own_${schemas++}`;
+  const { DATABASE_URL } = process.env;
+  const pool = new pg.Pool({ connectionString: DATABASE_URL, options: `-c search_path=${name}` });
+  onTestFinished(() => pool.end());
+  await pool.query(`CREATE SCHEMA ${name}; ${sql}`);
+  return pool;
+}
+let schemas = 0;
 
-    itKeepsThePromises(() => example, empty);
+describe('postgres-js', () => {
+  let example: StorageExample;
+  beforeAll(async () => {
+    example = await import('../../examples/storages/postgres-js.js');
   });
 
-  it('create-table creates the table if there is none, and then plants', async () => {
-    await database.pool.query('DROP TABLE plants');
-    const { handle } = await import('../../examples/storages/create-table.js');
-    expect(await handle(createRequest('secret'))).toMatchObject({ status: 200 });
+  itKeepsThePromises(() => example, empty);
+});
+
+it('create-table creates the table if there is none, and then plants', async () => {
+  await database.pool.query('DROP TABLE plants');
+  const { handle } = await import('../../examples/storages/create-table.js');
+  expect(await handle(createRequest('secret'))).toMatchObject({ status: 200 });
+});
+
+it('minimal-storage creates a plant, and rejects a taken id and an invalid token', async () => {
+  const { handle } = await import('../../examples/storages/minimal-storage.js');
+  await empty();
+  const create = async (name: string, token = 'secret', id = '9007199254740993') =>
+    JSON.parse((await handle(createRequest(token, `{"id":${id},"name":"${name}"}`))).body);
+  expect(await create('x'.repeat(201))).toEqual({
+    error: 40004,
+    message: 'name is longer than 200 characters',
+  });
+  expect(await create('Rosa', 'wrong')).toMatchObject({ error: 40102 });
+  expect(await create('Rosa')).toEqual({ name: 'Rosa' });
+  expect(await create('Ilex')).toMatchObject({ error: 40003 });
+  expect(await create('Ilex', 'secret', '9007199254740992')).toEqual({ name: 'Ilex' });
+});
+
+it('shutdown-fastify responds to the create in flight after SIGTERM, and exits with the pool closed', async () => {
+  await empty();
+  const program = runExample('shutdown-fastify', { DRAIN_MS: '300' });
+  const url = await urlOf(program);
+  const statusOf = async (path: string) => (await fetch(url + path)).status;
+  expect([await statusOf('/healthz'), await statusOf('/readyz')]).toEqual([200, 200]);
+  // A create that waits for a lock, until the drain is over and the server has begun to close.
+  const locker = await database.pool.connect();
+  await locker.query('BEGIN; LOCK TABLE plants');
+  const creating = createPlant(`${url}/api`, '{"id":1,"name":"Rosa"}');
+  await waitFor(async () => {
+    const { rows } = await locker.query('SELECT count(*)::int FROM pg_locks WHERE NOT granted');
+    expect(rows[0].count).toBeGreaterThan(0);
+  });
+  program.child.kill('SIGTERM');
+  while ((await statusOf('/readyz').catch(() => 503)) === 200);
+  while ((await statusOf('/healthz').catch(() => 503)) === 200);
+  await locker.query('COMMIT');
+  locker.release();
+  expect((await creating).status).toBe(200);
+  expect(await program.exit).toBe(0);
+  expect(program.output().trim().split('\n')).toHaveLength(1);
+});
+
+describe('outbox', () => {
+  let example: typeof import('../../examples/storages/outbox.js');
+  beforeAll(async () => {
+    example = await import('../../examples/storages/outbox.js');
+  });
+  const emptyBoth = () => database.pool.query('TRUNCATE plants, outbox');
+  const peek = async (id: bigint) => {
+    const { rows } = await database.pool.query('SELECT * FROM plants WHERE id = $1', [String(id)]);
+    return plantOf(rows[0]);
+  };
+
+  itKeepsThePromises(() => example, emptyBoth, { peek });
+
+  it('the app stores one event for each plant that was created, and none for a taken id', async () => {
+    await emptyBoth();
+    const ids = [1n, 2n, 2n, 2n ** 53n + 1n];
+    await Promise.all(ids.map((id) => example.storage.create({ id, name: `plant ${id}` }, someContext())));
+    await example.storage.create({ id: 1n, name: 'another' }, someContext());
+    const published: unknown[] = [];
+    await example.relay(async (event) => void published.push(event));
+    expect(published).toEqual(
+      ['1', '2', '9007199254740993'].map((id) => ({
+        type: 'plant.created',
+        id,
+        name: `plant ${id}`,
+        tag: null,
+      })),
+    );
+    await example.relay(async (event) => void published.push(event));
+    expect(published).toHaveLength(3);
   });
 
-  it('minimal-storage creates a plant, and rejects a taken id and an invalid token', async () => {
-    const { handle } = await import('../../examples/storages/minimal-storage.js');
-    await empty();
-    const create = async (name: string, token = 'secret', id = '9007199254740993') =>
-      JSON.parse((await handle(createRequest(token, `{"id":${id},"name":"${name}"}`))).body);
-    expect(await create('x'.repeat(201))).toEqual({
-      error: 40004,
-      message: 'name is longer than 200 characters',
-    });
-    expect(await create('Rosa', 'wrong')).toMatchObject({ error: 40102 });
-    expect(await create('Rosa')).toEqual({ name: 'Rosa' });
-    expect(await create('Ilex')).toMatchObject({ error: 40003 });
-    expect(await create('Ilex', 'secret', '9007199254740992')).toEqual({ name: 'Ilex' });
-  });
-
-  it('shutdown-fastify responds to the create in flight after SIGTERM, and exits with the pool closed', async () => {
-    await empty();
-    const program = runExample('shutdown-fastify', { DRAIN_MS: '300' });
-    const url = await urlOf(program);
-    const statusOf = async (path: string) => (await fetch(url + path)).status;
-    expect([await statusOf('/healthz'), await statusOf('/readyz')]).toEqual([200, 200]);
-    // A create that waits for a lock, until the drain is over and the server has begun to close.
-    const locker = await database.pool.connect();
-    await locker.query('BEGIN; LOCK TABLE plants');
-    const creating = createPlant(`${url}/api`, '{"id":1,"name":"Rosa"}');
-    await waitFor(async () => {
-      const { rows } = await locker.query('SELECT count(*)::int FROM pg_locks WHERE NOT granted');
-      expect(rows[0].count).toBeGreaterThan(0);
-    });
-    program.child.kill('SIGTERM');
-    while ((await statusOf('/readyz').catch(() => 503)) === 200);
-    while ((await statusOf('/healthz').catch(() => 503)) === 200);
-    await locker.query('COMMIT');
-    locker.release();
-    expect((await creating).status).toBe(200);
-    expect(await program.exit).toBe(0);
-    expect(program.output().trim().split('\n')).toHaveLength(1);
-  });
-
-  describe('outbox', () => {
-    let example: typeof import('../../examples/storages/outbox.js');
-    beforeAll(async () => {
-      example = await import('../../examples/storages/outbox.js');
-    });
-    const emptyBoth = () => database.pool.query('TRUNCATE plants, outbox');
-    const peek = async (id: bigint) => {
-      const { rows } = await database.pool.query('SELECT * FROM plants WHERE id = $1', [String(id)]);
-      return plantOf(rows[0]);
+  it('the app keeps the event whose publication failed, and those after it', async () => {
+    await emptyBoth();
+    for (const id of [1n, 2n, 3n]) await example.storage.create({ id, name: 'Rosa' }, someContext());
+    const published: unknown[] = [];
+    const publish = async (event: unknown) => {
+      if (published.push((event as { id: string }).id) === 2) throw new Error('the broker is away');
     };
+    await expect(example.relay(publish)).rejects.toThrow('the broker is away');
+    await example.relay(publish);
+    expect(published).toEqual(['1', '2', '2', '3']);
+  });
 
-    itKeepsThePromises(() => example, emptyBoth, { peek });
-
-    it('the app stores one event for each plant that was created, and none for a taken id', async () => {
-      await emptyBoth();
-      const ids = [1n, 2n, 2n, 2n ** 53n + 1n];
-      await Promise.all(ids.map((id) => example.storage.create({ id, name: `plant ${id}` }, someContext())));
-      await example.storage.create({ id: 1n, name: 'another' }, someContext());
-      const published: unknown[] = [];
-      await example.relay(async (event) => void published.push(event));
-      expect(published).toEqual(
-        ['1', '2', '9007199254740993'].map((id) => ({
-          type: 'plant.created',
-          id,
-          name: `plant ${id}`,
-          tag: null,
-        })),
+  it('the app stores no plant if its event cannot be stored', async () => {
+    await emptyBoth();
+    await database.pool.query('ALTER TABLE outbox ADD CONSTRAINT full_up CHECK (false) NOT VALID');
+    try {
+      await expect(example.storage.create({ id: 1n, name: 'Rosa' }, someContext())).rejects.toThrow(
+        'full_up',
       );
-      await example.relay(async (event) => void published.push(event));
-      expect(published).toHaveLength(3);
-    });
-
-    it('the app keeps the event whose publication failed, and those after it', async () => {
-      await emptyBoth();
-      for (const id of [1n, 2n, 3n]) await example.storage.create({ id, name: 'Rosa' }, someContext());
-      const published: unknown[] = [];
-      const publish = async (event: unknown) => {
-        if (published.push((event as { id: string }).id) === 2) throw new Error('the broker is away');
-      };
-      await expect(example.relay(publish)).rejects.toThrow('the broker is away');
-      await example.relay(publish);
-      expect(published).toEqual(['1', '2', '2', '3']);
-    });
-
-    it('the app stores no plant if its event cannot be stored', async () => {
-      await emptyBoth();
-      await database.pool.query('ALTER TABLE outbox ADD CONSTRAINT full_up CHECK (false) NOT VALID');
-      try {
-        await expect(example.storage.create({ id: 1n, name: 'Rosa' }, someContext())).rejects.toThrow(
-          'full_up',
-        );
-        expect(await peek(1n)).toBeUndefined();
-      } finally {
-        await database.pool.query('ALTER TABLE outbox DROP CONSTRAINT full_up');
-      }
-    });
+      expect(await peek(1n)).toBeUndefined();
+    } finally {
+      await database.pool.query('ALTER TABLE outbox DROP CONSTRAINT full_up');
+    }
   });
 });
 
 describe('refuse turns the unique name of a table into a 400 with a text of the app', () => {
-  const rosa = (id: bigint) => ({ id, name: 'Rosa' });
-  const refused = {
-    name: 'PlantRefused',
-    message: 'A plant with this name exists. Choose another name.',
-  };
+  const message = 'A plant with this name exists. Choose another name.';
 
-  it('on PostgreSQL', async () => {
-    const { refuseOfPostgres } = await import('../../examples/storages/refuse.js');
-    const pool = await openPglite();
-    onTestFinished(() => pool.close());
-    await pool.exec(withColumns(schema, { name: 'text NOT NULL UNIQUE' }));
-    const storage = postgresStorage(pool, { refuse: refuseOfPostgres });
-    expect(await storage.create(rosa(1n), someContext())).toBe('created');
-    await expect(storage.create(rosa(2n), someContext())).rejects.toMatchObject(refused);
-    expect(await storage.create(rosa(1n), someContext())).toBe('taken');
-  });
-
-  it('on SQLite', async () => {
-    const { refuseOfSqlite } = await import('../../examples/storages/refuse.js');
-    const database = new Database(':memory:');
-    onTestFinished(() => void database.close());
-    database.exec(withColumns(sqliteSchema, { name: 'TEXT NOT NULL UNIQUE' }));
-    const storage = sqliteStorage(database, { refuse: refuseOfSqlite });
-    expect(await storage.create(rosa(1n), someContext())).toBe('created');
-    await expect(storage.create(rosa(2n), someContext())).rejects.toMatchObject(refused);
+  it.each<[string, () => Promise<PlantStorage>]>([
+    [
+      'PostgreSQL',
+      async () => {
+        const pool = await poolWith(withColumns(schema, { name: 'text NOT NULL UNIQUE' }));
+        return postgresStorage(pool, { refuse: refuseOfPostgres });
+      },
+    ],
+    [
+      'SQLite',
+      async () => {
+        const sqlite = new Database(':memory:');
+        onTestFinished(() => void sqlite.close());
+        sqlite.exec(withColumns(sqliteSchema, { name: 'TEXT NOT NULL UNIQUE' }));
+        return sqliteStorage(sqlite, { refuse: refuseOfSqlite });
+      },
+    ],
+  ])('on %s', async (_, open) => {
+    const storage = await open();
+    expect(await storage.create({ id: 1n, name: 'Rosa' }, someContext())).toBe('created');
+    const refused = storage.create({ id: 2n, name: 'Rosa' }, someContext());
+    await expect(refused).rejects.toMatchObject({ name: 'PlantRefused', message });
+    expect(await storage.create({ id: 1n, name: 'Rosa' }, someContext())).toBe('taken');
     expect(await storage.create({ id: 1n, name: 'Ilex' }, someContext())).toBe('taken');
   });
 
-  it('on MySQL, by the error of mysql2', async () => {
-    const { refuseOfMysql } = await import('../../examples/storages/refuse.js');
+  it('on MySQL, by the error of mysql2', () => {
     const error = (errno: number) => Object.assign(new Error(), { errno });
-    expect(refuseOfMysql(error(1062))).toBe(refused.message);
+    expect(refuseOfMysql(error(1062))).toBe(message);
     expect(refuseOfMysql(error(4025))).toBeUndefined();
   });
 });
 
 it('a table with other column names is used through a view', async () => {
-  const pool = await openPglite();
-  onTestFinished(() => pool.close());
-  await pool.exec(`
+  const pool = await poolWith(`
     CREATE TABLE garden (plant_no bigint PRIMARY KEY, title text NOT NULL, kind text);
     ${viewSql}`);
   const storage = postgresStorage(pool);

@@ -1,6 +1,5 @@
 // The programs for apps with tenants, on a real PostgreSQL.
-import { createServer } from 'node:http';
-import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import type { JWTPayload } from 'jose';
 import pg from 'pg';
 import type { PlantStorage, StorageContext } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
@@ -9,15 +8,15 @@ import { storageCases } from 'plant-store/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createPlant } from '../support/plants.js';
 import { PostgresServer } from '../support/postgres.js';
-import { listen } from '../support/sockets.js';
 import { plantOf, withColumns } from '../support/tables.js';
+import { type Key, newKey, startIssuer } from './issuer.js';
 import { exampleUrl, runExamplesHere, someContext } from './recipe.js';
 
 runExamplesHere();
 
 let admin: pg.Pool;
-let key: Awaited<ReturnType<typeof generateKeyPair>>['privateKey'];
-let issuer: string;
+let key: Key;
+let issuer: Awaited<ReturnType<typeof startIssuer>>;
 
 beforeAll(async () => {
   const database = await PostgresServer.start();
@@ -38,32 +37,20 @@ beforeAll(async () => {
     GRANT USAGE ON SCHEMA tenant_garden, tenant_park TO app;
     GRANT SELECT, INSERT ON tenant_garden.plants, tenant_park.plants TO app;`);
 
-  const pair = await generateKeyPair('ES256', { extractable: true });
-  key = pair.privateKey;
-  const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'a', alg: 'ES256' }] });
-  const server = await listen(
-    createServer((_request, response) =>
-      response.writeHead(200, { 'content-type': 'application/json' }).end(jwks),
-    ),
-  );
-  issuer = server.url;
-  process.env.ISSUER = issuer;
+  key = await newKey('a');
+  issuer = await startIssuer(key);
+  process.env.ISSUER = issuer.url;
   // As a role that owns no table with policies, and is no superuser.
   process.env.DATABASE_URL = database.url.replace('postgres@', 'app@');
   return async () => {
-    await server.close();
+    await issuer.close();
     await database.close();
   };
 });
 
-function token(claims: Record<string, unknown>, subject = 'alice'): Promise<string> {
-  return new SignJWT(claims)
-    .setProtectedHeader({ alg: 'ES256', kid: 'a' })
-    .setIssuer(issuer)
-    .setAudience('plants')
-    .setSubject(subject)
-    .setExpirationTime('5m')
-    .sign(key);
+function token(claims: JWTPayload, sub = 'alice'): Promise<string> {
+  const exp = Math.floor(Date.now() / 1000) + 300;
+  return key.sign({ iss: issuer.url, aud: 'plants', sub, exp, ...claims });
 }
 
 /** Every promise of a storage, with a second tenant, whose ids are its own. */
