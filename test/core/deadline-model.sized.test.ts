@@ -208,7 +208,6 @@ class Request {
     this.answer = { number, at: this.now };
     const listeners = getEventListeners(this.client.signal, 'abort').length;
     if (listeners > 0) this.wrong.push(`${listeners} listeners are left on the client's signal`);
-    this.store.clock.atEndOfTurn(() => this.store.checkTimers());
   }
 
   /** Does the work of a step, as the app's code would. */
@@ -254,25 +253,26 @@ class Request {
     const { acceptReplays, timeoutMs } = this.store;
     const limit = timeoutMs || never;
     const begun: Step[] = [];
+    const fate = (answer: number, at: number, reported: readonly unknown[] = []): Fate => {
+      return { answer, at, isTimeout: false, reported, begun };
+    };
     let at = 0;
     for (const step of steps) {
       begun.push(step);
       const { ms, end, stops } = this.works[step];
       const isStopped = stops && this.#hasLeft(at + ms);
       const doneAt = isStopped ? Math.max(at, this.leavesAt) : at + ms;
-      if (limit === never && doneAt === never)
-        return { answer: 0, at: never, isTimeout: false, reported: [], begun };
+      if (limit === never && doneAt === never) return fate(0, never);
       if (doneAt > limit) {
         const answer = timeouts[step];
-        return { answer, at: limit, isTimeout: true, reported: answer === 40007 ? [] : ['timeout'], begun };
+        return { ...fate(answer, limit, answer === 40007 ? [] : ['timeout']), isTimeout: true };
       }
       at = doneAt;
-      if (isStopped) return { answer: faults[step], at, isTimeout: false, reported: [], begun };
+      if (isStopped) return fate(faults[step], at);
       const answer = end.value === 'taken' && !acceptReplays ? 40003 : end.answer;
       if (answer === undefined) continue;
       const isExpected = end.throws === stopped && this.#hasLeft(at);
-      const reported = end.isReported && !isExpected ? [end.throws] : [];
-      return { answer, at, isTimeout: false, reported, begun };
+      return fate(answer, at, end.isReported && !isExpected ? [end.throws] : []);
     }
     throw new Error('the last step has no answer');
   }
@@ -316,12 +316,7 @@ class Request {
   }
 
   toString(): string {
-    const works = steps
-      .map(
-        (step) =>
-          `${step} ${JSON.stringify(this.works[step], (_k, v) => (typeof v === 'bigint' ? `${v}n` : v))}`,
-      )
-      .join(', ');
+    const works = JSON.stringify(this.works, (_key, v) => (typeof v === 'bigint' ? `${v}n` : v));
     return `starts at ${this.startsAt}, the client leaves after ${this.leavesAt}, ${works}`;
   }
 }
@@ -385,18 +380,6 @@ class Store {
     await new Promise((resolve) => setImmediate(resolve));
     this.wrong.push(...rejections.splice(0).map((error) => `unhandled: ${error}`));
     return [...this.wrong, ...this.requests.flatMap((request) => request.differences())];
-  }
-
-  /** Each request that waits has a timer; so has each upload that is read on after a refusal, and one that keeps the process alive. */
-  checkTimers(): void {
-    const open = this.requests.filter(({ begun, answer }) => begun.length > 0 && !answer).length;
-    const uploads = this.requests.filter(
-      ({ works, begun }) => works.body.way === 'stream' && begun.includes('body'),
-    ).length;
-    const least = this.timeoutMs === 0 ? 0 : open;
-    if (timers.waking < least || timers.waking > least + 2 * uploads) {
-      this.wrong.push(`${timers.waking} timers for ${open} open requests and ${uploads} uploads`);
-    }
   }
 
   toString(): string {

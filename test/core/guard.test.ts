@@ -34,11 +34,14 @@ function open(answer: Answer, options: GuardOptions = {}) {
 
 describe('a guard that gets a valid token', () => {
   const ok = { status: 200, headers, body: '{}' };
-  test.each<[string, Answer]>([
-    ['at once', () => ok],
-    ['later', async () => ok],
-  ])('returns what the app returns %s', async (_when, answer) => {
-    expect(await open(answer).handle(request)).toBe(ok);
+  // 599 is the greatest status that HTTP has.
+  const greatest = { status: 599, headers, body: '' };
+  test.each<[string, PlantResponse, Answer]>([
+    ['at once', ok, () => ok],
+    ['later', ok, async () => ok],
+    ['with a status of 599', greatest, () => greatest],
+  ])('returns what the app returns %s', async (_what, response, answer) => {
+    expect(await open(answer).handle(request)).toBe(response);
   });
 
   test('passes the request, the caller and a signal to the app', async () => {
@@ -134,19 +137,9 @@ describe('behind a guard', () => {
     const { handle, onError } = open(answer);
     const response = await handle(request);
     expect(response).toMatchObject({ status: Math.trunc(error / 100), error });
+    expect(response.headers['retry-after']).toBe(error === 50301 ? '1' : undefined);
     expect(response.body).not.toContain('inside');
     expect(onError.mock.calls).toEqual(cause ? [[cause, request, error]] : []);
-  });
-
-  test('a status of 599, the greatest that HTTP has, is sent', async () => {
-    expect(await open(() => ({ status: 599, headers, body: '' })).handle(request)).toMatchObject({
-      status: 599,
-    });
-  });
-
-  test('a busy storage is a 503 with Retry-After: 1', async () => {
-    const { headers } = await open(fails(new StorageBusy())).handle(request);
-    expect(headers['retry-after']).toBe('1');
   });
 
   test('a response that times out is a 503 that does not mention a plant', async () => {
@@ -170,21 +163,18 @@ describe('behind a guard', () => {
   });
 });
 
+const noHandler = () => undefined as never;
 test.each<[string, () => unknown, string]>([
-  [
-    'verifyToken',
-    () => guard(undefined as never, () => undefined as never),
-    'verifyToken must be a function',
-  ],
+  ['verifyToken', () => guard(undefined as never, noHandler), 'verifyToken must be a function'],
   ['answer', () => guard(acceptTokens('a'), {} as never), 'answer must be a function'],
   [
     'option, as one of createPlantStore,',
-    () => guard(acceptTokens('a'), () => undefined as never, { bodyLimit: 1 } as never),
+    () => guard(acceptTokens('a'), noHandler, { bodyLimit: 1 } as never),
     'unknown option bodyLimit; the options are timeoutMs, onError',
   ],
   [
     'timeoutMs',
-    () => guard(acceptTokens('a'), () => undefined as never, { timeoutMs: -1 }),
+    () => guard(acceptTokens('a'), noHandler, { timeoutMs: -1 }),
     'timeoutMs must be an integer from 0 to 2147483647, got -1',
   ],
 ])('a TypeError is thrown at once for an invalid %s', (_what, make, message) => {

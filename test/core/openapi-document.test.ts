@@ -1,4 +1,3 @@
-import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { openapi } from 'plant-store/openapi';
 import { describe, expect, it } from 'vitest';
@@ -9,10 +8,6 @@ const document = openapi();
 const { post } = document.paths['/plants'];
 
 describe('the document', () => {
-  it('would not be valid with a server without a url, so the check can fail', async () => {
-    expect(await new Validator().validate({ ...openapi(), servers: [{}] })).toMatchObject({ valid: false });
-  });
-
   it.each(Object.entries(document.components.schemas))(
     'describes %s in JSON Schema 2020-12',
     (_name, schema) => {
@@ -77,41 +72,36 @@ describe('the contract as it was published', () => {
     }
   });
 
-  it("has the fields' meanings", () => {
-    const { Plant, NewPlant, Error: Failure } = document.components.schemas;
-    const { name, tag } = Plant.properties;
-    const { id } = NewPlant.allOf[1]!.properties!;
-    const { error, message } = Failure.properties;
-    const meanings = Object.entries({ id, name, tag, error, message }).map(([field, { description }]) => [
-      field,
-      description,
-    ]);
-    expect(Object.fromEntries(meanings)).toEqual({
-      id: 'Identification number of the plant',
-      name: 'The name of the plant',
-      tag: 'Tag that specifies the type of the plant',
-      error: 'Numeric error value',
-      message: 'Text of the error',
-    });
-  });
-
   it('has the three schemas', () => {
-    expect(withoutDescriptions(document.components.schemas)).toEqual({
+    const { description: _table, ...failure } = document.components.schemas.Error;
+    expect({ ...document.components.schemas, Error: failure }).toEqual({
       Plant: {
         type: 'object',
         required: ['name'],
-        properties: { name: { type: 'string' }, tag: { type: 'string' } },
+        properties: {
+          name: { type: 'string', description: 'The name of the plant' },
+          tag: { type: 'string', description: 'Tag that specifies the type of the plant' },
+        },
       },
       NewPlant: {
         allOf: [
           { $ref: '#/components/schemas/Plant' },
-          { type: 'object', required: ['id'], properties: { id: { type: 'integer', format: 'int64' } } },
+          {
+            type: 'object',
+            required: ['id'],
+            properties: {
+              id: { type: 'integer', format: 'int64', description: 'Identification number of the plant' },
+            },
+          },
         ],
       },
       Error: {
         type: 'object',
         required: ['error', 'message'],
-        properties: { error: { type: 'integer', format: 'int32' }, message: { type: 'string' } },
+        properties: {
+          error: { type: 'integer', format: 'int32', description: 'Numeric error value' },
+          message: { type: 'string', description: 'Text of the error' },
+        },
       },
     });
   });
@@ -162,8 +152,4 @@ describe('in the document', () => {
 
 function json(schema: string) {
   return { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } };
-}
-
-function withoutDescriptions(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value, (key, inner) => (key === 'description' ? undefined : inner)));
 }

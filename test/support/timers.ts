@@ -1,20 +1,14 @@
 import { vi } from 'vitest';
 import { SimulatedClock } from './clock.js';
 
-/** A timer of the library while it is not over. */
-interface Timer {
-  readonly id: unknown;
-  readonly onClock: unknown;
-  wakes: boolean;
-}
-
 /**
  * The platform's timers, `AbortSignal.timeout` too, and `performance.now`, on a simulated clock. To be put in place before the library is loaded,
  * because it keeps some of them from then on.
  */
 export class SimulatedTimers {
   clock = new SimulatedClock();
-  readonly #timers = new Map<unknown, Timer>();
+  /** From each timer of the library that is not over to that of the clock. */
+  readonly #timers = new Map<unknown, unknown>();
 
   install(): void {
     vi.stubGlobal('setTimeout', this.#set);
@@ -34,35 +28,23 @@ export class SimulatedTimers {
     return this.clock;
   }
 
-  /** How many timers keep the process alive. */
-  get waking(): number {
-    let count = 0;
-    for (const { wakes } of this.#timers.values()) if (wakes) count++;
-    return count;
-  }
-
   /** How many timers are not over. */
   get count(): number {
     return this.#timers.size;
   }
 
   readonly #set = (task: (...args: unknown[]) => void, ms = 0, ...args: unknown[]): unknown => {
-    const id = { ref: () => wakes(true), unref: () => wakes(false) };
+    const id = { ref: () => id, unref: () => id };
     const onClock = this.clock.setTimer(() => {
       this.#timers.delete(id);
       task(...args);
     }, ms);
-    const timer = { id, onClock, wakes: true };
-    const wakes = (value: boolean) => {
-      timer.wakes = value;
-      return id;
-    };
-    this.#timers.set(id, timer);
+    this.#timers.set(id, onClock);
     return id;
   };
 
   readonly #clear = (id: unknown): void => {
-    this.clock.clearTimer(this.#timers.get(id)?.onClock);
+    this.clock.clearTimer(this.#timers.get(id));
     this.#timers.delete(id);
   };
 }
