@@ -92,7 +92,7 @@ export class Queue<Caller> {
     let text = this.#text;
     for (const call of this.#aborted) {
       // A `createMany` that never settles must not count for ever.
-      if (call.endedAt + timeoutMs <= systemClock.now()) this.#aborted.delete(call);
+      if (call.endedAt + timeoutMs <= systemClock.now() && this.#aborted.delete(call)) continue;
       count += call.creates.length;
       for (const { textLength } of call.creates) text += textLength;
     }
