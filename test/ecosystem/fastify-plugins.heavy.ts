@@ -1,10 +1,8 @@
 /** What the usual Fastify plugins add to a route reaches ours, as it reaches a route that is written by hand. */
 import swagger from '@fastify/swagger';
-import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
-import { acceptTokens, createPlantStore } from 'plant-store';
-import { toFastify } from 'plant-store/fastify';
-import { memoryStorage } from 'plant-store/memory';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import type { FastifyReply } from 'fastify';
+import { expect, test } from 'vitest';
+import { createBy, fastifyApp, plants } from '../hosts/mounting/fastify-app.js';
 import { load } from '../support/installed.js';
 
 const pluginOf = async (name: string) => (await load(`@fastify/${name}`)).default;
@@ -15,49 +13,21 @@ const { jsonSchemaTransform, serializerCompiler, validatorCompiler } =
   await load('fastify-type-provider-zod');
 const { z } = await load('zod');
 
-const store = () => createPlantStore(memoryStorage(), acceptTokens('good'));
-const createRequest = (token: string) => ({
-  method: 'POST' as const,
-  url: '/api/plants',
-  headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-  body: '{"id":1,"name":"Rosa canina"}',
-});
-
-function made(): FastifyInstance {
-  const app = Fastify();
-  onTestFinished(() => app.close());
-  return app;
-}
-
-async function statuses(app: FastifyInstance, token: string): Promise<number[]> {
-  const found: number[] = [];
-  for (let i = 0; i < 6; i++) found.push((await app.inject(createRequest(token))).statusCode);
-  return found;
-}
-
-describe('@fastify/rate-limit', () => {
-  const limit = { max: 3, timeWindow: '1 minute' };
-
-  test.each([
-    ['globally', { global: true, ...limit }, {}],
-    ['by the config of the route', { global: false }, { config: { rateLimit: limit } }],
-  ])('limits the route %s, whatever the token', async (_how, options, route) => {
-    const app = made();
-    await app.register(rateLimit, options);
-    await app.register(toFastify(store(), route), { prefix: '/api' });
-    expect(await statuses(app, 'bad')).toEqual([401, 401, 401, 429, 429, 429]);
-  });
-
-  test('adds its headers to a create', async () => {
-    const app = made();
-    await app.register(rateLimit, limit);
-    await app.register(toFastify(store()), { prefix: '/api' });
-    expect((await app.inject(createRequest('good'))).headers).toMatchObject({ 'x-ratelimit-remaining': '2' });
-  });
+const limit = { max: 3, timeWindow: '1 minute' };
+test.each([
+  ['globally', { global: true, ...limit }, {}],
+  ['by the config of the route', { global: false }, { config: { rateLimit: limit } }],
+])('@fastify/rate-limit limits the route %s, whatever the token', async (_how, options, route) => {
+  const app = fastifyApp();
+  await app.register(rateLimit, options);
+  await app.register(plants(route), { prefix: '/api' });
+  const statuses: number[] = [];
+  for (let i = 0; i < 6; i++) statuses.push((await app.inject(createBy('bad'))).statusCode);
+  expect(statuses).toEqual([401, 401, 401, 429, 429, 429]);
 });
 
 test('the plugins compress, cors, helmet, rate-limit and under-pressure treat the route of plant-store like any other route', async () => {
-  const app = made();
+  const app = fastifyApp();
   await app.register(compress, { threshold: 0 });
   await app.register(cors, { origin: 'https://shop.example' });
   await app.register(helmet);
@@ -65,14 +35,14 @@ test('the plugins compress, cors, helmet, rate-limit and under-pressure treat th
   await app.register(underPressure, {
     pressureHandler: (_request: unknown, reply: FastifyReply) => void reply.code(503).send('busy'),
   });
-  await app.register(toFastify(store()), { prefix: '/api' });
+  await app.register(plants(), { prefix: '/api' });
   app.post('/by-hand', async (_request, reply) =>
     reply.type('application/json').send('{"name":"Rosa canina"}'),
   );
   const ask = async (url: string) => {
-    const request = createRequest('good');
+    const request = createBy('good', url);
     const headers = { ...request.headers, origin: 'https://shop.example', 'accept-encoding': 'gzip' };
-    const { statusCode, headers: sent } = await app.inject({ ...request, url, headers });
+    const { statusCode, headers: sent } = await app.inject({ ...request, headers });
     const names = Object.keys(sent).filter(
       (name) => !['date', 'content-length', 'transfer-encoding'].includes(name),
     );
@@ -84,11 +54,11 @@ test('the plugins compress, cors, helmet, rate-limit and under-pressure treat th
 });
 
 test('the line of adapters/hosts/README.md puts the route into the document next to those with Zod schemas', async () => {
-  const app = made().setValidatorCompiler(validatorCompiler).setSerializerCompiler(serializerCompiler);
+  const app = fastifyApp().setValidatorCompiler(validatorCompiler).setSerializerCompiler(serializerCompiler);
   const transform = (route: { url: string }) =>
     route.url.endsWith('/plants') ? route : jsonSchemaTransform(route);
   await app.register(swagger, { openapi: { openapi: '3.1.0' }, transform });
-  await app.register(toFastify(store()), { prefix: '/api' });
+  await app.register(plants(), { prefix: '/api' });
   app.post('/trees', { schema: { body: z.object({ height: z.number() }) } }, async () => 'planted');
   await app.ready();
   const { paths } = app.swagger() as { paths: Record<string, { post: { requestBody: object } }> };

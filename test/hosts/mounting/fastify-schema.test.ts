@@ -1,24 +1,19 @@
 // The route as the app's own OpenAPI document shows it.
 import swagger from '@fastify/swagger';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import Fastify, { type FastifyInstance } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { OpenAPIV3_1 } from 'openapi-types';
-import { acceptTokens, createPlantStore } from 'plant-store';
-import { toFastify } from 'plant-store/fastify';
-import { memoryStorage } from 'plant-store/memory';
 import { openapi } from 'plant-store/openapi';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { createBy, fastifyApp, plants } from './fastify-app.js';
 
-type Options = Parameters<typeof toFastify>[1];
+type Options = Parameters<typeof plants>[0];
 type Swagger = Parameters<typeof swagger>[1];
 
-const make = (route?: Options) => toFastify(createPlantStore(memoryStorage(), acceptTokens('secret')), route);
-
 async function appWith(route?: Options, options: Swagger = {}): Promise<FastifyInstance> {
-  const app = Fastify();
-  onTestFinished(() => app.close());
+  const app = fastifyApp();
   await app.register(swagger, options);
-  app.register(make(route), { prefix: '/api' });
+  app.register(plants(route), { prefix: '/api' });
   await app.ready();
   return app;
 }
@@ -89,62 +84,43 @@ describe('what the app gives', () => {
     ['a schema that is none', { schema: true }, /^schema must be an object, got true$/],
     ['a config that is none', { config: 'x' }, /^config must be an object, got "x"$/],
   ])('%s is a TypeError at once', (_what, route, message) => {
-    expect(() => make(route as Options)).toThrow(TypeError);
-    expect(() => make(route as Options)).toThrow(message);
+    expect(() => plants(route as Options)).toThrow(TypeError);
+    expect(() => plants(route as Options)).toThrow(message);
   });
 });
 
-describe('the schema is there to be read, and decides nothing', () => {
-  const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
-
-  test('hazard: an app whose compilers take other schemas still starts', async () => {
-    const app = Fastify();
-    onTestFinished(() => app.close());
-    const refuse = () => {
-      throw new Error('this is no schema of mine');
-    };
-    app.setValidatorCompiler(refuse);
-    app.setSerializerCompiler(refuse);
-    app.register(make());
-    await app.ready();
-    const answer = await app.inject({
-      method: 'POST',
-      url: '/plants',
-      headers,
-      payload: '{"id":1,"name":"a"}',
-    });
-    expect([answer.statusCode, answer.headers['content-type'], answer.body]).toEqual([
-      200,
-      'application/json',
-      '{"name":"a"}',
-    ]);
-  });
-});
-
-describe("the app's rules for paths hold for plant-store", () => {
-  const statusOf = async (options: object, url: string) => {
-    const app = Fastify(options);
-    onTestFinished(() => app.close());
-    app.register(make(), { prefix: '/api' });
-    return (await app.inject({ method: 'POST', url })).statusCode;
+test('hazard: an app whose compilers take other schemas still starts, because the schema decides nothing', async () => {
+  const app = fastifyApp();
+  const refuse = () => {
+    throw new Error('this is no schema of mine');
   };
-
-  // 401: the path is ours, and the request has no token.
-  test.each<[object, string, number]>([
-    [{}, '/api/plants', 401],
-    [{}, '/api/plants/', 404],
-    [{}, '/api/PLANTS', 404],
-    [{}, '/api//plants', 404],
-    [{ routerOptions: { ignoreTrailingSlash: true } }, '/api/plants/', 401],
-    [{ routerOptions: { ignoreTrailingSlash: true } }, '/api/plants/?x=/', 401],
-    [{ routerOptions: { caseSensitive: false } }, '/API/Plants', 401],
-    [{ routerOptions: { ignoreDuplicateSlashes: true } }, '/api//plants', 401],
-    [{ routerOptions: { ignoreDuplicateSlashes: true, ignoreTrailingSlash: true } }, '/api/plants//', 401],
-    [{ routerOptions: { useSemicolonDelimiter: true } }, '/api/plants;x=1', 401],
-    [{}, '/api/plants;x=1', 404],
-    [{ routerOptions: { ignoreTrailingSlash: true } }, '/api/%70lants', 404],
-    [{ routerOptions: { ignoreTrailingSlash: true } }, '/api/%70lants/', 404],
-  ])('with the options %j, %s returns %i', async (options, url, status) => {
-    expect(await statusOf(options, url)).toBe(status);
+  app.setValidatorCompiler(refuse);
+  app.setSerializerCompiler(refuse);
+  app.register(plants(), { prefix: '/api' });
+  expect(await app.inject(createBy('good'))).toMatchObject({
+    statusCode: 200,
+    headers: { 'content-type': 'application/json' },
+    body: '{"name":"Rosa canina"}',
   });
+});
+
+// 401: the path is plant-store's, and the request has no token.
+test.each<[object, string, number]>([
+  [{}, '/api/plants', 401],
+  [{}, '/api/plants/', 404],
+  [{}, '/api/PLANTS', 404],
+  [{}, '/api//plants', 404],
+  [{ routerOptions: { ignoreTrailingSlash: true } }, '/api/plants/', 401],
+  [{ routerOptions: { ignoreTrailingSlash: true } }, '/api/plants/?x=/', 401],
+  [{ routerOptions: { caseSensitive: false } }, '/API/Plants', 401],
+  [{ routerOptions: { ignoreDuplicateSlashes: true } }, '/api//plants', 401],
+  [{ routerOptions: { ignoreDuplicateSlashes: true, ignoreTrailingSlash: true } }, '/api/plants//', 401],
+  [{ routerOptions: { useSemicolonDelimiter: true } }, '/api/plants;x=1', 401],
+  [{}, '/api/plants;x=1', 404],
+  [{ routerOptions: { ignoreTrailingSlash: true } }, '/api/%70lants', 404],
+  [{ routerOptions: { ignoreTrailingSlash: true } }, '/api/%70lants/', 404],
+])("by the app's options for paths %j, %s returns %i", async (options, url, status) => {
+  const app = fastifyApp(options);
+  app.register(plants(), { prefix: '/api' });
+  expect((await app.inject({ method: 'POST', url })).statusCode).toBe(status);
 });
