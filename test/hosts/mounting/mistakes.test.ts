@@ -64,17 +64,13 @@ const nodeHosts: Record<string, (mounted: unknown) => Server> = {
 
 describe.each(Object.entries(nodeHosts))('a wrong mount on %s', (host, serve) => {
   const mistakes: [string, unknown, unless?: RegExp][] = [
-    ['handle without an adapter', handle],
-    ['toNode without a handler', toNode],
-    ['toExpress without a handler', toExpress],
-    ['toKoa without a handler', toKoa],
-    ['toFetch without a handler', toFetch],
+    ...Object.entries({ handle, toNode, toExpress, toKoa, toFetch }),
     ["Fetch's adapter", toFetch(handle)],
     ["Koa's adapter", toKoa(handle), /^Koa/],
     ["Express's adapter", toExpress(handle), /^(node|Express)/],
   ];
   const made = mistakes.filter(([, , unless]) => !unless?.test(host));
-  test.each(made)('of %s returns a 500 that says what to write', async (_mistake, mounted) => {
+  test.each(made)('of %s alone returns a 500 that says what to write', async (_mistake, mounted) => {
     const { status, headers, text } = await responseOf(serve(mounted));
     expect([status, headers.get('content-type')]).toEqual([500, 'application/json']);
     expect(JSON.parse(text)).toEqual({ error: 50000, message: expect.stringMatching(advice) });
@@ -88,56 +84,53 @@ test('the response on node:http2 says what to write', async () => {
 });
 
 describe('on Fastify', () => {
-  test.each<[string, unknown]>([
-    ['handle', handle],
-    ['toFastify', toFastify],
-    ['toFetch', toFetch],
-  ])('a route that is %s alone returns what to write', async (_name, mounted) => {
-    const app = Fastify();
-    onTestFinished(() => app.close());
-    app.post('/api/plants', wrong(mounted));
-    const answer = await app.inject({ method: 'POST', url: '/api/plants', payload: {} });
-    expect([answer.statusCode, answer.json().message]).toEqual([500, expect.stringMatching(advice)]);
-  });
+  test.each(Object.entries({ handle, toFastify, toFetch }))(
+    'a route that is %s alone returns what to write',
+    async (_name, mounted) => {
+      const app = Fastify();
+      onTestFinished(() => app.close());
+      app.post('/api/plants', wrong(mounted));
+      const answer = await app.inject({ method: 'POST', url: '/api/plants', payload: {} });
+      expect([answer.statusCode, answer.json().message]).toEqual([500, expect.stringMatching(advice)]);
+    },
+  );
 
-  test.each<[string, unknown]>([
-    ['handle', handle],
-    ['toFastify', toFastify],
-  ])('a plugin that is %s alone fails to load', async (_name, plugin) => {
-    const app = Fastify();
-    app.register(wrong(plugin), { prefix: '/api' });
-    await expect(app.ready()).rejects.toThrow(advice);
-  });
+  test.each(Object.entries({ handle, toFastify }))(
+    'a plugin that is %s alone fails to load',
+    async (_name, plugin) => {
+      const app = Fastify();
+      app.register(wrong(plugin), { prefix: '/api' });
+      await expect(app.ready()).rejects.toThrow(advice);
+    },
+  );
 });
 
 describe('a host that speaks Fetch', () => {
-  test.each<[string, unknown]>([
-    ['handle', handle],
-    ['toFetch', toFetch],
-    ['toNode', toNode],
-  ])('shows what to write if it is given %s alone', async (_name, mounted) => {
-    const request = () => new Request('http://localhost/api/plants', { method: 'POST', headers, body: rose });
-    const call = async (...given: unknown[]) => wrong(mounted)(...given);
-    // As Bun, Deno, Workers and Next call it.
-    await expect(call(request(), { requestIP() {} })).rejects.toThrow(advice);
-    await expect(call(request(), { remoteAddr: {} })).rejects.toThrow(advice);
-    await expect(call(request(), {}, { waitUntil() {} })).rejects.toThrow(advice);
-    await expect(call(request(), { params: Promise.resolve({}) })).rejects.toThrow(advice);
+  test.each(Object.entries({ handle, toFetch, toNode }))(
+    'shows what to write if it is given %s alone',
+    async (_name, mounted) => {
+      const request = () =>
+        new Request('http://localhost/api/plants', { method: 'POST', headers, body: rose });
+      const call = async (...given: unknown[]) => wrong(mounted)(...given);
+      // As Bun, Deno, Workers and Next call it.
+      for (const rest of [{ requestIP() {} }, { remoteAddr: {} }, {}, { params: Promise.resolve({}) }])
+        await expect(call(request(), rest, { waitUntil() {} })).rejects.toThrow(advice);
 
-    for (const app of [
-      new Hono().post('/api/plants', wrong(mounted)),
-      new Hono().mount('/api', wrong(mounted)),
-    ]) {
-      const shown = vi.fn((_error: Error) => new Response('', { status: 500 }));
-      app.onError(shown);
-      expect((await app.fetch(request(), {})).status).toBe(500);
-      expect(shown.mock.calls[0]?.[0].message).toMatch(advice);
-    }
+      for (const mount of [
+        new Hono().post('/api/plants', wrong(mounted)),
+        new Hono().mount('/api', wrong(mounted)),
+      ]) {
+        const shown = vi.fn((_error: Error) => new Response('', { status: 500 }));
+        mount.onError(shown);
+        expect((await mount.fetch(request(), {})).status).toBe(500);
+        expect(shown.mock.calls[0]?.[0].message).toMatch(advice);
+      }
 
-    const listener = getRequestListener(wrong(mounted)) as RequestListener;
-    expect((await responseOf(createServer(listener))).status).toBe(500);
-    expect(String(printed.mock.calls[0]?.[0])).toMatch(advice);
-  });
+      const listener = getRequestListener(wrong(mounted)) as RequestListener;
+      expect((await responseOf(createServer(listener))).status).toBe(500);
+      expect(String(printed.mock.calls[0]?.[0])).toMatch(advice);
+    },
+  );
 });
 
 test("Node's adapter says what to write if a host calls it with a Request alone", () => {
@@ -147,17 +140,17 @@ test("Node's adapter says what to write if a host calls it with a Request alone"
 
 describe('an adapter throws at once', () => {
   const adapters = { toNode, toExpress, toKoa, toFastify, toFetch };
-  const values: [string, unknown][] = [
-    ['nothing', undefined],
-    ['null', null],
-    ['a string', 'x'],
-    ['a storage', memoryStorage()],
-    ['a promise of a handler', Promise.resolve(handle)],
-    ['createPlantStore itself', createPlantStore],
-    ['guard itself', guard],
-  ];
+  const values = {
+    nothing: undefined,
+    null: null,
+    'a string': 'x',
+    'a storage': memoryStorage(),
+    'a promise of a handler': Promise.resolve(handle),
+    createPlantStore,
+    guard,
+  };
   const pairs = Object.entries(adapters).flatMap(([name, adapter]) =>
-    values.map(([what, value]) => [name, what, adapter, value] as const),
+    Object.entries(values).map(([what, value]) => [name, what, adapter, value] as const),
   );
   test.each(pairs)('if %s is given %s instead of a handler', (_name, _what, adapter, value) => {
     expect(() => adapter(wrong(value))).toThrow(TypeError);
