@@ -224,6 +224,9 @@ const quoting = "('it''s', '\\\\', '\"', 'a,b')";
 export const mysqlCases: readonly ColumnCase[] = [
   ...each('id', ['BIGINT', 'DECIMAL(20)', `VARCHAR(30) ${utf8}`], large),
   ['id', 'INT UNSIGNED', [...exact(7n), ...rejected(-7n, 2n ** 32n + 7n)]],
+  // 0 means the next number there.
+  ['id', 'BIGINT AUTO_INCREMENT', exact(0n, 1n, 7n)],
+  ['id', 'BIGINT(4) ZEROFILL', [0n, 7n].map((id) => [id, { as: `000${id}` }])],
   ...each('id', ['DOUBLE', 'DECIMAL(10, 2)', 'CHAR(10)'], 'unusable'),
   ...(['name', 'tag'] as const).flatMap((of) => [
     ...each(of, [`VARCHAR(5) ${utf8}`], cut),

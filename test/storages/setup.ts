@@ -1,0 +1,108 @@
+// A table that every create fails on: one line of the log says what to do, and that mends it. `setup.test.ts` runs this, and
+// for MariaDB `test/programs/cluster/mariadb.cluster.ts`.
+import { acceptTokens, createPlantStore, type PlantStorage } from 'plant-store';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { createRequest } from '../support/plants.js';
+import { withColumns } from '../support/tables.js';
+import { context } from './context.js';
+
+interface Options {
+  readonly table?: string;
+  readonly columns?: { readonly [column: string]: () => string };
+  readonly refuse?: () => string;
+}
+
+export interface Setup {
+  readonly schemaOf: (options: Options) => string;
+  open(options?: Options): PlantStorage & { readonly find: NonNullable<PlantStorage['find']> };
+  run(sql: string): unknown;
+}
+
+/** Creates plants through the handler, at once, and returns the codes. */
+async function post(storage: PlantStorage, count: number, options = {}) {
+  const handle = createPlantStore(storage, acceptTokens('secret'), options);
+  const bodies = Array.from({ length: count }, (_, id) => JSON.stringify({ id, name: `plant ${id}` }));
+  const responses = await Promise.all(bodies.map((body) => handle(createRequest('secret', body))));
+  return new Set(responses.map(({ status, error }) => error ?? status));
+}
+
+const [created, rejected] = [new Set([200]), new Set([50004])];
+
+export function itSaysWhatToDo({ schemaOf, open, run }: Setup): void {
+  let lines: string[] = [];
+  let hour = 0;
+  beforeEach(async () => {
+    // An hour apart, so that no test is in the same minute as another.
+    vi.useFakeTimers({ toFake: ['Date'], now: ++hour * 3_600_000 });
+    vi.spyOn(console, 'error').mockImplementation((text) => void lines.push(...String(text).split('\n')));
+    await run('DROP TABLE IF EXISTS plants');
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+    lines = [];
+  });
+
+  /** The statement that the only line of the log shows. */
+  function remedy(fault: string): string {
+    expect(lines).toEqual([expect.stringContaining(`${fault}. Run: `)]);
+    return lines[0]!.split('Run: ')[1]!.split(': ')[0]!;
+  }
+
+  it('tells of a missing table in one line a minute, with the remedy once, until it is there', async () => {
+    const storage = open();
+    for (let round = 0; round < 3; round++) expect(await post(storage, 50)).toEqual(rejected);
+    expect(lines).toEqual([expect.stringContaining('plant-store: 50004 storage_rejected, POST /plants: ')]);
+    expect(lines[0]!.split('storage.createTable()')).toHaveLength(2);
+    expect(lines[0]).not.toMatch(/rolled back/);
+    vi.setSystemTime(Date.now() + 60_000);
+    await post(storage, 50);
+    expect(lines).toHaveLength(2);
+    await run(schemaOf({}));
+    expect(await post(storage, 50)).toEqual(created);
+  });
+
+  it('tells of it to a replay, too, which finds no table', async () => {
+    const { find } = open();
+    expect(await post({ create: async () => 'taken', find }, 1, { acceptReplays: true })).toEqual(rejected);
+    expect(lines).toEqual([expect.stringContaining('createTable()')]);
+  });
+
+  it.each<[string, Options, string]>([
+    ['of another name', { table: 'herbs' }, `or run: ${schemaOf({ table: 'herbs' })}`],
+    ['with columns of the app', { columns: { who: () => 'me' } }, 'Create it from what schemaOf returns'],
+  ])(
+    'tells how to create a table %s that was dropped, and asks refuse of no plant',
+    async (_, options, how) => {
+      await run(schemaOf(options));
+      const refuse = vi.fn(() => 'no');
+      const storage = open({ ...options, refuse });
+      expect(await post(storage, 2)).toEqual(created);
+      await run(`DROP TABLE ${options.table ?? 'plants'}`);
+      expect(await post(storage, 2)).toEqual(rejected);
+      expect(lines).toEqual([expect.stringContaining(how)]);
+      await expect(storage.find(1n, context)).rejects.toThrow(/cannot use the table .* it does not exist/);
+      expect(refuse).not.toHaveBeenCalled();
+    },
+  );
+
+  it('tells of a column that was dropped with what adds it, once, and asks refuse of no plant', async () => {
+    await run(schemaOf({}));
+    const refuse = vi.fn(() => 'no');
+    const storage = open({ refuse });
+    expect(await post(storage, 64)).toEqual(created);
+    await run('ALTER TABLE plants DROP COLUMN tag');
+    expect(await post(storage, 64)).toEqual(rejected);
+    expect(refuse).not.toHaveBeenCalled();
+    await run(remedy('it has no column tag'));
+    expect(await post(storage, 65)).toEqual(new Set([40003, 200]));
+  });
+
+  it('tells of a missing unique index with what creates it, once', async () => {
+    await run(withColumns(schemaOf({}), { id: 'BIGINT' }));
+    const storage = open();
+    expect(await post(storage, 64)).toEqual(rejected);
+    await run(remedy('it needs a unique index of exactly (id)'));
+    expect(await post(storage, 64)).toEqual(created);
+  });
+}
