@@ -8,9 +8,9 @@ import { toNode } from 'plant-store/node';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { audit } from '../../examples/server/audit.js';
 import { neededIds } from '../../examples/server/audit-ids.js';
-import { bundleOf } from '../support/bundle.js';
-import { startProgram, untilTestEnds } from '../support/program.js';
+import { readAuditOptions } from '../../examples/server/settings.js';
 import { listen } from '../support/sockets.js';
+import { startDemo } from './demo.js';
 
 /** Runs an audit, and returns what it printed, and the cases that failed. */
 async function auditOf(url: string, forbiddenToken?: string) {
@@ -153,10 +153,7 @@ describe('an audit creates nothing and ends with one line', () => {
 });
 
 describe('plant-store audit', () => {
-  const run = (args: readonly string[], env: Record<string, string> = {}) =>
-    untilTestEnds(
-      startProgram([process.execPath, bundleOf('examples/server/server.ts'), 'audit', ...args], env),
-    );
+  const run = (args: readonly string[], env = {}) => startDemo(['audit', ...args], env);
 
   it('prints the ids that it will create, and asks for --yes before it sends anything', async () => {
     const program = run(['http://127.0.0.1:1/api/', '--token', 'secret', '--ids', '123456789']);
@@ -167,15 +164,12 @@ describe('plant-store audit', () => {
   });
 
   it.each([
-    [['--token', 'x', '--yes'], 'audit requires the URL before /plants'],
-    [['plants.example', '--token', 'x'], 'audit requires the URL before /plants'],
-    [['http://127.0.0.1:1', '--yes'], 'audit requires --token'],
-    [['http://127.0.0.1:1', '--token', 'x', '--ids', '1'], '--ids must be nine digits, got "1"'],
-    [['http://127.0.0.1:1', '--port', '1'], '--port is an option of the demo server only'],
-  ])('rejects the arguments %j', async (args, message) => {
-    const program = run(args, { TOKEN: '' });
-    expect(await program.exit).toBe(1);
-    expect(program.output()).toContain(`plant-store: ${message}`);
+    [{ token: 'x' }, undefined, 'audit requires the URL before /plants'],
+    [{ token: 'x' }, 'plants.example', 'audit requires the URL before /plants'],
+    [{}, 'http://127.0.0.1:1', 'audit requires --token'],
+    [{ token: 'x', ids: '1' }, 'http://127.0.0.1:1', '--ids must be nine digits, got "1"'],
+  ])('rejects the options %j of the URL %s', (flags, url, message) => {
+    expect(() => readAuditOptions(flags, url, {})).toThrow(message);
   });
 
   it('exits with 0 if all cases pass, and with 1 if one differs', async () => {

@@ -6,28 +6,25 @@ import * as postgres from 'plant-store/postgres';
 import * as sqlite from 'plant-store/sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { command } from '../../examples/server/command.js';
+import { schemaOf } from '../../examples/server/schema.js';
 import { readArguments, readSettings } from '../../examples/server/settings.js';
 import packageJson from '../../package.json' with { type: 'json' };
-import { bundleOf } from '../support/bundle.js';
-import { paste, startProgram, untilTestEnds } from '../support/program.js';
+import { paste } from '../support/program.js';
 import { newFolder } from '../support/run-folder.js';
 import { listen } from '../support/sockets.js';
+import { startDemo } from './demo.js';
 
-/** Starts the demo server with these arguments. */
-function start(args: readonly string[], env: Record<string, string> = {}) {
-  return untilTestEnds(startProgram([process.execPath, bundleOf('examples/server/server.ts'), ...args], env));
+/** The settings of the demo server, as its process reads them. */
+function settingsOf(args: readonly string[], env: Record<string, string> = {}) {
+  return readSettings(readArguments(args).flags, env);
 }
 
 describe('the demo server', () => {
   it('takes flags before variables, and variables without the space that cmd.exe leaves', async () => {
     const file = join(newFolder(), 'garden.db');
     const flags = ['--port', '0', '--host', 'localhost', '--token', 'a-secret', '--database', `file:${file}`];
-    const program = start(flags, {
-      PORT: 'x',
-      HOST: '0.0.0.0 ',
-      TOKEN: 'two words',
-      DATABASE_URL: 'nowhere:',
-    });
+    const ignored = { PORT: 'x', HOST: '0.0.0.0 ', TOKEN: 'two words', DATABASE_URL: 'nowhere:' };
+    const program = startDemo(flags, ignored);
     await program.printed(/run in another terminal:\n {2}curl -i .*\n/);
     expect(program.output()).toMatch(
       new RegExp(`^plant-store demo server on (http://\\S+:\\d+) \\(Ctrl\\+C stops it\\)
@@ -38,43 +35,63 @@ describe('the demo server', () => {
 Open \\1 in a browser, or run in another terminal:
   curl -i \\1/plants -H "Authorization: Bearer \\$TOKEN" `),
     );
-    expect(readSettings({}, { PORT: '4000 ', TOKEN: ' a-secret ', DATABASE_URL: ' ' })).toMatchObject({
+    expect(settingsOf([], { PORT: '4000 ', TOKEN: ' a-secret ', DATABASE_URL: ' ' })).toMatchObject({
       port: 4000,
       token: 'a-secret',
       database: undefined,
     });
   });
 
+  it('takes its defaults for variables that are empty', () => {
+    const empty = { HOST: '', PORT: '', BODY_LIMIT: '', TIMEOUT_MS: '', TOKEN: '', DATABASE_URL: '' };
+    expect(settingsOf([], empty)).toMatchObject({
+      host: '127.0.0.1',
+      port: 3000,
+      bodyLimit: 1_048_576,
+      timeoutMs: 30_000,
+      publicToken: 'for-evaluation-only',
+      database: undefined,
+    });
+  });
+
+  const exposed = 'exposes the server to other machines: set';
+  const aPort = 'must be an integer from 0 to 65535, got';
+  it.each<[string, Record<string, string>, string]>([
+    ['--port eighty', {}, `--port ${aPort} "eighty"`],
+    ['', { PORT: 'eighty' }, `PORT ${aPort} "eighty"`],
+    ['', { PORT: '65536' }, `PORT ${aPort} "65536"`],
+    ['', { BODY_LIMIT: '0' }, 'BODY_LIMIT must be an integer from 1 to 9007199254740991, got "0"'],
+    ['', { TIMEOUT_MS: '-1' }, 'TIMEOUT_MS must be an integer from 0 to 2147483647, got "-1"'],
+    ['', { TIMEOUT_MS: '1.5' }, 'TIMEOUT_MS must be an integer from 0 to 2147483647, got "1.5"'],
+    ['--host 0.0.0.0', {}, `--host 0.0.0.0 ${exposed} --token to a secret value first`],
+    ['', { HOST: '0.0.0.0' }, `HOST 0.0.0.0 ${exposed} TOKEN to a secret value first`],
+    ['--token for-evaluation-only', { HOST: '::' }, `HOST :: ${exposed} TOKEN to a secret value first`],
+    ['', { TOKEN: 'two words' }, 'TOKEN may contain only A-Z a-z 0-9 - . _ ~ + / and trailing ='],
+    ['--table x', {}, '--table is an option of plant-store schema only (plant-store --help)'],
+    ['schema sqlite --port 1', {}, '--port is an option of the demo server only (plant-store --help)'],
+    ['schema sqlite more', {}, 'unknown command schema sqlite more (plant-store --help lists the commands)'],
+    ['grow', {}, 'unknown command grow (plant-store --help lists the commands)'],
+    ['--prot 1', {}, "Unknown option '--prot' (plant-store --help lists the options)"],
+    ['--port', {}, "Option '--port <value>' argument missing (plant-store --help lists the options)"],
+  ])('rejects the arguments "%s" with the variables %j', (args, env, line) => {
+    expect(() => settingsOf(args.split(' ').filter(Boolean), env)).toThrow(new Error(line));
+  });
+
   it.each([
-    [['--port', 'eighty'], 'plant-store: --port must be an integer from 0 to 65535, got "eighty"'],
-    [
-      ['--host', '0.0.0.0'],
-      'plant-store: --host 0.0.0.0 exposes the server to other machines: set --token to a secret value first',
-    ],
-    [['--table', 'x'], 'plant-store: --table is an option of plant-store schema only (plant-store --help)'],
-    [
-      ['schema', 'sqlite', '--port', '1'],
-      'plant-store: --port is an option of the demo server only (plant-store --help)',
-    ],
-    [['schema', 'sqlite', 'more'], 'plant-store: unknown command schema sqlite more'],
-    [['--prot', '1'], "plant-store: Unknown option '--prot' (plant-store --help lists the options)"],
-    [
-      ['--port'],
-      "plant-store: Option '--port <value>' argument missing (plant-store --help lists the options)",
-    ],
-    [['grow'], 'plant-store: unknown command grow (plant-store --help lists the commands)'],
-    [['schema'], 'plant-store: schema requires one of postgres, mysql, sqlite, got nothing'],
-    [['schema', 'oracle'], 'plant-store: schema requires one of postgres, mysql, sqlite, got oracle'],
-    [['schema', 'postgres', '--table', 'a.b.c'], /^plant-store: .*table.*$/],
-  ])('rejects the arguments %j in one line, and exits with 1', async (args, line) => {
-    const program = start(args);
+    [['--port', 'eighty'], `--port ${aPort} "eighty"`],
+    [['--database', 'plants.db'], /^--database must start with one of .*$/],
+    [['schema', 'oracle'], 'schema requires one of postgres, mysql, sqlite, got oracle'],
+    [['init', 'rails'], 'init requires one of express, koa, fastify, hono, next, node, got rails'],
+    [['audit', 'plants.example', '--token', 'x'], /^audit requires the URL before \/plants, .*$/],
+  ])('ends with one line and the exit code 1 for the arguments %j', async (args, line) => {
+    const program = startDemo(args);
     expect(await program.exit).toBe(1);
-    expect(program.output().replace(/\n$/, '')).toMatch(line);
-    expect(program.output().trimEnd().split('\n')).toHaveLength(1);
+    const [, printed] = /^plant-store: (.*)\n$/.exec(program.output()) ?? [];
+    expect(printed).toMatch(line);
   });
 
   it('listens on an IPv6 address that is written as in a URL', async () => {
-    const program = start(['--port', '0', '--host', '[::1]', '--database', 'memory:']);
+    const program = startDemo(['--port', '0', '--host', '[::1]', '--database', 'memory:']);
     const [, url] = await program.printed(/server on (http:\/\/\[::1\]:\d+)/);
     expect((await fetch(url!)).status).toBe(200);
   });
@@ -83,7 +100,7 @@ Open \\1 in a browser, or run in another terminal:
     const { port, close } = await listen(createServer());
     onTestFinished(close);
     const given = setting === 'PORT' ? [] : [setting, String(port)];
-    const program = start([...given, '--database', 'memory:'], { PORT: String(port) });
+    const program = startDemo([...given, '--database', 'memory:'], { PORT: String(port) });
     expect(await program.exit).toBe(1);
     expect(program.output()).toBe(
       `plant-store: port ${port} is already in use: set ${setting} to a free one (0 picks one)\n`,
@@ -91,10 +108,10 @@ Open \\1 in a browser, or run in another terminal:
   });
 
   it('prints its version, and a help that names every flag', async () => {
-    const version = start(['-v']);
+    const version = startDemo(['-v']);
     expect(await version.exit).toBe(0);
     expect(version.output()).toBe(`${packageJson.version}\n`);
-    const help = start(['--help']);
+    const help = startDemo(['--help']);
     expect(await help.exit).toBe(0);
     for (const flag of ['port', 'host', 'token', 'database', 'table', 'help', 'version'])
       expect(help.output()).toContain(`--${flag}`);
@@ -103,19 +120,27 @@ Open \\1 in a browser, or run in another terminal:
 
 describe('plant-store schema', () => {
   it.each([
-    [['sqlite'], `${sqlite.schema};\n`],
-    [['mysql'], `${mysql.schema};\n`],
-    [['postgres'], `${postgres.schema};\n`],
-    [
-      ['postgres', '--table', 'garden.my "plants"'],
-      `${postgres.schema.replace('"plants"', '"garden"."my ""plants"""')};\n`,
-    ],
-    [['mysql', '--table', 'garden.plants'], `${mysql.schema.replace('`plants`', '`garden`.`plants`')};\n`],
-    [['sqlite', '--table', '$&.x'], `${sqlite.schema.replace('"plants"', () => '"$&.x"')};\n`],
-  ])('prints the SQL that creates the table, for %j', async (args, sql) => {
-    const program = start(['schema', ...args]);
+    ['sqlite', undefined, sqlite.schema],
+    ['mysql', undefined, mysql.schema],
+    ['postgres', undefined, postgres.schema],
+    ['postgres', 'garden.my "plants"', postgres.schema.replace('"plants"', '"garden"."my ""plants"""')],
+    ['mysql', 'garden.plants', mysql.schema.replace('`plants`', '`garden`.`plants`')],
+    ['sqlite', '$&.x', sqlite.schema.replace('"plants"', () => '"$&.x"')],
+  ])('is the SQL that creates the table, for %s --table %s', (engine, table, sql) => {
+    expect(schemaOf(engine, table)).toBe(`${sql};`);
+  });
+
+  it('is printed, with the name of the table', async () => {
+    const program = startDemo(['schema', 'mysql', '--table', 'garden.plants']);
     expect(await program.exit).toBe(0);
-    expect(program.output()).toBe(sql);
+    expect(program.output()).toBe(`${schemaOf('mysql', 'garden.plants')}\n`);
+  });
+
+  it.each([
+    [undefined, undefined, /^schema requires one of postgres, mysql, sqlite, got nothing$/],
+    ['postgres', 'a.b.c', /^table must be .*$/],
+  ])('rejects %s --table %s', (engine, table, line) => {
+    expect(() => schemaOf(engine, table)).toThrow(line);
   });
 });
 
@@ -145,12 +170,4 @@ describe('the printed command', () => {
       expect(quoted).not.toMatch(/[$`%^&|<>!]/);
     },
   );
-
-  it('reads no flag as a word', () => {
-    expect(readArguments(['schema', 'mysql', '--table', 'x'])).toEqual({
-      flags: { table: 'x' },
-      command: 'schema',
-      words: ['mysql'],
-    });
-  });
 });

@@ -7,23 +7,20 @@ import { schema as mysqlSchema } from 'plant-store/mysql';
 import { schema as postgresSchema } from 'plant-store/postgres';
 import { schema as sqliteSchema } from 'plant-store/sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { filesOf } from '../../examples/server/init.js';
-import { bundleOf } from '../support/bundle.js';
+import { filesOf, nextSteps } from '../../examples/server/init.js';
 import { type InitProgram, initProgram } from '../support/init-program.js';
 import { expectExactPlants } from '../support/plants.js';
 import { PostgresServer } from '../support/postgres.js';
-import { freePort, portOf, startProgram, untilTestEnds } from '../support/program.js';
+import { freePort, portOf } from '../support/program.js';
 import { root } from '../support/root.js';
 import { newFolder } from '../support/run-folder.js';
+import { startDemo } from './demo.js';
 
 const example = (name: string) => readFileSync(join(root, 'examples', `${name}.ts`), 'utf8');
 const hosts = ['express', 'koa', 'fastify', 'hono', 'next', 'node'] as const;
 
 /** Runs the command in a folder. */
-function run(args: readonly string[], folder = newFolder()) {
-  const program = [process.execPath, bundleOf('examples/server/server.ts'), 'init', ...args];
-  return untilTestEnds(startProgram(program, {}, folder));
-}
+const run = (args: readonly string[], folder = newFolder()) => startDemo(['init', ...args], {}, folder);
 
 /** Starts a program, and creates plants through it. */
 async function createThrough(start: InitProgram['start'], host: string, env: Record<string, string>) {
@@ -34,16 +31,24 @@ async function createThrough(start: InitProgram['start'], host: string, env: Rec
 }
 
 describe('plant-store init', () => {
-  it.each(hosts)('%s prints the example of the host, and which packages it needs', async (host) => {
-    const program = run([host]);
-    expect(await program.exit).toBe(0);
+  it.each(hosts)('%s is the example of the host, with the packages that it needs', (host) => {
+    const files = filesOf({ host, database: undefined }, newFolder());
     const file = { next: 'next-route', node: 'node-http' }[host as string] ?? host;
     const text = example(`hosts/${file}`).replace(/^\/\/ app.*\n/, '');
-    expect(program.output()).toContain(`${text}\n`);
-    const [, packages = ''] = /npm install (.*)/.exec(program.output()) ?? [];
+    expect(Object.values(files)).toEqual([text]);
+    const steps = nextSteps(files, { host, database: undefined });
+    const [, packages = ''] = /npm install (.*)/.exec(steps) ?? [];
     for (const [, name] of text.matchAll(/ from '((?:@\w+\/)?[\w-]+)[/']/g))
       expect(packages.split(' ')).toContain(name);
-    expect(program.output()).toContain('lost on exit');
+    expect(steps).toContain('lost on exit');
+  });
+
+  it('prints the files, and what to do with them', async () => {
+    const program = run(['koa', '--database', 'sqlite']);
+    expect(await program.exit).toBe(0);
+    const files = filesOf({ host: 'koa', database: 'sqlite' }, newFolder());
+    for (const text of Object.values(files)) expect(program.output()).toContain(`\n${text}\n`);
+    expect(program.output()).toContain(nextSteps(files, { host: 'koa', database: 'sqlite' }));
   });
 
   it.each([
@@ -128,13 +133,10 @@ describe('plant-store init', () => {
   });
 
   it.each([
-    [[], 'init requires one of express, koa, fastify, hono, next, node, got nothing'],
-    [['rails'], 'init requires one of express, koa, fastify, hono, next, node, got rails'],
-    [['koa', '--database', 'oracle'], '--database must be one of postgres, mysql, sqlite, got "oracle"'],
-    [['koa', '--port', '1'], '--port is an option of the demo server only (plant-store --help)'],
-  ])('rejects the arguments %j in one line', async (args, line) => {
-    const program = run(args);
-    expect(await program.exit).toBe(1);
-    expect(program.output()).toBe(`plant-store: ${line}\n`);
+    [{ host: undefined }, 'init requires one of express, koa, fastify, hono, next, node, got nothing'],
+    [{ host: 'rails' }, 'init requires one of express, koa, fastify, hono, next, node, got rails'],
+    [{ host: 'koa', database: 'oracle' }, '--database must be one of postgres, mysql, sqlite, got "oracle"'],
+  ])('rejects %j', (options, line) => {
+    expect(() => filesOf({ database: undefined, ...options }, newFolder())).toThrow(new Error(line));
   });
 });

@@ -6,6 +6,15 @@ const refused = /ECONNREFUSED/;
 const unreadable = /^DATABASE_URL must look like scheme:\/\/user:password@host/;
 const misplaced = /put the password before the host/;
 
+it.each([
+  ['mongodb://127.0.0.1/plants', 'DATABASE_URL must start with'],
+  ['plants.db', 'DATABASE_URL must start with'],
+  ['file:', 'DATABASE_URL file: requires a path, such as file:plants.db'],
+  ['file::memory:', 'requires a path'],
+  ['file:plants.db?mode=memory', 'does not accept query parameters'],
+  ['memory:x', 'DATABASE_URL must be exactly memory: (nothing is written to disk)'],
+])('no storage is opened by %s', (url, words) => expect(openStorage(url)).rejects.toThrow(words));
+
 describe('the error of opening a storage contains no password', () => {
   it.each<[string, RegExp]>([
     [
@@ -31,7 +40,6 @@ describe('the error of opening a storage contains no password', () => {
     ['mysql://rose@127.0.0.1:1/plants?password=th&rn', misplaced],
     ['mysql://rose@127.0.0.1:1/plants?password1=thorn', misplaced],
     ['mysql://rose@127.0.0.1:1/plants?p%61ssword2=thorn', misplaced],
-    ['thorn', /^DATABASE_URL must start with/],
     ['rose:thorn@127.0.0.1:1/plants', /^DATABASE_URL must start with/],
   ])('of %s', async (url, words) => {
     const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
