@@ -30,40 +30,30 @@ declare const forUsers: PlantStorage<User>;
 declare const forAdmins: PlantStorage<Admin>;
 declare const forAnybody: PlantStorage;
 
-/** A create whose caller must have exactly this type. */
-declare function creates<Expected>(): <Caller>(
-  caller: Caller,
-  yes: Same<Caller, Expected>,
-) => Promise<'created'>;
+declare const orNull: (token: string) => Promise<User | null>;
+declare const orFalse: (token: string) => User | false | undefined;
+declare const isGood: (token: string) => boolean;
+declare const willBeGood: (token: string) => Promise<boolean>;
+
+/** What `create` returns, if its caller has exactly this type. */
+declare function is<Expected>(): <Caller>(caller: Caller, yes: Same<Caller, Expected>) => Promise<'created'>;
 
 /** The `Caller` that `createPlantStore` infers, as a storage written in place sees it. */
 export function inferredFromTheVerifier(): void {
-  createPlantStore({ create: (_plant, { caller }) => creates<User>()(caller, true) }, () => user);
+  createPlantStore({ create: (_, { caller }) => is<User>()(caller, true) }, () => user);
+  createPlantStore({ create: (_, { caller }) => is<User>()(caller, true) }, orNull);
+  createPlantStore({ create: (_, { caller }) => is<User>()(caller, true) }, orFalse);
+  createPlantStore({ create: (_, { caller }) => is<true>()(caller, true) }, isGood);
+  createPlantStore({ create: (_, { caller }) => is<true>()(caller, true) }, willBeGood);
+  createPlantStore({ create: (_, { caller }) => is<true>()(caller, true) }, acceptTokens('good'));
   createPlantStore(
-    { create: (_plant, { caller }) => creates<User>()(caller, true) },
-    async (): Promise<User | null> => user,
-  );
-  createPlantStore(
-    { create: (_plant, { caller }) => creates<User>()(caller, true) },
-    (token: string): User | false | undefined => token === 'good' && user,
-  );
-  createPlantStore(
-    { create: (_plant, { caller }) => creates<true>()(caller, true) },
-    (token: string): boolean => token === 'good',
-  );
-  createPlantStore(
-    { create: (_plant, { caller }) => creates<true>()(caller, true) },
-    async (token: string): Promise<boolean> => token === 'good',
-  );
-  createPlantStore({ create: (_plant, { caller }) => creates<true>()(caller, true) }, acceptTokens('good'));
-  createPlantStore(
-    { create: (_plant, { caller }) => creates<unknown>()(caller, true) },
+    { create: (_, { caller }) => is<unknown>()(caller, true) },
     // TypeScript infers nothing from an unannotated parameter: `Caller` is then unknown, but never wrong.
     (token) => token === 'good' && user,
   );
   createPlantStore(
     {
-      create: (plant) => creates<NewPlant>()(plant, true),
+      create: (plant) => is<NewPlant>()(plant, true),
       async find(id, { caller }) {
         same<typeof id, bigint>(true);
         same<typeof caller, User>(true);

@@ -184,12 +184,8 @@ test('onError of a timed-out request runs in the AsyncLocalStorage of its own re
 });
 
 test.each<[string, signal: object, thrown: unknown, times: number]>([
-  [
-    'does not get the reason with which the client disconnected',
-    { aborted: true, reason: 'left' },
-    'left',
-    0,
-  ],
+  // The reason with which the client disconnected.
+  ['does not get what the signal has', { aborted: true, reason: 'left' }, 'left', 0],
   ['gets an error after a disconnect that has no reason', { aborted: true }, new Error('of the storage'), 1],
 ])('onError %s', async (_what, signal, thrown, times) => {
   const onError = vi.fn();

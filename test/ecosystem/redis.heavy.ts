@@ -35,7 +35,7 @@ describeUnless(obstacle, 'redis', () => {
   afterAll(async () => {
     behind?.disconnect();
     doorway?.close();
-    await database?.close();
+    await database?.kill();
   });
 
   const peek = async (id: bigint) => {

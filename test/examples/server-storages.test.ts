@@ -41,8 +41,7 @@ async function fails(cases: Record<string, string | RegExp>, wrapper: string[] =
 
 describe('the demo server on a database', () => {
   it.each([
-    ['SQLite', () => `file:${join(folder, 'plants.db')}`],
-    ['SQLite, by an absolute URL', () => `file://${join(folder, 'two words.db').replace(' ', '%20')}`],
+    ['SQLite', () => `file://${join(folder, 'two words.db').replace(' ', '%20')}`],
     ['PostgreSQL', () => database.url],
   ])('still has its plants after a restart (%s)', async (_, url) => {
     const first = start(url());
@@ -59,7 +58,7 @@ describe('the demo server on a database', () => {
 
   it('prints its address, its token and a curl that creates a plant when pasted, at each start', async () => {
     const url = `file:${join(folder, 'restarted.db')}`;
-    for (const id of [1, 2, 3]) {
+    for (const id of [1, 2]) {
       const program = start(url);
       const [curl] = await program.printed(/curl -i .*/);
       expect(program.output()).toContain('for-evaluation-only');
@@ -112,7 +111,7 @@ describe('several servers on one database', () => {
     'start at the same time, and exactly one of 32 racing creates of one id returns 200 (%s)',
     async (_, url) => {
       const servers = await Promise.all([1, 2, 3].map(() => listening(start(url()))));
-      for (let id = 100; id < 120; id++) {
+      for (let id = 100; id < 110; id++) {
         const racing = Array.from({ length: 32 }, (_, i) => servers[i % servers.length]!.create(id));
         const statuses = (await Promise.all(racing)).map(({ status }) => status);
         expect(statuses.filter((status) => status === 200)).toHaveLength(1);

@@ -168,9 +168,8 @@ export async function faultsOf(
   const { status, headers, text } = await send(requestOf(token, request));
   const faults: string[] = [];
   const check = (what: string, received: unknown, must: unknown) => {
-    if (received !== must) {
-      faults.push(`${what} is ${JSON.stringify(received)}, and must be ${JSON.stringify(must)}`);
-    }
+    if (received === must) return;
+    faults.push(`${what} is ${JSON.stringify(received)}, and must be ${JSON.stringify(must)}`);
   };
   check('status', status, expected.status);
   for (const [name, value] of Object.entries({ ...usualHeaders(expected), ...expected.headers })) {

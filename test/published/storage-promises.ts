@@ -52,14 +52,8 @@ export const storagePromises: readonly StoragePromise[] = [
     id: 'int64-neighbours',
     name: 'neighbouring ids beyond 2^53 are two plants',
     async check(trial) {
-      const plants = [
-        2n ** 53n,
-        2n ** 53n + 1n,
-        -(2n ** 53n),
-        -(2n ** 53n) - 1n,
-        int64Max - 1n,
-        int64Max,
-      ].map((id) => ({ id, name: `plant ${id}` }));
+      const ids = [2n ** 53n, 2n ** 53n + 1n, -(2n ** 53n), -(2n ** 53n) - 1n, int64Max - 1n, int64Max];
+      const plants = ids.map((id) => ({ id, name: `plant ${id}` }));
       for (const plant of plants) await trial.expectCreated(plant);
       for (const plant of plants) await trial.expectStored(plant);
     },
@@ -159,11 +153,7 @@ export const storagePromises: readonly StoragePromise[] = [
         const outcomes = await Promise.all(plants.map((plant, i) => creators[i]!.create(plant)));
         for (const caller of [trial, other]) {
           const own = outcomes.filter((_, i) => creators[i] === caller);
-          expectSame(
-            count(own, 'created'),
-            1,
-            `how many of two creates by one caller of id ${id} got created`,
-          );
+          expectSame(count(own, 'created'), 1, `how many of a caller's two creates of id ${id} got created`);
         }
         for (const [i, plant] of plants.entries())
           if (outcomes[i] === 'created') await creators[i]!.expectStored(plant);
@@ -194,10 +184,10 @@ export const storagePromises: readonly StoragePromise[] = [
     name: 'a create whose client disconnects returns the true outcome, and other plants are stored meanwhile',
     async check(trial) {
       const gone = new AbortController();
-      const early = trial
-        .create({ id: 1n, name: 'aborted before' }, AbortSignal.abort())
-        .catch(() => 'aborted');
-      const late = trial.create({ id: 2n, name: 'aborted meanwhile' }, gone.signal).catch(() => 'aborted');
+      const create = (id: bigint, signal: AbortSignal) =>
+        trial.create({ id, name: 'aborted' }, signal).catch(() => 'aborted');
+      const early = create(1n, AbortSignal.abort());
+      const late = create(2n, gone.signal);
       const neighbour = trial.expectCreated({ id: 3n, name: 'still here' });
       gone.abort();
       await neighbour;

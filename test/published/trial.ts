@@ -61,11 +61,8 @@ export class Trial {
 
   /** Expects that the storage throws, and stores nothing. */
   async expectRejected(plant: NewPlant): Promise<void> {
-    expectSame(
-      await this.create(plant).catch(() => 'rejected'),
-      'rejected',
-      `create of the free id ${plant.id}`,
-    );
+    const outcome = await this.create(plant).catch(() => 'rejected');
+    expectSame(outcome, 'rejected', `create of the free id ${plant.id}`);
     expectSame(await this.has(plant.id), false, `whether the rejected plant ${plant.id} is stored`);
   }
 

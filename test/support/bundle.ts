@@ -15,8 +15,18 @@ export function bundleOf(file: string, packages = runFolder()): string {
   if (known) return known;
   const folder = mkdtempSync(join(packages, 'program-'));
   const outfile = join(folder, basename(file).replace(/\.ts$/, '.mjs'));
+  bundleTo(outfile, join(root, file));
+  if (dirname(file) === 'examples/server')
+    for (const name of ['style.css', 'script.js'])
+      copyFileSync(join(root, 'examples/server/page', name), join(folder, name));
+  bundles.set(file, outfile);
+  return outfile;
+}
+
+/** Bundles a program with the sources of plant-store, to be started in a folder that has its packages. */
+export function bundleTo(outfile: string, entryPoint: string): void {
   buildSync({
-    entryPoints: [join(root, file)],
+    entryPoints: [entryPoint],
     outfile,
     bundle: true,
     platform: 'node',
@@ -24,12 +34,8 @@ export function bundleOf(file: string, packages = runFolder()): string {
     target: 'node20',
     // The paths of tsconfig.json come first: of plant-store, the sources are bundled.
     packages: 'external',
+    tsconfig: join(root, 'tsconfig.json'),
     sourcemap: 'inline',
     sourcesContent: false,
   });
-  if (dirname(file) === 'examples/server')
-    for (const name of ['style.css', 'script.js'])
-      copyFileSync(join(root, 'examples/server/page', name), join(folder, name));
-  bundles.set(file, outfile);
-  return outfile;
 }

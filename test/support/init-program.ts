@@ -1,8 +1,7 @@
 import { join } from 'node:path';
-import { buildSync } from 'esbuild';
 import { filesOf, type InitOptions, writeNew } from '../../examples/server/init.js';
+import { bundleTo } from './bundle.js';
 import { type Program, startProgram, untilTestEnds } from './program.js';
-import { root } from './root.js';
 import { newFolder } from './run-folder.js';
 
 /** What `plant-store init --write` writes, in the folder of an app that has the packages. */
@@ -23,16 +22,7 @@ export function initProgram(options: InitOptions): InitProgram {
   const [file = ''] = Object.keys(files);
   const outfile = join(folder, 'bundle.mjs');
   const bundle = () => {
-    buildSync({
-      entryPoints: [join(folder, file)],
-      outfile,
-      bundle: true,
-      platform: 'node',
-      format: 'esm',
-      target: 'node20',
-      packages: 'external',
-      tsconfig: join(root, 'tsconfig.json'),
-    });
+    bundleTo(outfile, join(folder, file));
     return outfile;
   };
   return {

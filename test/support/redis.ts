@@ -1,13 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Program, startProgram } from './program.js';
+import { newFolder } from './run-folder.js';
 
-/** A Redis for the tests, in a temporary folder, that writes each command to disk before it replies. */
+/** A Redis for the tests, in a folder of its own, that writes each command to disk before it replies. */
 export class RedisServer {
-  readonly #folder = mkdtempSync(join(tmpdir(), 'plants-redis-'));
-  #child: ChildProcess | undefined;
+  readonly #folder = newFolder();
+  #program: Program | undefined;
 
   /** The socket that it listens on. */
   readonly socket = join(this.#folder, 'redis.sock');
@@ -26,29 +24,13 @@ export class RedisServer {
       `--${name}`,
       value,
     ]);
-    const child = spawn('redis-server', flags, { stdio: ['ignore', 'pipe', 'inherit'] });
-    this.#child = child;
-    let log = '';
-    await new Promise<void>((resolve, reject) => {
-      child.on('exit', () => reject(new Error(`Redis ended before it was ready:\n${log}`)));
-      child.stdout.on('data', (text) => {
-        log += text;
-        if (log.includes('ready to accept connections')) resolve();
-      });
-    });
+    this.#program = startProgram(['redis-server', ...flags]);
+    await this.#program.printed(/ready to accept connections/);
   }
 
   /** Kills it as a crash would. */
   async kill(): Promise<void> {
-    const child = this.#child!;
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, 'exit');
-    child.kill('SIGKILL');
-    await gone;
-  }
-
-  async close(): Promise<void> {
-    await this.kill();
-    rmSync(this.#folder, { recursive: true, force: true });
+    this.#program?.child.kill('SIGKILL');
+    await this.#program?.exit;
   }
 }
