@@ -1,7 +1,7 @@
 /** Internals that `adapters/hosts` may import; everything else comes from `index.ts`. */
 
 export { routeSchema } from './document/route-schema.js';
-export { type Global, isNotMine, isPath, operations, own, pathOf } from './http.js';
+export { type Global, isNotMine, isPath, operation, own, pathOf } from './http.js';
 export { checkOptions } from './options.js';
 export { Refusal } from './problems.js';
 export { ChunkCollector, isBytes } from './request/body.js';

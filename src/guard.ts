@@ -63,7 +63,7 @@ export function guard<Caller>(
       progress.refuse(thrown);
     }
   };
-  return createHandler(() => steps, settings);
+  return createHandler(steps, settings);
 }
 
 /** The statuses that have no body (RFC 9110 §6.4.1): Fetch throws if there is one, and Node would miscount it. */

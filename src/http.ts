@@ -11,17 +11,8 @@ export type Global<Name extends string, Fallback> = typeof globalThis extends {
 /** The platform's `AbortSignal`. */
 export type Signal = Global<'AbortSignal', { readonly aborted: boolean }>;
 
-/** The operations. The core, its 404 and 405, the hosts and the OpenAPI document follow this list. */
-export const operations = [{ operationId: 'createPlant', method: 'POST', path: '/plants' }] as const;
-
-export type OperationId = (typeof operations)[number]['operationId'];
-
-/** An operation at its full path. */
-export interface Route {
-  readonly operationId: OperationId;
-  readonly method: string;
-  readonly path: string;
-}
+/** The operation. The core, its 404 and 405, the hosts and the OpenAPI document follow it. */
+export const operation = { operationId: 'createPlant', method: 'POST', path: '/plants' } as const;
 
 /** A value, or a promise of it. */
 export type MaybePromise<T> = T | PromiseLike<T>;

@@ -1,13 +1,5 @@
 import type { VerifyToken } from './bearer.js';
-import {
-  isThenable,
-  type OperationId,
-  operations,
-  type PlantHandler,
-  type PlantRequest,
-  pathOf,
-  type Route,
-} from './http.js';
+import { isThenable, operation, type PlantHandler, type PlantRequest, pathOf } from './http.js';
 import { type Complete, checkOptions, type PlantStoreOptions, plantStoreRules } from './options.js';
 import { plantOf } from './plant/json.js';
 import { toJson } from './plant/plant.js';
@@ -47,28 +39,18 @@ export function createPlantStore<Caller>(
   if (typeof storage?.create !== 'function') throw new TypeError('storage.create must be a function');
   if (typeof verifyToken !== 'function') throw new TypeError('verifyToken must be a function');
   if (settings.acceptReplays && !storage.find) throw new TypeError('acceptReplays requires storage.find');
-  const steps: Record<OperationId, Steps> = { createPlant: createPlant(storage, verifyToken, settings) };
-  const routes = operations.map((operation) => ({ ...operation, path: settings.basePath + operation.path }));
-  return createHandler((request) => steps[operationOf(request, routes)], settings);
+  return createHandler(createPlant(storage, verifyToken, settings), settings);
 }
 
-/** The steps *path* and *method*: finds the operation that a request is for. */
-function operationOf({ method, url }: PlantRequest, routes: readonly Route[]): OperationId {
-  const isHere = ({ path }: Route) => path === url || path === pathOf(url);
-  const found = routes.find((route) => route.method === method && isHere(route));
-  if (found) return found.operationId;
-  const here = routes.filter(isHere);
-  throw here[0] ? methodNotAllowed(here) : notFound(routes, pathOf(url));
-}
-
-/** The other steps. The client's mistakes are thrown where they are found; all other errors get their meaning in parties.ts. */
+/** The client's mistakes are thrown where they are found; all other errors get their meaning in parties.ts. */
 function createPlant<Caller>(
   storage: PlantStorage<Caller>,
   verifyToken: VerifyToken<Caller>,
-  { bodyLimit, acceptReplays }: Complete<PlantStoreOptions>,
+  { basePath, bodyLimit, acceptReplays }: Complete<PlantStoreOptions>,
 ): Steps {
   return async (request, progress) => {
     try {
+      checkTarget(request, basePath + operation.path);
       const token = bearerToken(request.headers);
       const context = new Context<Caller>(request, progress);
 
@@ -103,4 +85,10 @@ function createPlant<Caller>(
       progress.refuse(thrown);
     }
   };
+}
+
+/** The steps *path* and *method*. */
+function checkTarget({ method, url }: PlantRequest, path: string): void {
+  if (path !== url && path !== pathOf(url)) throw notFound(path, pathOf(url));
+  if (method !== operation.method) throw methodNotAllowed();
 }

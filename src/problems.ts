@@ -1,4 +1,4 @@
-import type { PlantResponse, Route } from './http.js';
+import { operation, type PlantResponse } from './http.js';
 
 /**
  * Every refusal: its number, and one sentence for the client, which the OpenAPI document shows too. A number never
@@ -68,17 +68,15 @@ export class Refusal {
 }
 
 /** A 404 that names the requested path, if it is safe to echo, so that a wrong mount is visible. */
-export function notFound(routes: readonly Route[], path: string): Refusal {
-  const known = routes.map(({ method, path }) => `${method} ${path}`).join(' or ');
+export function notFound(known: string, path: string): Refusal {
   const received = /^[\w./~-]{1,100}$/.test(path) ? ` The request was for ${path}.` : '';
-  return new Refusal('not_found', `Not found. Use ${known}.${received}`);
+  return new Refusal('not_found', `Not found. Use ${operation.method} ${known}.${received}`);
 }
 
-/** @param routes those of the path: a 405 must name their methods (RFC 9110 §15.5.6) */
-export function methodNotAllowed(routes: readonly Route[]): Refusal {
-  const methods = routes.map(({ method }) => method);
-  const message = `Method not allowed. Use ${methods.join(' or ')}.`;
-  return new Refusal('method_not_allowed', message, { allow: methods.join(', ') });
+/** A 405 must name the methods of its path (RFC 9110 §15.5.6). */
+export function methodNotAllowed(): Refusal {
+  const { method } = operation;
+  return new Refusal('method_not_allowed', `Method not allowed. Use ${method}.`, { allow: method });
 }
 
 export function idTaken(id: bigint): Refusal {

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { checkHandler, checkOptions, operations, pathOf, routeSchema } from '../../src/for-hosts.js';
+import { checkHandler, checkOptions, operation, pathOf, routeSchema } from '../../src/for-hosts.js';
 import type { PlantHandler, PlantResponse } from '../../src/index.js';
 import { Exchange } from './_node/exchange.js';
 import { respondTo } from './_node/respond.js';
@@ -91,31 +91,29 @@ export function toFastify(
   };
   return function plantStore(first: FastifyInstance | FastifyRequest, second: unknown, done?: () => void) {
     if ('raw' in first) return respond(first, second as FastifyReply);
-    for (const operation of operations) {
-      const { method, path } = operation;
-      // The prefix may have the path already.
-      const mount = first.prefix.replace(new RegExp(`${path}/?$`), '');
-      // The schema is documentation only. Compiling it would cost time, and fail in an app whose compiler takes other schemas.
-      const validatorCompiler = () => () => true;
-      // Plugins, such as rate limiters, add hooks to the route in `onRoute`. Ours ends the chain, so it comes last.
-      first.addHook('onRoute', (added) => {
-        // Skip routes that other plugins add here, such as OPTIONS.
-        if (added.validatorCompiler !== validatorCompiler) return;
-        const hook = (request: FastifyRequest, reply: FastifyReply) =>
-          respond(request, reply, targetOf(path, request.url), mount);
-        added.onRequest = [added.onRequest ?? [], hook].flat();
-      });
-      first.route({
-        method,
-        url: mount === first.prefix ? path : '',
-        config,
-        schema: { ...routeSchema(operation), ...schema },
-        validatorCompiler,
-        serializerCompiler: () => identity,
-        // Never called: `onRequest` has responded.
-        handler() {},
-      });
-    }
+    const { method, path } = operation;
+    // The prefix may have the path already.
+    const mount = first.prefix.replace(new RegExp(`${path}/?$`), '');
+    // The schema is documentation only. Compiling it would cost time, and fail in an app whose compiler takes other schemas.
+    const validatorCompiler = () => () => true;
+    // Plugins, such as rate limiters, add hooks to the route in `onRoute`. Ours ends the chain, so it comes last.
+    first.addHook('onRoute', (added) => {
+      // Skip routes that other plugins add here, such as OPTIONS.
+      if (added.validatorCompiler !== validatorCompiler) return;
+      const hook = (request: FastifyRequest, reply: FastifyReply) =>
+        respond(request, reply, targetOf(path, request.url), mount);
+      added.onRequest = [added.onRequest ?? [], hook].flat();
+    });
+    first.route({
+      method,
+      url: mount === first.prefix ? path : '',
+      config,
+      schema: { ...routeSchema(), ...schema },
+      validatorCompiler,
+      serializerCompiler: () => identity,
+      // Never called: `onRequest` has responded.
+      handler() {},
+    });
     done?.();
   };
 }

@@ -1,4 +1,4 @@
-import { operations } from '../http.js';
+import { operation } from '../http.js';
 import { checkOptions, plantStoreRules, type Rules } from '../options.js';
 import type { Plant } from '../plant/plant.js';
 import { describeOperation, errorResponse, errorTable, header, ref } from './operation.js';
@@ -84,7 +84,7 @@ export function openapi<const Options extends OpenApiOptions = Record<never, nev
   options: Options & Record<Exclude<keyof Options, keyof OpenApiOptions>, never> = {} as never,
 ) {
   const { servers, basePath, prefix, bearerAuth } = checkOptions<OpenApiOptions>(options, rules);
-  const path = `${basePath as Given<Options, 'basePath', ''>}${createPlant.path}` as const;
+  const path = `${basePath as Given<Options, 'basePath', ''>}${operation.path}` as const;
   const security = () => [named(bearerAuth as Given<Options, 'bearerAuth', 'bearerAuth'>, [] as string[])];
   const schemes = options.bearerAuth === undefined ? { bearerAuth: { type: 'http', scheme: 'bearer' } } : {};
   return {
@@ -108,13 +108,11 @@ export function openapi<const Options extends OpenApiOptions = Record<never, nev
     'x-responses': {
       '404': errorResponse(prefix, 404, 'unknown path'),
       '405': errorResponse(prefix, 405, 'method not allowed', {
-        Allow: header('Methods that this path supports (RFC 9110 §10.2.1).', createPlant.method),
+        Allow: header('Methods that this path supports (RFC 9110 §10.2.1).', operation.method),
       }),
     },
   };
 }
-
-const [createPlant] = operations;
 
 /** @see {@link https://spec.openapis.org/oas/v3.1.0#components-object} */
 const isName = (value: unknown) => typeof value === 'string' && /^[\w.-]+$/.test(value);

@@ -1,13 +1,10 @@
-import type { operations } from '../http.js';
+import { operation } from '../http.js';
 import { openapi } from './openapi.js';
 
-type Described = { readonly [Name in 'requestBody' | 'responses' | 'security']?: unknown };
-
-/** Creates the schema of an operation's route, as @fastify/swagger takes it: every reference is resolved. */
-export function routeSchema({ method, path }: (typeof operations)[number]): object {
+/** Creates the schema of the operation's route, as @fastify/swagger takes it: every reference is resolved. */
+export function routeSchema(): object {
   const { components, ...document } = openapi();
-  const paths: Record<string, Record<string, Described>> = document.paths;
-  const { requestBody, responses, security: _, ...described } = paths[path]![method.toLowerCase()]!;
+  const { requestBody, responses, security: _, ...described } = document.paths[operation.path].post;
   const schemas: Record<string, unknown> = components.schemas;
   const inline = (value: unknown): unknown =>
     JSON.parse(JSON.stringify(value), (_key, member) => {

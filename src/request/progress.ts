@@ -10,25 +10,14 @@ import { report } from './report.js';
 /** The steps of one request. Ends by calling `progress.respond` or `progress.refuse`: to return a response costs 6 %. */
 export type Steps = (request: PlantRequest, progress: Progress) => Promise<void>;
 
-/**
- * Creates a handler: each request gets one response, at its timeout at the latest.
- *
- * @param stepsFor chooses the steps of a request, or throws its refusal
- */
-export function createHandler(
-  stepsFor: (request: PlantRequest) => Steps,
-  settings: Complete<PlantStoreOptions>,
-): PlantHandler {
+/** Creates a handler: each request gets one response, at its timeout at the latest. */
+export function createHandler(steps: Steps, settings: Complete<PlantStoreOptions>): PlantHandler {
   return function handle(request, index) {
     return new Promise((resolve) => {
       // An object is a host's response, environment or next handler: the adapter was forgotten.
       if (Object(index) === index) return resolve(respondToMistake(request, index));
       const progress = new Progress(request, settings, resolve);
-      try {
-        stepsFor(request)(request, progress);
-      } catch (thrown) {
-        progress.refuse(thrown);
-      }
+      steps(request, progress);
       progress.armTimer();
     });
   };

@@ -8,7 +8,7 @@ import {
 } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { describe, expect, test } from 'vitest';
-import { operations } from '../../src/http.js';
+import { operation } from '../../src/http.js';
 import { createRequest, rose } from '../support/plants.js';
 
 const good = createRequest('good');
@@ -385,8 +385,7 @@ describe('a request', () => {
     // Only a plain path is echoed.
     const path = /^(?:\w+:\/\/[^/?]+)?([\w./]*)(?:$|\?)/.exec(url)?.[1];
     const received = path ? ` The request was for ${path}.` : '';
-    const endpoints = operations.map(({ method, path }) => `${method} ${basePath}${path}`);
-    const message = `Not found. Use ${endpoints.join(' or ')}.${received}`;
+    const message = `Not found. Use ${operation.method} ${basePath}${operation.path}.${received}`;
     expect(JSON.parse(answer.body).message).toBe(message);
   });
 });

@@ -1,13 +1,10 @@
-import { isPath, operations, pathOf } from '../../../src/for-hosts.js';
+import { isPath, operation, pathOf } from '../../../src/for-hosts.js';
 import type { PlantHandler, PlantResponse } from '../../../src/index.js';
 import type { Exchange, Place } from './exchange.js';
 import { NodePlantRequest } from './request.js';
 
-/** Each operation, and where a path, or a route's pattern, ends in its path: group 1. */
-const routes = /* @__PURE__ */ operations.map(({ method, path }) => ({
-  method,
-  end: new RegExp(`(${path})/?$`),
-}));
+/** Where a path, or a route's pattern, ends in the operation's path: group 1. */
+const end = /* @__PURE__ */ new RegExp(`(${operation.path})/?$`);
 
 /**
  * After a 40401, retries with every other path that this mount point may stand for. So `app.use('/api/plants', …)` and
@@ -23,18 +20,17 @@ export async function retryOtherTargets(
 ): Promise<PlantResponse | undefined> {
   const path = pathOf(place.originalUrl);
   const rest = pathOf(place.url);
-  const route = routes.find(({ method, end }) => method === exchange.request.method && end.test(path));
-  if (!route) return undefined;
-  for (const url of otherTargets(route.end, path, rest, place)) {
+  if (exchange.request.method !== operation.method || !end.test(path)) return undefined;
+  for (const url of otherTargets(path, rest, place)) {
     const response = await handle(new NodePlantRequest(exchange, url));
     if (response.error !== 40401) return response;
   }
-  warnIfLost(handle, exchange, route.end, path, rest);
+  warnIfLost(handle, exchange, path, rest);
   return undefined;
 }
 
 /** Only paths that the app did pass to this middleware: the mount path itself, or the route that it handles. */
-function otherTargets(end: RegExp, path: string, rest: string, { mount, route }: Place): string[] {
+function otherTargets(path: string, rest: string, { mount, route }: Place): string[] {
   const targets: string[] = [];
   const below = rest === '/' ? '' : rest;
   // Not if the app has rewritten the target: then it means another path than the client.
@@ -45,12 +41,12 @@ function otherTargets(end: RegExp, path: string, rest: string, { mount, route }:
     if (below.length < own.length) targets.push(own);
   }
   const [, own] = end.exec(rest) ?? [];
-  if (own && [route].flat().some((pattern) => matchesOperation(end, pattern, rest))) targets.push(own);
+  if (own && [route].flat().some((pattern) => matchesOperation(pattern, rest))) targets.push(own);
   return targets;
 }
 
 /** Whether this pattern ends in the operation's path and matches `path`. */
-function matchesOperation(end: RegExp, pattern: unknown, path: string): boolean {
+function matchesOperation(pattern: unknown, path: string): boolean {
   if (pattern instanceof RegExp)
     return end.test(pattern.source.replace(/[\\?$]/g, '')) && path.search(pattern) >= 0;
   if (typeof pattern !== 'string' || !end.test(pattern)) return false;
@@ -65,7 +61,7 @@ const warned = new WeakSet<PlantHandler>();
  * Warns once per handler if the app responds 404 too. Skips paths that no `basePath` can express, or that are long: clients
  * may send anything, and must not use up the one warning.
  */
-function warnIfLost(handle: PlantHandler, exchange: Exchange, end: RegExp, path: string, rest: string): void {
+function warnIfLost(handle: PlantHandler, exchange: Exchange, path: string, rest: string): void {
   if (!isPath(path) || path.length > 100) return;
   const { request, response } = exchange;
   response.on('finish', () => {
