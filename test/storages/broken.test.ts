@@ -286,12 +286,6 @@ describe('storageCases', () => {
     );
   });
 
-  it('names its cases in words', () => {
-    for (const { name } of storageCases(() => Promise.reject(new Error('not opened')))) {
-      expect(name).toMatch(/^[\w ].{20,}/);
-    }
-  });
-
   it('closes what it opened, whether the case passes or fails, and reports the fault', async () => {
     let open = 0;
     const create = async () => 'taken' as const;

@@ -118,7 +118,9 @@ async function run(
   // Every plant is its own tenant's: no other finds it, or is told that its id is taken.
   for (const [i, [value, outcome]] of cells.entries()) {
     const plant = plantOf(value, i);
-    const found = await storage.find(plant.id, contextOf(value)).catch(() => undefined);
+    const finding = storage.find(plant.id, contextOf(value));
+    // Only a value of the namespace, which `find` sends too, may be rejected.
+    const found = await (isKey ? finding.catch(() => undefined) : finding);
     expect(found?.name, `found for ${String(value)}`).toBe(outcome === 'rejected' ? undefined : plant.name);
   }
   const taken = first.map(({ status }) => (status === 'fulfilled' ? { value: 'taken' } : { status }));
@@ -155,7 +157,7 @@ const longTenants = ['garden-10', 'garden-11'];
 export const postgresCases: readonly ColumnCase[] = [
   ...each('id', ['bigint', 'numeric', 'numeric(20)', 'text', 'varchar(30)', 'positive'], large),
   ['id', 'numeric(25, 3)', large.map(([id]) => [id, { as: `${id}.000` }])],
-  ['id', 'integer', [...exact(7n), ...rejected(2n ** 32n + 7n)]],
+  ...each('id', ['smallint', 'integer'], [...exact(7n), ...rejected(2n ** 32n + 7n)]),
   ...each(
     'id',
     ['short', 'shorter', 'padded', 'varchar(5)', 'char(5)'],

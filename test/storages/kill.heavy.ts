@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Creators, missingOf } from '../support/creators.js';
 import { PostgresServer } from '../support/postgres.js';
@@ -102,15 +101,6 @@ describe(`SIGKILL at a random moment (SEED=${seed})`, () => {
     expect(await missingOf(port, creators.acknowledged)).toEqual([]);
     if (memoryBefore) expect(residentBytes(program.child.pid!)! - memoryBefore).toBeLessThan(150 * 2 ** 20);
   }, 90_000);
-});
-
-it('the PostgreSQL of these tests has settings that lose nothing', async () => {
-  const pool = new pg.Pool({ connectionString: (await postgres()).url });
-  const { rows } = await pool.query(
-    "SELECT current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS synchronous_commit, current_setting('full_page_writes') AS full_page_writes",
-  );
-  await pool.end();
-  expect(rows).toEqual([{ fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' }]);
 });
 
 /** The memory of a process in bytes; `undefined` on systems without /proc. */

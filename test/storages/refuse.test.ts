@@ -1,12 +1,13 @@
 // What the database definitely rejected: 50004, or 40004 with the text of the option `refuse`.
 import Database from 'libsql';
 import { acceptTokens, createPlantStore, type PlantStorage } from 'plant-store';
-import { type MysqlConnection, mysqlStorage } from 'plant-store/mysql';
+import { mysqlStorage } from 'plant-store/mysql';
 import { schemaOf as postgresSchema, postgresStorage } from 'plant-store/postgres';
 import { schema as sqliteSchema, sqliteStorage } from 'plant-store/sqlite';
 import { describe, expect, it, vi } from 'vitest';
 import { createRequest } from '../support/plants.js';
 import { withColumns } from '../support/tables.js';
+import { connectionOf, inserted } from './mysql-connection.js';
 import { ownServer } from './postgres-server.js';
 
 type Refuse = NonNullable<Parameters<typeof sqliteStorage>[1]>['refuse'];
@@ -15,16 +16,11 @@ const own = ownServer();
 
 /** MySQL's response to a name that is too long, and to any other plant. */
 const tooLong = Object.assign(new Error('from the driver'), { errno: 1406, sqlState: '22001' });
-const mysqlConnection = {
-  async execute(statement: unknown, values: unknown[]) {
-    if (typeof statement !== 'string') return [[], []];
-    if (values.some((value) => String(value).startsWith('nettle'))) throw tooLong;
-    return [{ serverStatus: 2 }, []];
-  },
-  unprepare() {},
-  release() {},
-  destroy() {},
-} as unknown as MysqlConnection;
+const mysqlConnection = connectionOf((sql, values) => {
+  if (sql.includes('information_schema')) return [];
+  if (values.some((value) => String(value).startsWith('nettle'))) throw tooLong;
+  return inserted;
+});
 
 let tables = 0;
 const withoutNettles = { name: "TEXT NOT NULL CHECK (name NOT LIKE 'nettle%')" };
