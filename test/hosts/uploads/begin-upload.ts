@@ -23,7 +23,11 @@ export interface BegunUpload {
 /** Sends the head of an upload over HTTP/1, TLS or HTTP/2, as the URL of the mount says. Without a length it is chunked. */
 export function beginUpload(
   url: string,
-  { token, length, connection = 'keep-alive' }: { token: string; length?: number; connection?: string },
+  {
+    token,
+    length,
+    connection = 'keep-alive',
+  }: { token: string; length?: number | undefined; connection?: string },
 ): BegunUpload {
   const { protocol, host, port, pathname } = new URL(url);
   const path = `${pathname.replace(/\/$/, '')}/plants`;

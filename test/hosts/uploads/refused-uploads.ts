@@ -1,6 +1,6 @@
 /** Uploads that are refused, by clients that write all of it before they read, as many proxies do. */
 import { once } from 'node:events';
-import { acceptTokens, createPlantStore } from 'plant-store';
+import { acceptTokens, createPlantStore, type PlantStoreOptions } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lastChunk, type Running, raw } from '../../support/sockets.js';
@@ -19,11 +19,8 @@ type Refusal = (typeof refusals)[number];
 
 /** Uploads all of it before it reads the response; the connection stays open. */
 async function refuse(url: string, { token, isDeclared }: Refusal, size: number, connection: string) {
-  const { stream, opened, write, answer } = beginUpload(url, {
-    token,
-    connection,
-    ...(isDeclared && { length: size }),
-  });
+  const length = isDeclared ? size : undefined;
+  const { stream, opened, write, answer } = beginUpload(url, { token, connection, length });
   await opened;
   stream.pause();
   await write(Buffer.alloc(size, 0x20));
@@ -65,11 +62,14 @@ export function nextIsAnswered(host: Host, mebibytes: number): void {
   );
 }
 
+export const startHost = ({ basePath, start }: Host, options: PlantStoreOptions = {}): Promise<Running> =>
+  start(createPlantStore(memoryStorage(), acceptTokens('secret'), { basePath, ...options }));
+
 /** Has the host started before the tests. */
-function startedFor({ basePath, start }: Host): () => Running {
+export function startedFor(host: Host): () => Running {
   let running: Running;
   beforeAll(async () => {
-    running = await start(createPlantStore(memoryStorage(), acceptTokens('secret'), { basePath }));
+    running = await startHost(host);
   });
   afterAll(() => running.close());
   return () => running;

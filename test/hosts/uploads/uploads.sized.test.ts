@@ -1,37 +1,47 @@
-/** Uploads that are refused early: on one host of each adapter, and with `npm run test:heavy` on every host on Node. */
-import { acceptTokens, createPlantStore } from 'plant-store';
-import { memoryStorage } from 'plant-store/memory';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+/** Uploads that are refused: on one host of each adapter, and with `npm run test:heavy` larger ones, on every host on Node. */
+import { createServer } from 'node:http';
+import { describe, expect, test } from 'vitest';
 import { isHeavy } from '../../support/heavy.js';
-import type { Running } from '../../support/sockets.js';
+import { listen } from '../../support/sockets.js';
 import { named } from '../../support/titled.js';
 import { type Host, oneOfEachAdapter } from '../hosts.js';
 import { beginUpload, mebibyte } from './begin-upload.js';
+import { eachIsAnswered, nextIsAnswered, startedFor, startHost } from './refused-uploads.js';
 
 const all = isHeavy ? (await import('../../ecosystem/hosts.js')).everyHost : oneOfEachAdapter;
+const isHttp1 = ({ name }: Host) => !/http2|HTTP\/2/.test(name);
+const mebibytes = isHeavy ? 12 : 2;
 const piece = Buffer.alloc(mebibyte, 0x20);
-const http1 = ({ name }: Host) => !/http2|https|HTTP\/2/.test(name);
 
-const startedFor = ({ basePath, start }: Host, timeoutMs?: number): Promise<Running> =>
-  start(
-    createPlantStore(memoryStorage(), acceptTokens('secret'), { basePath, ...(timeoutMs && { timeoutMs }) }),
-  );
+/** The handler called by the app itself, which decides when to send the response and when to close. */
+const byHand: Host = {
+  name: 'node:http with { body: request }',
+  start: (handle) =>
+    listen(
+      createServer(async (request, response) => {
+        const { method = '', url = '', headers } = request;
+        const answer = await handle({ method, url, headers, body: request });
+        response.writeHead(answer.status, answer.headers).end(answer.body);
+      }),
+    ),
+};
+
+/** This row's Hapi is initialized, not started, and closes the connection; a started one takes the next request. */
+const cutsUploads = ({ name }: Host) => name === 'Hapi';
+
+describe.each(named([...all, byHand].filter(isHttp1)))('on %s', (_, host) => {
+  if (host !== byHand) eachIsAnswered(host, mebibytes, 'close');
+  if (!cutsUploads(host)) nextIsAnswered(host, mebibytes);
+});
 
 describe.each(named(all))('an upload that is rejected early, on %s', (_, host) => {
-  let running: Running;
-  beforeAll(async () => {
-    running = await startedFor(host);
-  });
-  afterAll(() => running.close());
+  const running = startedFor(host);
 
   test.each([
     ['a declared length', 100 * mebibyte],
     ['no declared length', undefined],
   ])('a client that reads while it writes 100 MiB, with %s, gets the 400', async (_, length) => {
-    const { stream, write, answer } = beginUpload(running.url, {
-      token: 'secret',
-      ...(length && { length }),
-    });
+    const { stream, write, answer } = beginUpload(running().url, { token: 'secret', length });
     let isAnswered = false;
     answer.then(() => {
       isAnswered = true;
@@ -43,9 +53,10 @@ describe.each(named(all))('an upload that is rejected early, on %s', (_, host) =
 });
 
 describe('an upload that never ends', () => {
+  const plain = all.filter((host) => isHttp1(host) && host.name !== 'node:https');
   // All at once, because each connection stays open for 500 ms after its last progress.
-  test.concurrent.each(named(all.filter(http1)))('is cut off on %s', async (_, host) => {
-    const { url, close } = await startedFor(host);
+  test.concurrent.each(named(plain))('is cut off on %s', async (_, host) => {
+    const { url, close } = await startHost(host);
     const { stream, opened, write, closed } = beginUpload(url, { token: 'secret', length: 1024 * mebibyte });
     await opened;
     stream.pause();
@@ -70,7 +81,7 @@ const drips = [
 
 describe('an upload that comes a byte at a time', () => {
   test.concurrent.each(named(all))('gets its response and is cut off on %s', async (_, host) => {
-    const { url, close } = await startedFor(host, timeoutMs);
+    const { url, close } = await startHost(host, { timeoutMs });
     const drip = async ({ token, length, expected }: (typeof drips)[number], connection: string) => {
       const begun = performance.now();
       const { stream, answer, closed } = beginUpload(url, { token, length, connection });
