@@ -110,7 +110,6 @@ function partsOf<Caller>(creates: readonly WaitingCreate<Caller>[]): WaitingCrea
   const ordered = [...creates].sort((a, b) => countOf(a) - countOf(b));
   let size = 1;
   while (size * 4 < ordered.length) size *= 4;
-  const parts: WaitingCreate<Caller>[][] = [];
-  for (let start = 0; start < ordered.length; start += size) parts.push(ordered.slice(start, start + size));
-  return parts;
+  const places = Array.from({ length: Math.ceil(ordered.length / size) }, (_, i) => i * size);
+  return places.map((start) => ordered.slice(start, start + size));
 }

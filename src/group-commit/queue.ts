@@ -135,9 +135,8 @@ export class Queue<Caller> {
   /** Rejects a create that has timed out in the queue. */
   #expire(create: WaitingCreate<Caller>): void {
     if (create.isSettled) return;
-    const { cause } = create;
-    create.refuse(cause);
-    if (cause !== undefined && !this.#inFlight) this.#suspectOutage(cause, false);
+    create.refuse(create.cause);
+    if (create.cause !== undefined && !this.#inFlight) this.#suspectOutage(create.cause, false);
   }
 
   /** Opens the circuit, unless the database answers others: a create may have timed out at a locked row, or in a long queue. */

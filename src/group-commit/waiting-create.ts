@@ -77,13 +77,13 @@ const notSent = 'the plant waited in the queue until its timeout, and was not se
 /** The errors which say that nothing was stored. */
 const notStored = ['PlantRefused', 'RolledBack', 'StorageBusy'];
 
-/** The creates of a call to send, sorted by id. A later create of an id within its namespace is a duplicate of the first. */
+/** The creates of a call to send, sorted by id and namespace. A later create of an id within its namespace is a duplicate of the first. */
 export function dedupe<Caller>(creates: readonly WaitingCreate<Caller>[]): readonly WaitingCreate<Caller>[] {
   if (creates.length === 1 && !creates[0]?.duplicates) return creates;
   // By sorting, not with a Map: a growing Map keeps its old tables, and so garbage, alive in V8.
   const firsts: WaitingCreate<Caller>[] = [];
   // Also so that two instances cannot deadlock.
-  const sorted = [...creates].sort(({ plant: a }, { plant: b }) => (a.id < b.id ? -1 : Number(a.id > b.id)));
+  const sorted = [...creates].sort((a, b) => order(a.plant.id, b.plant.id) || order(spaceOf(a), spaceOf(b)));
   for (const create of sorted) {
     if (create.duplicates) create.duplicates = undefined;
     let last = firsts.length - 1;
@@ -95,6 +95,11 @@ export function dedupe<Caller>(creates: readonly WaitingCreate<Caller>[]): reado
   }
   return firsts;
 }
+
+const order = <T extends bigint | string>(a: T, b: T) => (a < b ? -1 : Number(a > b));
+
+/** Its namespace if that is a text, as in the SQL storages. */
+const spaceOf = ({ namespace }: WaitingCreate<unknown>) => (typeof namespace === 'string' ? namespace : '');
 
 /** The Authorization text, or what a script passes as `caller`. */
 export function clientOf(create: WaitingCreate<unknown>): unknown {

@@ -152,9 +152,9 @@ describe('a duplicate of a create', () => {
 });
 
 describe('a namespace', () => {
-  it('has ids of its own: creates of one id in two namespaces are one batch, and no duplicates', async () => {
+  it('has ids of its own: creates of one id in two namespaces are one batch, sorted, and no duplicates', async () => {
     const { calls, clock, create } = openByHand({ namespace: ({ caller }) => caller });
-    const creates = ['garden', 'park', 'garden'].map((caller) => create(1, caller, contextOf(caller)));
+    const creates = ['park', 'garden', 'park'].map((caller) => create(1, caller, contextOf(caller)));
     await clock.endTurn();
     expect(outcomesOf(creates)).toEqual(['pending', 'pending', 'pending']);
     expect(calls[0]?.plants.map(({ name }) => name)).toEqual(['garden', 'park']);
