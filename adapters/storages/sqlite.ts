@@ -1,7 +1,7 @@
 import { type CreateOutcome, RolledBack, StorageBusy } from '../../src/index.js';
-import { type ColumnValue, outcomesOf, type Row, type Rows, textOf, type Value } from './_rows.js';
+import { type ColumnValue, outcomesOf, type Row, type Rows, type Value } from './_rows.js';
 import { type SqlOptions, type SqlStorage, type StoredTable, sqlStorage } from './_sql.js';
-import { type Column, type Dialect, Rejection, SetupError, schemaOfIn, TableSpec } from './_table.js';
+import { type Column, type Dialect, Rejection, schemaOfIn, TableSpec } from './_table.js';
 
 export type { ColumnValue };
 
@@ -121,7 +121,7 @@ class SqliteTable implements StoredTable {
   #explained(error: unknown, isDefinite: boolean): unknown {
     // Another connection holds the lock, of the file or of a table in a shared cache.
     if (isResult(error, /^SQLITE_(BUSY|LOCKED)/, 5, 6)) return new RolledBack('together', error);
-    if (error instanceof SetupError || error instanceof Rejection) return error;
+    if (error instanceof Rejection) return error;
     const [, noTable, noColumn, notUnique] =
       /(no such table)|(no such column|has no column)|(ON CONFLICT clause)/.exec(String(error)) ?? [];
     if (notUnique) return this.spec.faulty('not unique', error);
@@ -131,26 +131,23 @@ class SqliteTable implements StoredTable {
       this.#look();
       if (noTable && !this.spec.isKnown) return this.spec.faulty('missing', error);
     } catch (fault) {
-      if (fault instanceof SetupError) return fault;
+      if (fault instanceof Rejection) return fault;
     }
     return isDefinite ? new Rejection('apart', error) : error;
   }
 
   /** RETURNING says which rows are new. */
   #insert(rows: Rows): CreateOutcome[] {
-    const texts = textsOf(rows, this.spec);
-    const created = texts
-      ? this.#all(this.#sql.insertOne, ...texts)
-      : this.#all(this.#sql.insert, jsonOf(rows));
+    const created = this.#all(this.#sql.insert, rows);
     if (created.length === rows.length) return rows.map(() => 'created');
-    return outcomesOf(rows, created, this.#all(this.#sql.stored, jsonOf(rows)));
+    return outcomesOf(rows, created, this.#all(this.#sql.stored, rows));
   }
 
   async find(key: Row): Promise<Record<string, unknown> | undefined> {
     try {
       this.#look();
       // Nothing is stored under a key that a column would change.
-      return this.spec.changeOf([key]) ? undefined : this.#all(this.#sql.find, jsonOf([key]))[0];
+      return this.spec.changeOf([key]) ? undefined : this.#all(this.#sql.find, [key])[0];
     } catch (error) {
       throw this.#explained(error, false);
     }
@@ -161,19 +158,19 @@ class SqliteTable implements StoredTable {
     this.database.exec(this.spec.schema);
   }
 
-  /** @throws {SetupError} if a column is missing, or would change the values that it is given */
+  /** @throws {Rejection} if a column is missing, or would change the values that it is given */
   #look(): void {
     if (this.spec.isKnown) return;
     const info = this.#prepare('SELECT name, type FROM pragma_table_info(?)');
     this.spec.learn(info.all(this.spec.given) as Column[]);
   }
 
-  #all(sql: string, ...values: (string | null)[]): Record<string, unknown>[] {
+  #all(sql: string, rows: Rows): Record<string, unknown>[] {
     const statement = this.#prepared.get(sql) ?? this.#prepare(sql);
     this.#prepared.delete(sql);
-    const rows = statement.all(...values);
+    const found = statement.all(JSON.stringify(rows.map((row) => row.map(sent))));
     this.#prepared.set(sql, statement);
-    return rows as Record<string, unknown>[];
+    return found as Record<string, unknown>[];
   }
 
   #prepare(sql: string): Statement {
@@ -206,25 +203,12 @@ function sqlOf({ name, columns, key, found }: TableSpec) {
       : `CAST(${row}${key} AS TEXT)`;
   const same = key.map((column, i) => `plant.${column} = ${values[i]}`).join(' AND ');
   const rows = `json_each(?) AS new JOIN ${name} AS plant ON ${same}`;
-  const into = `INSERT INTO ${name} (${columns.join(', ')})`;
-  const onConflict = `ON CONFLICT (${key.join(', ')}) DO NOTHING RETURNING ${keyOf('')} AS key`;
-  const bound = columns.map((_, i) => (i === key.length - 1 ? 'CAST(? AS INTEGER)' : '?'));
   return {
-    insert: `${into} SELECT ${values.join(', ')} FROM json_each(?) AS new WHERE true ${onConflict}`,
-    insertOne: `${into} VALUES (${bound.join(', ')}) ${onConflict}`,
+    insert: `INSERT INTO ${name} (${columns.join(', ')}) SELECT ${values.join(', ')} FROM json_each(?) AS new WHERE true
+ON CONFLICT (${key.join(', ')}) DO NOTHING RETURNING ${keyOf('')} AS key`,
     stored: `SELECT new.key AS n, ${keyOf('plant.')} AS key FROM ${rows}`,
     find: `SELECT ${found} FROM ${rows}`,
   };
-}
-
-/** A lone row as texts, for `insertOne`, which is faster than JSON. Other values are bound differently by each driver. */
-function textsOf([row, ...others]: Rows, { key }: TableSpec): (string | null)[] | undefined {
-  const isText = (value: Value, i: number) => typeof (value ?? '') === 'string' || i === key.length - 1;
-  return others.length === 0 && row!.every(isText) ? row!.map(textOf) : undefined;
-}
-
-function jsonOf(rows: Rows): string {
-  return JSON.stringify(rows.map((row) => row.map(sent)));
 }
 
 /** A number where it is exact, because a column without a type does not make one of a text. */
