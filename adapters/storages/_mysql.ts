@@ -115,7 +115,7 @@ const indexOf = (count: number) => `SELECT INDEX_NAME FROM information_schema.ST
 WHERE TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ? AND NON_UNIQUE = 0 GROUP BY INDEX_NAME
 HAVING SUM(SUB_PART IS NULL AND COLUMN_NAME IN (${Array(count).fill('?')})) = ${count} AND COUNT(*) = ${count}`;
 
-/** @throws {SetupError} if the engine cannot roll back, or the session changes texts or reads what is not committed */
+/** @throws {Rejection} if the engine cannot roll back, or the session changes texts or reads what is not committed */
 function checkServer(
   spec: TableSpec,
   [, engine, transactions, , , characters, modes, isolation]: Cells,

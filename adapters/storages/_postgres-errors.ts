@@ -2,6 +2,8 @@ import { type Explanation, type Meanings, meaningIn } from './_server.js';
 
 /** By code, origin and message; `unsent` is in front if no plant was sent. */
 const meanings: Meanings = [
+  // The connection came with a transaction that had failed.
+  [/^(unsent )?25P02/, 'entangled'],
   [/^unsent (28|3D000)/, 'login'],
   [/^unsent (42501|.*after calling end on the pool)/, 'permanent'],
   // Serialization failure, deadlock, read-only standby, no resources, server starting, nobody there.
@@ -20,9 +22,6 @@ const meanings: Meanings = [
   [/^[0-9A-Z]{5} (own|inner)/, 'rejected'],
 ];
 
-/** The connection came with a transaction that had failed. */
-export const inFailedTransaction = '25P02';
-
 export function explain(error: unknown, wasSent: boolean): Explanation {
   const { code, message, routine, syscall, where } = Object(error);
   // `where`: raised in a function of the database, such as a trigger, and so the fault of one plant; and a policy of
@@ -30,5 +29,5 @@ export function explain(error: unknown, wasSent: boolean): Explanation {
   if (code === '42501' && !where && /^aclcheck/.test(routine)) return ['denied', true];
   const origin = syscall ? 'system' : where ? 'inner' : 'own';
   const meaning = meaningIn(meanings, `${wasSent ? '' : 'unsent '}${code} ${origin} ${message}`);
-  return [meaning, !/unknown|transient|permanent|login/.test(meaning)];
+  return [meaning, !/unknown|transient|permanent|login|entangled/.test(meaning)];
 }

@@ -1,4 +1,3 @@
-import { inFailedTransaction } from './_postgres-errors.js';
 import { OpenTransaction, type Pool } from './_server.js';
 
 /** The part of a `pg` Pool or Client, of PGlite, or of a custom object that this storage uses. */
@@ -98,9 +97,6 @@ export async function withNotices<T>(client: PgClient, isOwn: boolean, insert: (
   let result: T;
   try {
     result = await insert();
-  } catch (error) {
-    const { code } = Object(error);
-    throw code === inFailedTransaction ? new OpenTransaction(error) : error;
   } finally {
     client.off?.('notice', hear);
     client.connection?.off?.('readyForQuery', hear);

@@ -1,26 +1,19 @@
 import { type BatchCall, type CreateOutcome, RolledBack, StorageBusy } from '../../src/index.js';
 import type { Row, Rows } from './_rows.js';
 import type { StoredTable } from './_sql.js';
-import { type Fault, Rejection, SetupError, type TableSpec } from './_table.js';
+import { type Fault, Rejection, type TableSpec } from './_table.js';
 
 /**
- * What an error says of the plants that were sent. `unknown`: they may or may not be stored. Otherwise nothing was stored:
+ * What became of the plants that were sent. `unknown`: they may or may not be stored. Otherwise nothing was stored:
  *
  * - `transient`: sending again may help. `permanent`: it cannot.
  * - `locked`: another transaction holds a lock that a plant needs. `expired`: the statement took too long.
- * - `rejected`: maybe because of one plant of the batch.
- * - `no table`, `no column`: of this table, or of another that a trigger needs.
+ * - `rejected`: maybe because of one plant of the batch. `entangled`: the connection came with a transaction of the app.
  */
-export type Meaning =
-  | 'unknown'
-  | 'transient'
-  | 'permanent'
-  | 'locked'
-  | 'expired'
-  | 'rejected'
-  | 'no table'
-  | 'no column'
-  | Exclude<Fault, 'missing'>;
+type Fate = 'unknown' | 'transient' | 'permanent' | 'locked' | 'expired' | 'rejected' | 'entangled';
+
+/** What an error says. `no table`, `no column`: of this table, or of another that a trigger needs. */
+export type Meaning = Fate | 'no table' | 'no column' | Exclude<Fault, 'missing'>;
 
 /** What an error means, and whether its connection can be used again. Otherwise it may still hold half a response. */
 export type Explanation = readonly [meaning: Meaning, isReusable: boolean];
@@ -54,7 +47,7 @@ export interface TableServer<Connection> extends Pool<Connection> {
   /**
    * Learns what the database shows of the table, and fits the statements to that.
    *
-   * @throws {SetupError} if the table would change or lose plants
+   * @throws {Rejection} if the table would change or lose plants
    */
   look(connection: Connection): Promise<void>;
   insert(connection: Connection, rows: Rows): Promise<CreateOutcome[]>;
@@ -109,7 +102,7 @@ export class ServerTable<Connection> implements StoredTable {
     await this.server.look(connection).catch((error) => {
       // A database that has no such catalogue.
       const hasNone = /rejected|no table|no column/.test(this.server.explain(error, true)[0]);
-      if (error instanceof SetupError || !hasNone) throw error;
+      if (error instanceof Rejection || !hasNone) throw error;
     });
   }
 
@@ -161,7 +154,7 @@ export class ServerTable<Connection> implements StoredTable {
     count: number,
     connection: Connection | undefined,
   ): Promise<readonly [thrown: unknown, isReusable: boolean]> {
-    if (given instanceof SetupError || given instanceof Rejection) return [given, true];
+    if (given instanceof Rejection) return [given, true];
     if (given instanceof StorageBusy) return [given, false];
     const error = given ?? new Error('the driver failed without an error');
     const [meaning, isReusable] = this.server.explain(error, wasSent);
@@ -172,6 +165,7 @@ export class ServerTable<Connection> implements StoredTable {
   async #thrown(meaning: Meaning, error: unknown, count: number, connection: Connection): Promise<unknown> {
     const { spec } = this;
     if (meaning === 'unknown') return error;
+    if (meaning === 'entangled') return new OpenTransaction(error);
     if (meaning === 'permanent')
       return new StorageBusy('the database refused the connection', { cause: error });
     // A locked plant alone is no fault of its own: it is retried until it times out.
@@ -182,7 +176,7 @@ export class ServerTable<Connection> implements StoredTable {
       // Of this table, or of one that a trigger needs: a look shows it.
       spec.isKnown = false;
       const fault = await this.#look(connection).catch((found) => found);
-      if (fault instanceof SetupError) return fault;
+      if (fault instanceof Rejection) return fault;
       if (meaning === 'no table' && !fault && !spec.isKnown) return spec.faulty('missing', error);
     } else if (meaning !== 'rejected') return spec.faulty(meaning, error);
     return new Rejection('apart', error);

@@ -7,7 +7,6 @@ import {
   type NewPlant,
   PlantRefused,
   type PlantStorage,
-  RolledBack,
 } from '../../src/index.js';
 import { callApp, plantOf, type Row, type Rows, rowMaker } from './_rows.js';
 import { Rejection, SetupError, type TableOptions } from './_table.js';
@@ -48,7 +47,7 @@ export interface SqlStorage<Caller = unknown> extends PlantStorage<Caller> {
 
 /** A table of a database, by its rows. */
 export interface StoredTable {
-  /** @throws {Rejection | SetupError} if nothing was stored */
+  /** @throws {Rejection} if nothing was stored */
   insert(rows: Rows, call: BatchCall): Promise<CreateOutcome[]> | CreateOutcome[];
   /** @param key the namespace's values and the id, which begin each row */
   find(key: Row): Promise<Record<string, unknown> | undefined>;
@@ -61,9 +60,10 @@ export function sqlStorage<Caller>(table: StoredTable, options: SqlOptions<Calle
   if (refuse !== undefined && typeof refuse !== 'function') throw new TypeError('refuse must be a function');
   const rows = rowMaker(options);
   const explained = (error: unknown, plants: readonly NewPlant[]): CreateOutcome[] => {
-    if (error instanceof SetupError) return plants.map(() => new RolledBack('apart', error));
-    if (!(error instanceof Rejection) || !refuse || plants.length > 1) throw error;
+    if (!(error instanceof Rejection)) throw error;
     const { cause } = error;
+    if (cause instanceof SetupError) return plants.map(() => error);
+    if (!refuse || plants.length > 1) throw error;
     const isValid = (text: unknown) => text === undefined || typeof text === 'string';
     const must = 'refuse must return a string or undefined, and must not be async';
     const text = callApp(() => refuse(cause, plants[0]!), isValid, must, cause);
@@ -83,12 +83,7 @@ export function sqlStorage<Caller>(table: StoredTable, options: SqlOptions<Calle
   const { create } = groupCommit(createMany, { ...groupOptions, namespace });
   return {
     create: rows.isExtended ? async (plant, context) => create(plant, rows.prepare(context)) : create,
-    async find(id, context) {
-      const row = await table.find(rows.keyOf(id, context)).catch((error) => {
-        throw error instanceof SetupError ? new RolledBack('apart', error) : error;
-      });
-      return plantOf(id, row);
-    },
+    find: async (id, context) => plantOf(id, await table.find(rows.keyOf(id, context))),
     async createTable() {
       if (!rows.isExtended) return table.createTable();
       throw new Error(

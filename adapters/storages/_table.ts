@@ -49,7 +49,7 @@ export interface Column {
 /** The database, or a look at its table, rejected the rows: nothing was stored, and the connection is as before. */
 export class Rejection extends RolledBack {}
 
-/** An error of every create until somebody does what it says: nothing was stored. `logError` knows its name. */
+/** The cause of the rejection of every create, until somebody does what it says. `logError` knows its name. */
 export class SetupError extends Error {
   override readonly name = 'SetupError';
 }
@@ -127,7 +127,7 @@ export class TableSpec {
   /**
    * Takes what a look has found; none if there is no table. Returns the columns in the order of the table's.
    *
-   * @throws {SetupError} if one is missing, or would change the values that it is given
+   * @throws {Rejection} if one is missing, or would change the values that it is given
    */
   learn(found: readonly Column[]): Column[] {
     const { exact, changes } = this.dialect;
@@ -136,7 +136,7 @@ export class TableSpec {
     if (found.length === 0) return [];
     const columns = this.names.map((name, i) => {
       const column = found.find((other) => other.name.toLowerCase() === name.toLowerCase());
-      const [, needed] = /^(.*?)(?: NOT NULL| PRIMARY KEY)?$/.exec(this.#types[i]!)!;
+      const needed = this.#types[i]!.replace(/ (NOT NULL|PRIMARY KEY)$/, '');
       if (!column)
         throw this.unusable(
           `it has no column ${name}. Run: ALTER TABLE ${this.name} ADD ${this.columns[i]} ${needed}`,
@@ -169,12 +169,13 @@ export class TableSpec {
     return undefined;
   }
 
-  unusable(why: string, cause?: unknown): SetupError {
-    return new SetupError(`plant-store cannot use the table ${this.name}: ${why}`, { cause });
+  unusable(why: string, cause?: unknown): Rejection {
+    const error = new SetupError(`plant-store cannot use the table ${this.name}: ${why}`, { cause });
+    return new Rejection('apart', error);
   }
 
   /** The error of every create after an error of the database, with the remedy. The next create looks again. */
-  faulty(fault: Fault, error?: unknown): SetupError {
+  faulty(fault: Fault, error?: unknown): Rejection {
     const { name, schema } = this;
     this.isKnown = false;
     const said = (error as Error)?.message;
