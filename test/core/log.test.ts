@@ -9,7 +9,7 @@ import {
   type VerifyToken,
 } from 'plant-store';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import fc from '../support/properties.js';
+import fc, { anyUnit } from '../support/properties.js';
 
 const request: PlantRequest = {
   method: 'POST',
@@ -140,7 +140,7 @@ const text = fc.string({
   unit: fc.oneof(
     fc.constantFrom('\n', '\r', '\u001b', '\u0085', '\u2028', '\u2029', '\u202e', '\u2066', '\u200f'),
     fc.constantFrom('\n    at ', 'plant-store: ', '\n'),
-    fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+    anyUnit.map((unit) => String.fromCharCode(unit)),
   ),
 });
 
