@@ -1,6 +1,6 @@
 import { checkHandler, own, respondToMistake } from '../../src/for-hosts.js';
 import type { PlantHandler } from '../../src/index.js';
-import { Exchange, type Place } from './_node/exchange.js';
+import { Exchange } from './_node/exchange.js';
 import { respondTo } from './_node/respond.js';
 import type { NodeRequest, NodeResponse } from './_node/types.js';
 
@@ -47,7 +47,11 @@ export function toKoa(
   return async function plantStore(context, next) {
     if (!context.req) return respondToMistake(context, next);
     const exchange = new Exchange(context.req, context.res, context, context.request);
-    const response = await respondTo(exchange, placeOf(context, plantStore), handle);
+    const { originalUrl, mountPath: mount, routerPath, app, req } = context;
+    // A router leaves it on the context when it passes a request on. To look for our middleware in the router's layers
+    // would not do, because agents and apps wrap handlers; but what the app itself uses is in no route.
+    const route = app?.middleware?.includes(plantStore) ? undefined : routerPath;
+    const response = await respondTo(exchange, { url: req.url ?? '', originalUrl, mount, route }, handle);
     if (!response) return next();
     // Another middleware, such as a timeout, may have responded.
     if (context.headerSent) return;
@@ -58,12 +62,4 @@ export function toKoa(
     // Koa has counted it, but for HEAD the length is that of a GET's response, or unknown (RFC 9110 §8.6).
     if (!response.body) context.remove('content-length');
   };
-}
-
-function placeOf(context: KoaContext, middleware: unknown): Place {
-  const { originalUrl, mountPath: mount, routerPath, app, req } = context;
-  // A router leaves it on the context when it passes a request on. To look for our middleware in the router's layers
-  // would not do, because agents and apps wrap handlers; but what the app itself uses is in no route.
-  const isUsed = app?.middleware?.includes(middleware);
-  return { url: req.url ?? '', originalUrl, mount, route: isUsed ? undefined : routerPath };
 }

@@ -63,14 +63,10 @@ interface ExpressRequest extends NodeRequest {
 
 function placeOf(request: ExpressRequest, next: unknown): Place {
   const { url = '', originalUrl = url, baseUrl: mount, route } = request;
-  // Express leaves a route that was passed on its requests.
-  const isInRoute = Array.isArray(route?.stack) && isRouteNext(request, next);
+  // Express leaves a route that was passed on its requests; a route's own `next` is not the router's, which the request
+  // has. Agents and apps wrap handlers, but not this.
+  const isInRoute = Array.isArray(route?.stack) && next !== request.next;
   return { url, originalUrl, mount, route: isInRoute ? route.path : undefined };
-}
-
-/** Whether `next` is a route's own: the request has the router's. Agents and apps wrap handlers, but not this. */
-function isRouteNext(request: ExpressRequest, next: unknown): boolean {
-  return next !== request.next;
 }
 
 function send({ status, headers, body }: PlantResponse, response: NodeResponse): void {
