@@ -5,8 +5,7 @@ export { type Global, isNotMine, isPath, operation, own, pathOf } from './http.j
 export { checkOptions } from './options.js';
 export { Refusal } from './problems.js';
 export { ChunkCollector, isBytes } from './request/body.js';
-export { WithSignal } from './request/context.js';
+export { HostRequest } from './request/context.js';
 export { checkHandler, respondToMistake } from './request/mount-mistakes.js';
-export type { HostRequest } from './request/progress.js';
 export { linger, Upload } from './request/upload.js';
 export { endOfTurn, nextMessage } from './timers.js';

@@ -31,10 +31,11 @@ let kept: Executor | undefined;
 
 /**
  * Resolves when the event loop delivers a message: Node has then parsed all of the packet that it is parsing. Not by
- * `setImmediate`, because test runners fake it, often before this module loads. A microtask would be too early.
+ * `setImmediate`, because test runners fake it, often before this module loads. A microtask would be too early, except
+ * for Jest's jsdom, which has no messages.
  */
 export function nextMessage(): Promise<void> {
-  return new Promise(kept ?? openChannel(true));
+  return Channel ? new Promise(kept ?? openChannel(true)) : Promise.resolve();
 }
 
 /**

@@ -2,18 +2,16 @@ import {
   ChunkCollector,
   checkHandler,
   type Global,
-  type HostRequest,
+  HostRequest,
   isNotMine,
   linger,
   own,
   respondToMistake,
   Upload,
-  WithSignal,
 } from '../../src/for-hosts.js';
 import {
   BodyError,
   type PlantHandler,
-  type PlantRequest,
   type PlantResponse,
   type ReadBody,
   type Signal,
@@ -85,27 +83,17 @@ function lastResponse(status: number, given: PlantResponse['headers'], text: str
   return new Response(body, own({ status, headers }));
 }
 
-class FetchPlantRequest extends WithSignal implements PlantRequest, HostRequest {
+class FetchPlantRequest extends HostRequest {
   declare readonly raw: FetchRequest;
-  declare readonly method: string;
-  declare readonly url: string;
-  declare readonly headers: FetchRequest['headers'];
-  declare readonly body: ReadBody;
+  readonly body: ReadBody;
   #upload: Upload | undefined;
-  /** How long the upload of a refused request may be drained at most: milliseconds. */
-  #drainMs = 5_000;
-
   readonly #server: unknown;
   readonly #timer: SharedTimer;
 
   constructor(raw: FetchRequest, server: unknown, timer: SharedTimer) {
-    super();
+    super(raw.method, raw.url, raw.headers, raw);
     this.#server = server;
     this.#timer = timer;
-    this.raw = raw;
-    this.method = raw.method;
-    this.url = raw.url;
-    this.headers = raw.headers;
     this.body = (limit) => this.#read(limit);
   }
 
@@ -137,14 +125,10 @@ class FetchPlantRequest extends WithSignal implements PlantRequest, HostRequest 
     } catch {
       // Somebody else holds the stream's lock.
     }
-    return this.#upload?.discard(this.#drainMs) ?? true;
+    return this.#upload?.discard(this.drainMs) ?? true;
   }
 
-  limitDrain(ms: number): void {
-    this.#drainMs = ms;
-  }
-
-  startTimer(onTimeout: () => void, ms: number) {
+  override startTimer(onTimeout: () => void, ms: number) {
     return has(this.#server, 'remoteAddr') ? this.#timer.start(onTimeout, ms) : undefined;
   }
 

@@ -1,4 +1,4 @@
-import type { PlantRequest, Signal } from '../http.js';
+import type { PlantRequest, ReadBody, Signal } from '../http.js';
 
 function lazySignal(this: WithSignal): Signal {
   return this.getSignal();
@@ -23,6 +23,34 @@ export abstract class WithSignal {
 
   /** Whether `signal` has aborted. Implemented only by a host that knows this without creating the signal. */
   isAborted?(): boolean;
+}
+
+/** A request that an adapter creates from the host's own. */
+export abstract class HostRequest extends WithSignal implements PlantRequest {
+  abstract readonly body: ReadBody;
+  #drainMs = 5_000;
+
+  constructor(
+    readonly method: string,
+    public url: string,
+    readonly headers: PlantRequest['headers'],
+    readonly raw: unknown,
+  ) {
+    super();
+  }
+
+  /** Calls `onTimeout` after `ms` milliseconds, and returns a function that cancels it; `undefined` to use `setTimeout`. */
+  startTimer?(onTimeout: () => void, ms: number): (() => void) | undefined;
+
+  /** How long the remaining upload may be drained after a refusal: milliseconds. */
+  get drainMs(): number {
+    return this.#drainMs;
+  }
+
+  /** Called before a refusal. */
+  limitDrain(ms: number): void {
+    this.#drainMs = ms;
+  }
 }
 
 /** What `verifyToken` and the storage get in addition to the token and the plant. */

@@ -2,7 +2,7 @@ import type { PlantHandler, PlantRequest, PlantResponse, Signal } from '../http.
 import type { Complete, PlantStoreOptions } from '../options.js';
 import { type ErrorNumber, isRefusal, propertyOf } from '../problems.js';
 import { systemClock } from '../timers.js';
-import { WithSignal } from './context.js';
+import { HostRequest } from './context.js';
 import { respondToMistake } from './mount-mistakes.js';
 import { library, type Party } from './parties.js';
 import { report } from './report.js';
@@ -21,14 +21,6 @@ export function createHandler(steps: Steps, settings: Complete<PlantStoreOptions
       progress.armTimer();
     });
   };
-}
-
-/** What the requests of a host may implement in addition. */
-export interface HostRequest {
-  /** Calls `onTimeout` after `ms` milliseconds. Returns a function that cancels it; `undefined` to use `setTimeout`. */
-  startTimer(onTimeout: () => void, ms: number): (() => void) | undefined;
-  /** Called before a refusal: the remaining upload may be drained for `ms` milliseconds. */
-  limitDrain(ms: number): void;
 }
 
 const settled = Promise.resolve();
@@ -70,7 +62,7 @@ export class Progress {
     this.#isClosed = true;
     this.#cancelTimer?.();
     try {
-      if (response.status >= 400) this.#host?.limitDrain?.(this.#left);
+      if (response.status >= 400) this.#host?.limitDrain(this.#left);
       this.#removeAbortListener?.();
     } catch {} // A Proxy has no private fields; and the client's signal is the host's own, and may be no real AbortSignal.
     this.#resolve(response);
@@ -123,8 +115,8 @@ export class Progress {
     this.#cancelTimer = this.#host?.startTimer?.(onTimeout, timeoutMs) ?? setTimer(onTimeout, timeoutMs);
   }
 
-  get #host(): Partial<HostRequest> | undefined {
-    return this.#request instanceof WithSignal ? (this.#request as Partial<HostRequest>) : undefined;
+  get #host(): HostRequest | undefined {
+    return this.#request instanceof HostRequest ? this.#request : undefined;
   }
 
   /** Milliseconds until the timeout; 5000 if there is none. */

@@ -1,21 +1,14 @@
-import { endOfTurn, linger, Upload } from '../../../src/for-hosts.js';
-import { awaitsContinue, packetParsed } from './body.js';
+import { endOfTurn, linger, nextMessage, Upload } from '../../../src/for-hosts.js';
+import { awaitsContinue } from './body.js';
 import type { Exchange } from './exchange.js';
 import type { NodeRequest, NodeResponse } from './types.js';
 
-/**
- * Drains the remaining upload, so that the client gets the response to it. To be awaited before the response is sent.
- */
-export function drain({ request, response, drainMs, isRead }: Exchange): Promise<void> | undefined {
-  if (isRead || request.complete !== false) return void (request.resume as (() => unknown) | undefined)?.();
-  return drainUpload(request, response, drainMs);
-}
-
-async function drainUpload(request: NodeRequest, response: NodeResponse, ms: number): Promise<void> {
+/** Drains the remaining upload, so that the client gets the response to it. To be awaited before the response is sent. */
+export async function drain({ request, response }: Exchange, ms: number): Promise<void> {
   // All of it may have come with the headers, and is then in the stream: there is nothing to wait for.
   const hasBody = !awaitsContinue(request, response);
-  if (hasBody) await packetParsed();
-  if (request.complete !== false) return void request.resume();
+  if (hasBody) await nextMessage();
+  if (request.complete !== false) return void request.resume?.();
   if (response.stream) return resetAfterResponse(request, response.stream);
   const chunks = request[Symbol.asyncIterator]();
   const cutOff = () => cutOffAfterResponse(request, response);
@@ -39,12 +32,11 @@ function cutOffAfterResponse(request: NodeRequest, response: NodeResponse): void
 /** HTTP/2 says in a frame that the rest is not needed, and keeps the connection (RFC 9113 §8.1). */
 function resetAfterResponse(request: NodeRequest, stream: NonNullable<NodeResponse['stream']>): void {
   // Listen on the stream: the response's `finish` comes only after the close that we are about to make.
-  stream.on('finish', () => {
+  stream.on('finish', async () => {
     // A turn later, because a close at once would overtake the frame that ends the response.
-    endOfTurn().then(() => {
-      stream.close(0);
-      // Unread data would keep the stream open.
-      request.resume();
-    });
+    await endOfTurn();
+    stream.close(0);
+    // Unread data would keep the stream open.
+    request.resume?.();
   });
 }

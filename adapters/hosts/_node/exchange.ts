@@ -6,8 +6,6 @@ import type { NodeRequest, NodeResponse } from './types.js';
  * collection, and a request costs half as much again.
  */
 export class Exchange {
-  /** How long the upload of a refused request may be drained at most: milliseconds. */
-  drainMs = 5_000;
   /** Whether the whole body was read, even if Node has not parsed the end of the message. */
   isRead = false;
 

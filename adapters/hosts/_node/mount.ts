@@ -1,7 +1,7 @@
 import { isPath, operation, pathOf } from '../../../src/for-hosts.js';
-import type { PlantHandler, PlantResponse } from '../../../src/index.js';
+import type { PlantHandler } from '../../../src/index.js';
 import type { Exchange, Place } from './exchange.js';
-import { NodePlantRequest } from './request.js';
+import type { NodePlantRequest } from './request.js';
 
 /** Where a path, or a route's pattern, ends in the operation's path: group 1. */
 const end = /* @__PURE__ */ new RegExp(`(${operation.path})/?$`);
@@ -15,14 +15,16 @@ const end = /* @__PURE__ */ new RegExp(`(${operation.path})/?$`);
  */
 export async function retryOtherTargets(
   handle: PlantHandler,
+  plantRequest: NodePlantRequest,
   exchange: Exchange,
   place: Place,
-): Promise<PlantResponse | undefined> {
+) {
   const path = pathOf(place.originalUrl);
   const rest = pathOf(place.url);
   if (exchange.request.method !== operation.method || !end.test(path)) return undefined;
   for (const url of otherTargets(path, rest, place)) {
-    const response = await handle(new NodePlantRequest(exchange, url));
+    plantRequest.url = url;
+    const response = await handle(plantRequest);
     if (response.error !== 40401) return response;
   }
   warnIfLost(handle, exchange, path, rest);

@@ -1,28 +1,19 @@
-import { type HostRequest, WithSignal } from '../../../src/for-hosts.js';
+import { HostRequest } from '../../../src/for-hosts.js';
 import type { PlantRequest, ReadBody, Signal } from '../../../src/index.js';
 import { readNodeBody } from './body.js';
 import type { Exchange } from './exchange.js';
 import type { NodeRequest, NodeResponse } from './types.js';
 
 /** A Node request as the handler takes it. */
-export class NodePlantRequest extends WithSignal implements PlantRequest, Pick<HostRequest, 'limitDrain'> {
-  readonly method: string;
-  readonly headers: PlantRequest['headers'];
+export class NodePlantRequest extends HostRequest {
   readonly body: ReadBody;
-  readonly raw: unknown;
   readonly #exchange: Exchange;
   #signal: Signal | undefined;
 
-  constructor(
-    exchange: Exchange,
-    readonly url: string,
-  ) {
-    super();
+  constructor(exchange: Exchange, url: string) {
     const { request, raw } = exchange;
-    this.method = request.method!;
-    this.headers = headersOf(request);
+    super(request.method!, url, headersOf(request), raw);
     this.body = (limit) => readNodeBody(exchange, limit);
-    this.raw = raw;
     this.#exchange = exchange;
   }
 
@@ -38,10 +29,6 @@ export class NodePlantRequest extends WithSignal implements PlantRequest, Pick<H
 
   override isAborted(): boolean {
     return this.#signal?.aborted ?? isDisconnected(this.#exchange.response);
-  }
-
-  limitDrain(ms: number): void {
-    this.#exchange.drainMs = ms;
   }
 }
 

@@ -1,5 +1,5 @@
 import { isNotMine } from '../../../src/for-hosts.js';
-import type { PlantHandler, PlantResponse } from '../../../src/index.js';
+import type { PlantHandler } from '../../../src/index.js';
 import { drain } from './drain.js';
 import type { Exchange, Place } from './exchange.js';
 import { retryOtherTargets } from './mount.js';
@@ -11,26 +11,22 @@ import { NodePlantRequest } from './request.js';
  * @param hasApp whether there is an app to pass other paths and methods on to
  * @returns the response to send, or `undefined` to pass the request on, in this turn and with its body unread
  */
-export async function respondTo(
-  exchange: Exchange,
-  place: Place,
-  handle: PlantHandler,
-  hasApp = true,
-): Promise<PlantResponse | undefined> {
+export async function respondTo(exchange: Exchange, place: Place, handle: PlantHandler, hasApp = true) {
   const { request } = exchange;
   // A body that flows already, because an earlier middleware listens to it, would be lost while the handler runs.
   const wasFlowing = request.readableFlowing === true;
   if (wasFlowing) request.pause();
-  let plantResponse = await handle(new NodePlantRequest(exchange, place.url));
+  const plantRequest = new NodePlantRequest(exchange, place.url);
+  let plantResponse = await handle(plantRequest);
   if (plantResponse.error === 40401)
-    plantResponse = (await retryOtherTargets(handle, exchange, place)) ?? plantResponse;
+    plantResponse = (await retryOtherTargets(handle, plantRequest, exchange, place)) ?? plantResponse;
   if (hasApp && isNotMine(plantResponse)) {
     // It flows in the next tick: the app can listen first.
-    if (wasFlowing) request.resume();
+    if (wasFlowing) request.resume?.();
     return undefined;
   }
   // Usually there is nothing to wait for.
-  const draining = drain(exchange);
-  if (draining) await draining;
+  if (exchange.isRead || request.complete !== false) request.resume?.();
+  else await drain(exchange, plantRequest.drainMs);
   return plantResponse;
 }

@@ -21,7 +21,7 @@ export interface NodeRequest {
   off(event: string, listener: Listener): unknown;
   pause(): unknown;
   read(): unknown;
-  resume(): unknown;
+  resume?(): unknown;
   destroy(): unknown;
   [Symbol.asyncIterator](): AsyncIterator<unknown>;
 }
