@@ -87,21 +87,20 @@ class FetchPlantRequest extends HostRequest {
   declare readonly raw: FetchRequest;
   readonly body: ReadBody;
   #upload: Upload | undefined;
-  readonly #server: unknown;
-  readonly #timer: SharedTimer;
+  /** Only on Deno. */
+  readonly #timer: SharedTimer | undefined;
 
   constructor(raw: FetchRequest, server: unknown, timer: SharedTimer) {
     super(raw.method, raw.url, raw.headers, raw);
-    this.#server = server;
-    this.#timer = timer;
-    this.body = (limit) => this.#read(limit);
+    if (has(server, 'remoteAddr')) this.#timer = timer;
+    this.body = (limit) => this.#read(limit, server);
   }
 
-  async #read(limit: number): Promise<Uint8Array> {
+  async #read(limit: number, server: unknown): Promise<Uint8Array> {
     const { raw } = this;
     if (raw.bodyUsed) throw new BodyError('body_unreadable', lostBody);
     try {
-      if (!canReadWhole(raw, this.#server)) this.#upload = uploadOf(raw);
+      if (!canReadWhole(raw, server)) this.#upload = uploadOf(raw);
       const bytes = this.#upload
         ? await this.#upload.read(new ChunkCollector(limit))
         : new Uint8Array(await raw.arrayBuffer());
@@ -129,7 +128,7 @@ class FetchPlantRequest extends HostRequest {
   }
 
   override startTimer(onTimeout: () => void, ms: number) {
-    return has(this.#server, 'remoteAddr') ? this.#timer.start(onTimeout, ms) : undefined;
+    return this.#timer?.start(onTimeout, ms);
   }
 
   // On some hosts reading `signal` builds a whole Request.

@@ -3,8 +3,8 @@ import type { PlantHandler } from '../../../src/index.js';
 import type { Exchange, Place } from './exchange.js';
 import type { NodePlantRequest } from './request.js';
 
-/** Where a path, or a route's pattern, ends in the operation's path: group 1. */
-const end = /* @__PURE__ */ new RegExp(`(${operation.path})/?$`);
+/** Where a path, or a route's pattern, ends in the operation's path. */
+const end = /* @__PURE__ */ new RegExp(`${operation.path}/?$`);
 
 /**
  * After a 40401, retries with every other path that this mount point may stand for. So `app.use('/api/plants', …)` and
@@ -38,12 +38,11 @@ function otherTargets(path: string, rest: string, { mount, route }: Place): stri
   // Not if the app has rewritten the target: then it means another path than the client.
   if (typeof mount === 'string' && mount !== '' && path.endsWith(mount + below)) {
     targets.push(path);
-    const [, own = ''] = end.exec(path) ?? [];
     // Otherwise the mount path has nothing of the operation's path.
-    if (below.length < own.length) targets.push(own);
+    if (below.length < operation.path.length) targets.push(operation.path);
   }
-  const [, own] = end.exec(rest) ?? [];
-  if (own && [route].flat().some((pattern) => matchesOperation(pattern, rest))) targets.push(own);
+  const isRoute = end.test(rest) && [route].flat().some((pattern) => matchesOperation(pattern, rest));
+  if (isRoute) targets.push(operation.path);
   return targets;
 }
 
