@@ -400,8 +400,8 @@ describe('a signal', () => {
       listeners.add(listener);
       EventTarget.prototype.addEventListener.call(signal, type, listener);
     });
-    vi.spyOn(signal, 'removeEventListener').mockImplementation((_type, listener) => {
-      listeners.delete(listener);
+    vi.spyOn(signal, 'removeEventListener').mockImplementation((type, listener) => {
+      if (type === 'abort') listeners.delete(listener);
     });
     return { signal, abort: () => controller.abort(reason), listeners };
   }

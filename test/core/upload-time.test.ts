@@ -55,12 +55,8 @@ test.each(limits)(
       controller.enqueue((await next()).value);
     const body = new ReadableStream({ pull, cancel: stop }, { highWaterMark: 0 });
     const fetchPlants = toFetch(createPlantStore(memoryStorage(), () => false, { timeoutMs }));
-    const request = new Request('http://x/plants', {
-      method: 'POST',
-      headers,
-      body,
-      duplex: 'half',
-    } as never);
+    const init = { method: 'POST', headers, body, duplex: 'half' };
+    const request = new Request('http://x/plants', init as never);
     const response = (await fetchPlants(request)) as Response;
     expect([response.status, response.headers.get('connection')]).toEqual([401, 'close']);
     expect(Math.abs(timers.clock.now() - expected)).toBeLessThanOrEqual(200);

@@ -100,35 +100,27 @@ describe('an audit creates nothing and ends with one line', () => {
   );
 
   it.each([
-    [
-      'for a server that is no plant-store',
-      '/',
-      /is not plant-store: .* but the response was 404 text\/html/,
-    ],
-    ['without the base path', '', /Not found\. Use POST \/api\/plants\..*read .*Where to mount$/],
+    ['for a server that is no plant-store', express(), '', /is not plant-store: .* 404 text\/html/],
+    ['without the base path', toNode(handle), '', /Not found\. Use POST \/api\/plants\..*Where to mount$/],
     [
       'with a base path that has /plants',
+      toNode(handle),
       '/api/plants',
-      /is not plant-store: .*The URL to audit is the part before/,
+      /The URL to audit is the part before/,
     ],
-  ])('%s', async (_, path, message) => {
-    const app = express();
-    if (path !== '/') app.use(toNode(handle));
-    const url = await serve(path === '/' ? app : toNode(handle));
-    await expect(auditOf(url + path.replace(/\/$/, ''))).rejects.toThrow(message);
+  ])('%s', async (_, server, path, message) => {
+    await expect(auditOf((await serve(server)) + path)).rejects.toThrow(message);
   });
 
   it('with a token that is not accepted, and for an address where nobody listens', async () => {
     const options = { token: 'wrong', forbiddenToken: undefined, ids: '123456789' };
     const url = await serve(toNode(handle));
-    await expect(audit({ ...options, url: `${url}/api` }, () => {})).rejects.toThrow(
-      /^the token does not create plants: the response was 401 .*40102/,
-    );
+    const rejected = /^the token does not create plants: the response was 401 .*40102/;
+    await expect(audit({ ...options, url: `${url}/api` }, () => {})).rejects.toThrow(rejected);
     const { url: nobody, close } = await listen(createServer());
     await close();
-    await expect(audit({ ...options, url: nobody }, () => {})).rejects.toThrow(
-      /^no response from http:\/\/127\.0\.0\.1:\d+\/plants: .*ECONNREFUSED/,
-    );
+    const refused = /^no response from http:\/\/127\.0\.0\.1:\d+\/plants: .*ECONNREFUSED/;
+    await expect(audit({ ...options, url: nobody }, () => {})).rejects.toThrow(refused);
   });
 });
 

@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import Database from 'libsql';
 import pg from 'pg';
-import type { PlantStorage } from 'plant-store';
 import { postgresStorage, schema } from 'plant-store/postgres';
 import { schema as sqliteSchema, sqliteStorage } from 'plant-store/sqlite';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -59,10 +58,8 @@ it('minimal-storage creates a plant, and rejects a taken id and an invalid token
   await empty();
   const create = async (name: string, token = 'secret', id = '9007199254740993') =>
     JSON.parse((await handle(createRequest(token, `{"id":${id},"name":"${name}"}`))).body);
-  expect(await create('x'.repeat(201))).toEqual({
-    error: 40004,
-    message: 'name is longer than 200 characters',
-  });
+  const tooLong = { error: 40004, message: 'name is longer than 200 characters' };
+  expect(await create('x'.repeat(201))).toEqual(tooLong);
   expect(await create('Rosa', 'wrong')).toMatchObject({ error: 40102 });
   expect(await create('Rosa')).toEqual({ name: 'Rosa' });
   expect(await create('Ilex')).toMatchObject({ error: 40003 });
@@ -113,14 +110,8 @@ describe('outbox', () => {
     await example.storage.create({ id: 1n, name: 'another' }, someContext());
     const published: unknown[] = [];
     await example.relay(async (event) => void published.push(event));
-    expect(published).toEqual(
-      ['1', '2', '9007199254740993'].map((id) => ({
-        type: 'plant.created',
-        id,
-        name: `plant ${id}`,
-        tag: null,
-      })),
-    );
+    const event = (id: string) => ({ type: 'plant.created', id, name: `plant ${id}`, tag: null });
+    expect(published).toEqual([event('1'), event('2'), event('9007199254740993')]);
     await example.relay(async (event) => void published.push(event));
     expect(published).toHaveLength(3);
   });
@@ -154,24 +145,19 @@ describe('outbox', () => {
 describe('refuse turns the unique name of a table into a 400 with a text of the app', () => {
   const message = 'A plant with this name exists. Choose another name.';
 
-  it.each<[string, () => Promise<PlantStorage>]>([
-    [
-      'PostgreSQL',
-      async () => {
-        const pool = await poolWith(withColumns(schema, { name: 'text NOT NULL UNIQUE' }));
-        return postgresStorage(pool, { refuse: refuseOfPostgres });
-      },
-    ],
-    [
-      'SQLite',
-      async () => {
-        const sqlite = new Database(':memory:');
-        onTestFinished(() => void sqlite.close());
-        sqlite.exec(withColumns(sqliteSchema, { name: 'TEXT NOT NULL UNIQUE' }));
-        return sqliteStorage(sqlite, { refuse: refuseOfSqlite });
-      },
-    ],
-  ])('on %s', async (_, open) => {
+  const open = {
+    async PostgreSQL() {
+      const pool = await poolWith(withColumns(schema, { name: 'text NOT NULL UNIQUE' }));
+      return postgresStorage(pool, { refuse: refuseOfPostgres });
+    },
+    async SQLite() {
+      const sqlite = new Database(':memory:');
+      onTestFinished(() => void sqlite.close());
+      sqlite.exec(withColumns(sqliteSchema, { name: 'TEXT NOT NULL UNIQUE' }));
+      return sqliteStorage(sqlite, { refuse: refuseOfSqlite });
+    },
+  };
+  it.each(Object.entries(open))('on %s', async (_, open) => {
     const storage = await open();
     expect(await storage.create({ id: 1n, name: 'Rosa' }, someContext())).toBe('created');
     const refused = storage.create({ id: 2n, name: 'Rosa' }, someContext());
