@@ -116,7 +116,7 @@ function valuesOf<Caller>(option: 'namespace' | 'columns', given: Columns<Caller
   const isKey = option === 'namespace';
   // A unique index takes any number of nulls: two plants of one id. Trailing spaces are none to MySQL and in CHAR(n).
   const isAllowed = (value: unknown) =>
-    isValue(value) && !(isKey && (value === null || (typeof value === 'string' && value.endsWith(' '))));
+    isValue(value) && !(isKey && (value === null || String(value).endsWith(' ')));
   const allowed = 'a string without U+0000, a finite number, a bigint, a boolean or a valid Date';
   const more = isKey ? ', and no text that ends with a space' : ', or null';
   return (context: StorageContext<Caller>): Row =>
@@ -151,7 +151,7 @@ function isValue(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
   if (value instanceof Date) return !Number.isNaN(value.getTime());
-  return value === null || typeof value === 'bigint' || typeof value === 'boolean';
+  return value === null || /bigint|boolean/.test(typeof value);
 }
 
 /** A value as text, which is exact on every driver, whatever parsers and serializers the app has set. */

@@ -9,8 +9,17 @@ import { type Fault, Rejection, type TableSpec } from './_table.js';
  * - `transient`: sending again may help. `permanent`: it cannot.
  * - `locked`: another transaction holds a lock that a plant needs. `expired`: the statement took too long.
  * - `rejected`: maybe because of one plant of the batch. `entangled`: the connection came with a transaction of the app.
+ * - `explained`: an error of plant-store itself, which says so.
  */
-type Fate = 'unknown' | 'transient' | 'permanent' | 'locked' | 'expired' | 'rejected' | 'entangled';
+type Fate =
+  | 'unknown'
+  | 'transient'
+  | 'permanent'
+  | 'locked'
+  | 'expired'
+  | 'rejected'
+  | 'entangled'
+  | 'explained';
 
 /** What an error says. `no table`, `no column`: of this table, or of another that a trigger needs. */
 export type Meaning = Fate | 'no table' | 'no column' | Exclude<Fault, 'missing'>;
@@ -64,12 +73,12 @@ export class ServerTable<Connection> implements StoredTable {
   ) {}
 
   insert(rows: Rows, call: BatchCall): Promise<CreateOutcome[]> {
-    const inserting = this.#send(call, rows.length, async (connection) => {
+    const insert = async (connection: Connection) => {
       const change = this.spec.changeOf(rows);
       if (change) throw change;
       return this.server.insert(connection, rows);
-    });
-    return inserting.catch(async (error) => {
+    };
+    return this.#send(insert, rows.length, call).catch(async (error) => {
       if (!(error instanceof OpenTransaction) || rows.length === 1) throw error;
       // One create reports the app's mistake. The others are sent on another connection.
       return [error, ...(await this.insert(rows.slice(1), call))];
@@ -77,7 +86,7 @@ export class ServerTable<Connection> implements StoredTable {
   }
 
   find(key: Row): Promise<Record<string, unknown> | undefined> {
-    return this.#send(this.#call(), 1, async (connection) =>
+    return this.#send(async (connection) =>
       // Nothing is stored under a key that a column would change.
       this.spec.changeOf([key]) ? undefined : this.server.find(connection, key),
     );
@@ -86,7 +95,7 @@ export class ServerTable<Connection> implements StoredTable {
   async createTable(): Promise<void> {
     // Looked for first, because a role that may only SELECT and INSERT may not CREATE, even if it exists.
     this.spec.isKnown = false;
-    const creating = this.#send(this.#call(), 1, async (connection) => {
+    const creating = this.#send(async (connection) => {
       if (this.spec.isKnown) return;
       const create = () => this.server.createTable(connection);
       // IF NOT EXISTS can race: the loser gets an error of the catalogue; its second try finds the table.
@@ -101,14 +110,8 @@ export class ServerTable<Connection> implements StoredTable {
   async #look(connection: Connection): Promise<void> {
     await this.server.look(connection).catch((error) => {
       // A database that has no such catalogue.
-      const hasNone = /rejected|no table|no column/.test(this.server.explain(error, true)[0]);
-      if (error instanceof Rejection || !hasNone) throw error;
+      if (!/rejected|no table|no column/.test(this.server.explain(error, true)[0])) throw error;
     });
-  }
-
-  // Test clocks do not fake this timer, and it keeps no process alive: the connection does.
-  #call(): BatchCall {
-    return { sent: false, signal: AbortSignal.timeout(this.timeoutMs) };
   }
 
   /**
@@ -116,7 +119,12 @@ export class ServerTable<Connection> implements StoredTable {
    * would hold the connection for ever. A connect that outlasts its call leaves its connection to the pool, because a
    * login may be slow.
    */
-  #send<T>(call: BatchCall, count: number, run: (connection: Connection) => Promise<T>): Promise<T> {
+  #send<T>(
+    run: (connection: Connection) => Promise<T>,
+    count = 1,
+    // Test clocks do not fake this timer, and it keeps no process alive: the connection does.
+    call: BatchCall = { sent: false, signal: AbortSignal.timeout(this.timeoutMs) },
+  ): Promise<T> {
     call.sent = false;
     return new Promise<T>((resolve, reject) => {
       let held: Connection | undefined;
@@ -139,32 +147,22 @@ export class ServerTable<Connection> implements StoredTable {
         const result = await run(connection);
         end(true, () => resolve(result));
       };
-      const fail = async (error: unknown) => {
-        const [thrown, isReusable] = await this.#explained(error, call.sent, count, held);
+      const fail = async (given: unknown) => {
+        const error = given ?? new Error('the driver failed without an error');
+        const isOwn = error instanceof Rejection || error instanceof StorageBusy;
+        const own = ['explained', error instanceof Rejection] as const;
+        const [meaning, isReusable] = isOwn ? own : this.server.explain(error, call.sent);
+        const thrown = await this.#thrown(meaning, error, count, held!);
         end(isReusable, () => reject(thrown));
       };
       this.server.connect().then(work).catch(fail);
     });
   }
 
-  /** What to throw, and whether the connection can be used again. */
-  async #explained(
-    given: unknown,
-    wasSent: boolean,
-    count: number,
-    connection: Connection | undefined,
-  ): Promise<readonly [thrown: unknown, isReusable: boolean]> {
-    if (given instanceof Rejection) return [given, true];
-    if (given instanceof StorageBusy) return [given, false];
-    const error = given ?? new Error('the driver failed without an error');
-    const [meaning, isReusable] = this.server.explain(error, wasSent);
-    return [await this.#thrown(meaning, error, count, connection!), isReusable];
-  }
-
   /** The one place that knows what becomes of the plants. `groupCommit` retries what was rolled back. */
   async #thrown(meaning: Meaning, error: unknown, count: number, connection: Connection): Promise<unknown> {
     const { spec } = this;
-    if (meaning === 'unknown') return error;
+    if (meaning === 'unknown' || meaning === 'explained') return error;
     if (meaning === 'entangled') return new OpenTransaction(error);
     if (meaning === 'permanent')
       return new StorageBusy('the database refused the connection', { cause: error });

@@ -203,7 +203,7 @@ function quote(what: string, name: unknown, { mark, maxBytes = 1e9 }: Dialect, c
     part !== '' && !part.includes('\0') && new TextEncoder().encode(part).length <= maxBytes;
   if (typeof name !== 'string' || parts.length > 2 || !parts.every(isName)) {
     const limit = maxBytes < 1e9 ? ` of at most ${maxBytes} bytes` : '';
-    const orBoth = container ? `, or a ${container} and a name with a dot between` : '';
+    const orBoth = container ? `, or ${container}.name` : '';
     throw new TypeError(`${what} must be a name${limit}${orBoth}`);
   }
   return parts.map((part) => mark + part.replaceAll(mark, mark + mark) + mark).join('.');

@@ -197,10 +197,7 @@ function sqlOf({ name, columns, key, found }: TableSpec) {
     const value = `json_extract(new.value, '$[${i}]')`;
     return i === key.length - 1 ? `+CAST(${value} AS INTEGER)` : value;
   });
-  const keyOf = (row: string) =>
-    key.length > 1
-      ? key.map((column) => `quote(${row}${column})`).join(` || ',' || `)
-      : `CAST(${row}${key} AS TEXT)`;
+  const keyOf = (row: string) => key.map((column) => `quote(${row}${column})`).join(` || ',' || `);
   const same = key.map((column, i) => `plant.${column} = ${values[i]}`).join(' AND ');
   const rows = `json_each(?) AS new JOIN ${name} AS plant ON ${same}`;
   return {
