@@ -1,7 +1,7 @@
 /**
- * The hosts on Node that have an adapter, h3 and Next's pages, as a table: to test a new mount is to add a row. Others are in
- * `test/ecosystem/hosts.ts`. Each row is the real package behind a real socket, but for Next. Around the mount is an app that returns 418 to every request that falls through the mount, unless a test puts
- * something else there.
+ * The hosts on Node that have an adapter, and h3, as a table: to test a new mount is to add a row. Others are in
+ * `test/ecosystem/hosts.ts`. Each row is the real package behind a real socket. Around the mount is an app that returns 418
+ * to every request that falls through the mount, unless a test puts something else there.
  */
 import {
   createServer as createHttp,
@@ -29,14 +29,13 @@ import { toKoa } from 'plant-store/koa';
 import { toNode } from 'plant-store/node';
 import { certificate } from '../support/certificate.js';
 import { listen, type Running } from '../support/sockets.js';
-import { servePage } from './next-pages.js';
 
 export interface Host {
   readonly name: string;
   /** For `createPlantStore`, if the host does not strip the prefix from the URL. */
   readonly basePath?: string;
-  /** Who answers other paths and methods: the app with its 418, or the host itself. Default: the library. */
-  readonly others?: 'the app' | 'the host';
+  /** Who answers other paths and methods: the app with its 418. Default: the library. */
+  readonly others?: 'the app';
   /** Cases in which the host normalises the path by its own rules, and the status that comes of it. */
   readonly quirks?: Readonly<Record<string, number>>;
   readonly start: Start;
@@ -207,21 +206,13 @@ export const onHono =
         return context.text('failed', 500);
       });
     // It replaces the global Request and Response only for the table, which runs in a process of its own.
-    return listen(
-      createHttp(getRequestListener(app.fetch, { overrideGlobalObjects: !around })),
-      'http:',
-      '/api',
-    );
+    const listener = getRequestListener(app.fetch, { overrideGlobalObjects: !around });
+    return listen(createHttp(listener), 'http:', '/api');
   };
 
-const expressApps = [
-  { name: 'Express 5', make: express, quirks: {} },
-  { name: 'Express 4', make: express4 as unknown as typeof express, quirks: takesOneSlashMore },
-];
-const koaApps = [
-  { name: 'Koa 3', Make: Koa },
-  { name: 'Koa 2', Make: Koa2 as unknown as typeof Koa },
-];
+export const expresses = { 'Express 5': express, 'Express 4': express4 as unknown as typeof express };
+export const koas = { 'Koa 3': Koa, 'Koa 2': Koa2 as unknown as typeof Koa };
+
 const fastifyApps = [
   { name: 'Fastify 5', make: () => Fastify() as FastifyInstance, protocol: 'http:' },
   {
@@ -236,7 +227,7 @@ export const hosts: readonly Host[] = [
   { name: 'node:https', start: (handle) => listen(createHttps(certificate, toNode(handle)), 'https:') },
   { name: 'node:http2', start: (handle) => listen(createHttp2(toNode(handle)), 'h2c:') },
   { name: 'node:http with a next', others: 'the app', start: onNode(true) },
-  ...expressApps.flatMap(({ name, make, quirks }): Host[] => [
+  ...Object.entries(expresses).flatMap(([name, make]): Host[] => [
     {
       name: `${name}, at the root`,
       others: 'the app',
@@ -245,13 +236,13 @@ export const hosts: readonly Host[] = [
     {
       name: `${name}, under a path`,
       others: 'the app',
-      quirks,
+      quirks: name === 'Express 4' ? takesOneSlashMore : {},
       start: onExpress(make, (app, plants) => app.use('/api', plants), '/api'),
     },
     {
       name: `${name}, in nested routers`,
       others: 'the app',
-      quirks,
+      quirks: name === 'Express 4' ? takesOneSlashMore : {},
       start: onExpress(
         make,
         (app, plants) => app.use('/api', make.Router().use(make.Router().use('/v1', plants))),
@@ -265,7 +256,7 @@ export const hosts: readonly Host[] = [
       start: onExpress(make, (app, plants) => app.post('/api/plants', plants), '/api'),
     },
   ]),
-  ...koaApps.flatMap(({ name, Make }): Host[] => [
+  ...Object.entries(koas).flatMap(([name, Make]): Host[] => [
     { name: `${name}, plain`, others: 'the app', start: onKoa(Make, (plants) => plants) },
     {
       name: `${name}, under koa-mount`,
@@ -300,15 +291,6 @@ export const hosts: readonly Host[] = [
     // h3 itself refuses an empty segment.
     quirks: { 'path-double-slash': 404 },
     start: onH3((app, plants) => app.mount('/api', plants)),
-  },
-  {
-    name: 'Next, an API route of pages',
-    basePath: '/api',
-    others: 'the host',
-    start: (handle) => {
-      const config = { api: { bodyParser: false } };
-      return listen(createHttp(servePage({ default: toNode(handle), config })), 'http:', '/api');
-    },
   },
 ];
 

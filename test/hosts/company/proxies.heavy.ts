@@ -14,7 +14,7 @@ for (const proxy of proxies) {
     describe('the contract table', () => contractOn(behind(proxy, host)));
 
     const some =
-      /^(node:http|Express 5, under a path|Koa 3, plain|Fastify 5, under a prefix|h3, by route|Hono, by route|Next, an API route of pages|NestJS|SvelteKit.*|Remix.*|whatwg.*)$/;
+      /^(node:http|Express 5, under a path|Koa 3, plain|Fastify 5, under a prefix|h3, by route|Hono, by route|NestJS|SvelteKit.*|Remix.*|whatwg.*)$/;
     const http1 = everyHost.filter(({ name }) => some.test(name));
     describe.each(named(http1.map((host) => behind(proxy, host))))('%s', (_, host) => {
       eachIsAnswered(host, 2, 'keep-alive');

@@ -3,13 +3,10 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createHttp2 } from 'node:http2';
 import type { Server } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import express from 'express';
-import express4 from 'express4';
 import Fastify from 'fastify';
 import { Hono } from 'hono';
 import Koa from 'koa';
 import mount from 'koa-mount';
-import Koa2 from 'koa2';
 import { acceptTokens, createPlantStore, guard } from 'plant-store';
 import { toExpress } from 'plant-store/express';
 import { toFastify } from 'plant-store/fastify';
@@ -21,6 +18,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { clientOf } from '../../support/client.js';
 import { createRequest, rose } from '../../support/plants.js';
 import { listen } from '../../support/sockets.js';
+import { expresses, koas } from '../hosts.js';
 
 const handle = createPlantStore(memoryStorage(), acceptTokens('secret'));
 const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
@@ -47,22 +45,21 @@ async function responseOf(server: Server, protocol = 'http:') {
   return client.send({ method: 'POST', path: '/api/plants', headers, body: new TextEncoder().encode(rose) });
 }
 
-const express4App = express4 as unknown as typeof express;
-const Koa2App = Koa2 as unknown as typeof Koa;
-
 /** Hosts on Node that hand a response to what they call: the answer comes through it. */
-const nodeHosts: Record<string, (mounted: unknown) => Server> = {
-  'node:http': (mounted) => createServer(wrong(mounted)),
-  'Express 5, use': (mounted) => createServer(express().use('/api', wrong(mounted))),
-  'Express 5, a route': (mounted) => createServer(express().post('/api/plants', wrong(mounted))),
-  'Express 4, use': (mounted) => createServer(express4App().use('/api', wrong(mounted))),
-  'Express 4, a route': (mounted) => createServer(express4App().post('/api/plants', wrong(mounted))),
-  'Koa 3': (mounted) => createServer(new Koa().use(wrong(mounted)).callback()),
-  'Koa 3, koa-mount': (mounted) => createServer(new Koa().use(mount('/api', wrong(mounted))).callback()),
-  'Koa 2': (mounted) => createServer(new Koa2App().use(wrong(mounted)).callback()),
-};
+const nodeHosts: [name: string, serve: (mounted: unknown) => Server][] = [
+  ['node:http', (mounted) => createServer(wrong(mounted))],
+  ...Object.entries(expresses).flatMap(([name, make]): typeof nodeHosts => [
+    [`${name}, use`, (mounted) => createServer(make().use('/api', wrong(mounted)))],
+    [`${name}, a route`, (mounted) => createServer(make().post('/api/plants', wrong(mounted)))],
+  ]),
+  ...Object.entries(koas).map(([name, Make]): (typeof nodeHosts)[0] => [
+    name,
+    (mounted) => createServer(new Make().use(wrong(mounted)).callback()),
+  ]),
+  ['Koa, koa-mount', (mounted) => createServer(new Koa().use(mount('/api', wrong(mounted))).callback())],
+];
 
-describe.each(Object.entries(nodeHosts))('a wrong mount on %s', (host, serve) => {
+describe.each(nodeHosts)('a wrong mount on %s', (host, serve) => {
   const mistakes: [string, unknown, unless?: RegExp][] = [
     ...Object.entries({ handle, toNode, toExpress, toKoa, toFetch }),
     ["Fetch's adapter", toFetch(handle)],

@@ -6,7 +6,6 @@ import { text } from 'node:stream/consumers';
 import Router from '@koa/router';
 import express from 'express';
 import asyncHandler from 'express-async-handler';
-import express4 from 'express4';
 import Fastify from 'fastify';
 import Koa from 'koa';
 import mount from 'koa-mount';
@@ -19,6 +18,7 @@ import { named } from '../../support/titled.js';
 import {
   type Around,
   type Before,
+  expresses,
   type Host,
   hostNamed,
   onExpress,
@@ -50,7 +50,6 @@ async function opened(start: Start, basePath?: string, around?: Around) {
   };
 }
 
-const expresses = { 'Express 5': express, 'Express 4': express4 as unknown as typeof express };
 const skip: express.RequestHandler = (_request, _response, next) => next();
 type Place = Parameters<typeof onExpress>[1];
 type KoaPlace = Parameters<typeof onKoa>[1];
@@ -156,23 +155,17 @@ test.each(Object.entries(expresses))(
     const send = await opened(
       onExpress(make, (app, plants) => app.post('/API/plants', plants).post('/v2/plants/', plants)),
     );
-    expect(await send('/api/plants')).toBe('created');
-    expect(await send('/v2/plants')).toBe('created');
+    for (const path of ['/api/plants', '/v2/plants', '/v2/plants/']) expect(await send(path)).toBe('created');
   },
 );
 
 test.each<[string, Start]>([
-  ...Object.entries(expresses).map(([name, make]): [string, Start] => [
-    `${name}, a route`,
-    onExpress(make, (app, plants) => app.post('/api/plants/', plants)),
-  ]),
   ['koa-mount', onKoa3((plants) => mount('/api/plants/', plants))],
   ['Fastify', fastify('/api/plants/')],
 ])('%s at a path that ends in a slash creates there', async (_name, start) => {
   const send = await opened(start);
   expect(await send('/api/plants/')).toBe('created');
-  expect(await send('/api/trees/')).toBe(404);
-  expect(await send('/api/plants/x/')).toBe(404);
+  for (const path of ['/api/trees/', '/api/plants/x/']) expect(await send(path)).toBe(404);
 });
 
 describe('hazard: plant-store does not respond to a path that the app has not passed to it', () => {
@@ -293,31 +286,8 @@ describe.each(named(guests))('as a guest of %s', (_, { start, basePath }) => {
     const own = () => {
       throw error;
     };
-    const { url } = await started(start, basePath, { own, onError: (error) => void told.push(error) });
-    const { status } = await clientOf(new URL(url).origin).send({
-      method: 'POST',
-      path: '/api/broken',
-      headers: {},
-      body: undefined,
-    });
-    expect([status, told]).toEqual([500, [error]]);
-  });
-
-  test('the app gets the whole body of its own request, and of one below a mount that begins alike', async () => {
-    const own = async (request: IncomingMessage, url: string) => ({
-      status: 200,
-      body: url + (await text(request)),
-    });
-    const { url } = await started(start, basePath, { own });
-    const megabyte = 'x'.repeat(2 ** 20);
-    const headers = { authorization: 'Bearer good', 'content-type': 'application/json' };
-    for (const path of ['/api/echo', '/apix/plants']) {
-      const request = { method: 'POST', path, headers, body: new TextEncoder().encode(megabyte) };
-      expect(await clientOf(new URL(url).origin).send(request)).toMatchObject({
-        status: 200,
-        text: path + megabyte,
-      });
-    }
+    const send = await opened(start, basePath, { own, onError: (error) => void told.push(error) });
+    expect([await send('/api/broken'), told]).toEqual([500, [error]]);
   });
 
   const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -353,8 +323,8 @@ describe.each(named(guests))('as a guest of %s', (_, { start, basePath }) => {
         ...(before && { before }),
         own: async (request) => ({ status: 200, body: `the app got ${await read(request)}` }),
       });
-      // The second is a path that routers take for ours.
-      for (const path of ['/api/others', '/api/%70lants']) {
+      // The second is a path that routers take for ours, the last one below a mount that begins alike.
+      for (const path of ['/api/others', '/api/%70lants', '/apix/plants']) {
         const wire = await Wire.open(port);
         const seen = once(server, 'request').then(turn).then(turn);
         await wire.write(
