@@ -2,6 +2,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { VerifyToken } from 'plant-store';
 import { expect, test } from 'vitest';
+import { fakeTimeouts } from '../../support/fake-timeouts.js';
 import { raw } from '../../support/sockets.js';
 import { errorOf, json, rose, roseCreated, start, token } from './server.js';
 
@@ -61,11 +62,14 @@ test.each<[what: string, statuses: number[], headers: string[], serve?: typeof o
   ['in another letter case', [100, 200], [token, json, 'Expect: 100-Continue', length]],
   ['for a client that does not wait', [100, 200], [token, json, expectation, length], onCheck, rose],
   ['for a rejected token', [401], [invalid, json, expectation, length]],
+  ['for one on a connection that closes', [401], [invalid, json, expectation, length, 'Connection: close']],
   ['for a declared length over the limit', [400], [token, json, expectation, `Content-Length: ${2 ** 21}`]],
   ['for another media type', [400], [token, 'Content-Type: text/plain', expectation, length]],
 ])(
   'Expect: 100-continue %s is responded to with %j',
   async (_what, statuses, headers, serve = onCheck, early) => {
+    // The clock stands still: no response waits for a client that waits for it.
+    fakeTimeouts();
     const { open } = await start({ serve });
     const wire = await open();
     await wire.write(raw(headers, early));

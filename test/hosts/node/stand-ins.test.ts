@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PassThrough, Readable } from 'node:stream';
 import { createRequest, createResponse } from 'node-mocks-http';
-import { acceptTokens, createPlantStore, type NewPlant, type PlantHandler } from 'plant-store';
+import { acceptTokens, createPlantStore, type NewPlant } from 'plant-store';
 import { type KoaContext, toKoa } from 'plant-store/koa';
 import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
@@ -12,7 +12,9 @@ const plant = '{"id":9007199254740993,"name":"Rosa canina"}';
 const headers = { authorization: 'Bearer good', 'content-type': 'application/json' };
 
 describe('a request without rawHeaders', () => {
-  const answered = (request: object, handle: PlantHandler) =>
+  const store = (options = {}, plants = new Map<bigint, NewPlant>()) =>
+    createPlantStore(memoryStorage(plants), acceptTokens('good'), options);
+  const answered = (request: object, handle = store()) =>
     new Promise<{ status: number; text: string }>((resolve) => {
       const response = createResponse({ req: createRequest() });
       const end = response.end.bind(response);
@@ -46,46 +48,33 @@ describe('a request without rawHeaders', () => {
     ['a value, of node-mocks-http', 1n, createRequest({ ...post, body: small })],
   ])('with its body as %s creates plant %i', async (_what, id, request) => {
     const plants = new Map<bigint, NewPlant>();
-    const handle = createPlantStore(memoryStorage(plants), acceptTokens('good'));
-    expect(await answered(request, handle)).toEqual({ status: 200, text: '{"name":"Rosa canina"}' });
+    expect(await answered(request, store({}, plants))).toEqual({
+      status: 200,
+      text: '{"name":"Rosa canina"}',
+    });
     expect([...plants.keys()]).toEqual([id]);
   });
 
   test('whose stream fails after its body was rejected crashes no process', async () => {
-    const handle = createPlantStore(memoryStorage(), acceptTokens('good'), { bodyLimit: 10 });
     const request = Object.assign(new PassThrough(), post);
     request.write(plant);
-    const answer = await answered(request, handle);
+    const answer = await answered(request, store({ bodyLimit: 10 }));
     expect(JSON.parse(answer.text).error).toBe(40006);
     // Without a listener these throw.
     for (const late of ['late', 'again']) expect(() => request.emit('error', new Error(late))).not.toThrow();
   });
 
   test('whose stream closes before its end, without an error, is body_incomplete', async () => {
-    const handle = createPlantStore(memoryStorage(), acceptTokens('good'));
     const request = Object.assign(new PassThrough(), post);
     request.write(plant);
-    const answering = answered(request, handle);
+    const answering = answered(request);
     // Until the stream is being read.
     await new Promise((resolve) => setImmediate(resolve));
     request.destroy();
     expect(JSON.parse((await answering).text).error).toBe(40007);
   });
 
-  test('whose getter of body throws, as that of Vercel does for what is not JSON, is body_not_json', async () => {
-    const handle = createPlantStore(memoryStorage(), acceptTokens('good'));
-    const request = {
-      ...post,
-      get body() {
-        throw new Error('Invalid JSON');
-      },
-    };
-    const answer = await answered(request, handle);
-    expect(JSON.parse(answer.text).error).toBe(40001);
-  });
-
   test('whose stream always has another chunk at once is rejected at the limit', async () => {
-    const handle = createPlantStore(memoryStorage(), acceptTokens('good'));
     let count = 0;
     const endless = new Readable({
       read() {
@@ -94,19 +83,23 @@ describe('a request without rawHeaders', () => {
       },
     });
     const request = Object.assign(endless, post);
-    const answer = await answered(request, handle);
-    expect(JSON.parse(answer.text).error).toBe(40006);
+    expect(JSON.parse((await answered(request)).text).error).toBe(40006);
     expect(count).toBeLessThan(100);
     endless.destroy();
   });
 
-  test.each([
-    [{ authorization: 'Bearer bad' }, 401, 40102],
-    [headers, 400, 40001],
-  ])('with the headers %o and no body gets %i', async (given, status, error) => {
-    const handle = createPlantStore(memoryStorage(), acceptTokens('good'));
-    const answer = await answered({ ...post, headers: given }, handle);
-    expect([answer.status, JSON.parse(answer.text).error]).toEqual([status, error]);
+  const throwing = {
+    get body() {
+      throw new Error('Invalid JSON');
+    },
+  };
+  test.each<[string, number, object]>([
+    ['has no body and an invalid token', 40102, { headers: { authorization: 'Bearer bad' } }],
+    ['has no body', 40001, {}],
+    ['has a getter of body that throws, as that of Vercel does for what is not JSON', 40001, throwing],
+  ])('that %s returns %i', async (_what, error, members) => {
+    const request = Object.defineProperties({ ...post }, Object.getOwnPropertyDescriptors(members));
+    expect(JSON.parse((await answered(request)).text).error).toBe(error);
   });
 });
 
