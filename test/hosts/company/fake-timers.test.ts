@@ -1,9 +1,8 @@
 /** An app's own tests may put fake timers in place of the real ones, as `jest.useFakeTimers()` does, and never move them. */
 import { createServer } from 'node:http';
-import type { PlantStorage } from 'plant-store';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { listen, type Running, raw, Wire } from '../../support/sockets.js';
-import { appHosts, type Host, hostNamed } from '../hosts.js';
+import { appHosts } from '../hosts.js';
 import { json, rose, roseCreated, token } from '../node/server.js';
 
 /** The library, loaded anew: it keeps what is global when it loads. */
@@ -19,8 +18,6 @@ async function load() {
     ...(await import('plant-store/node')),
   };
 }
-
-type Library = Awaited<ReturnType<typeof load>>;
 
 const apps = appHosts.filter(({ name }) => !/Express 4|Koa 2/.test(name));
 
@@ -59,28 +56,30 @@ async function wiresTo(running: Running, count: number): Promise<Wire[]> {
 }
 
 describe.each(['before', 'after'])('when timers were faked %s the library was loaded', (when) => {
-  const started = async (hosts: readonly Host[], storageOf: (library: Library) => PlantStorage) => {
+  const started = async () => {
     if (when === 'before') fakeTimers();
     const adapters = await load();
     // The frameworks need real timers to start.
     if (when === 'before') realTimers();
-    const handle = adapters.createPlantStore(storageOf(adapters), adapters.acceptTokens('good'));
+    const storage = adapters.groupCommit(async (plants) => plants.map(() => 'created' as const));
+    const handle = adapters.createPlantStore(storage, adapters.acceptTokens('good'));
     const own = () => ({ status: 200, body: 'the app' });
-    const opened: [Wire, Wire, Wire][] = [];
-    for (const { start } of hosts)
-      opened.push((await wiresTo(await start(handle, { own, adapters }), 3)) as [Wire, Wire, Wire]);
+    const opened: Wire[][] = [];
+    for (const { start } of apps) opened.push(await wiresTo(await start(handle, { own, adapters }), 3));
     fakeTimers();
     return opened;
   };
 
-  test("every host responds to creates, to rejected requests and to the app's own routes", async () => {
-    const opened = await started(apps, () => ({ create: async () => 'created' }));
+  test("every host, on a storage that commits in groups, responds to creates, to rejected requests and to the app's own routes", async () => {
     await Promise.all(
-      opened.map(async ([wire, closing, stalled]) => {
-        // The body comes in a packet of its own.
-        await wire.write(raw([token, json, `Content-Length: ${rose.length}`]));
-        await wire.write(rose);
-        expect(await wire.answer()).toMatchObject(roseCreated);
+      (await started()).map(async (wires) => {
+        const [wire, closing, stalled] = wires as [Wire, Wire, Wire];
+        for (let i = 0; i < 3; i++) {
+          // The body comes in a packet of its own.
+          await wire.write(raw([token, json, `Content-Length: ${rose.length}`]));
+          await wire.write(rose);
+          expect(await wire.answer()).toMatchObject(roseCreated);
+        }
         for (const method of ['GET', 'POST']) {
           await wire.write(raw([], '', { line: `${method} /others HTTP/1.1` }));
           expect((await wire.answer()).text).toBe('the app');
@@ -94,17 +93,6 @@ describe.each(['before', 'after'])('when timers were faked %s the library was lo
         expect((await stalled.answer()).status).toBe(401);
       }),
     );
-  });
-
-  test('a storage that commits in groups creates', async () => {
-    const [opened] = await started([hostNamed('node:http')], ({ groupCommit }) =>
-      groupCommit(async (plants) => plants.map(() => 'created')),
-    );
-    const [wire] = opened!;
-    for (let i = 0; i < 3; i++) {
-      await wire.write(raw([token, json], rose));
-      expect(await wire.answer()).toMatchObject(roseCreated);
-    }
   });
 });
 
