@@ -1,15 +1,16 @@
 /** What stands in front of an app in production, each with the real program: a new proxy is a new row. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { createServer as createHttp } from 'node:http';
-import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import express from 'express';
+import { expect } from 'vitest';
+import { openSocket } from '../../support/connection.js';
 import { load } from '../../support/installed.js';
-import { freePort } from '../../support/program.js';
+import { freePort, startProgram } from '../../support/program.js';
+import { newFolder } from '../../support/run-folder.js';
 import { listen, type Running } from '../../support/sockets.js';
+import { waitFor } from '../../support/wait-for.js';
 import type { Host } from '../hosts.js';
 
 const { createProxyMiddleware } = await load('http-proxy-middleware');
@@ -66,7 +67,7 @@ export const proxies: readonly Proxy[] = [
       name: `nginx ${how}`,
       obstacle: missing('nginx'),
       start: (app) =>
-        startProgram('nginx', (port, folder) => ({
+        startProxy('nginx', (port, folder) => ({
           config: `
             daemon off; master_process off; pid ${folder}/pid; error_log ${folder}/errors;
             events {}
@@ -88,7 +89,7 @@ export const proxies: readonly Proxy[] = [
       name: `HAProxy that ${how}`,
       obstacle: missing('haproxy'),
       start: (app) =>
-        startProgram('haproxy', (port) => ({
+        startProxy('haproxy', (port) => ({
           config: `
           defaults
             mode http
@@ -113,37 +114,23 @@ export const proxies: readonly Proxy[] = [
 ];
 
 /** Starts a program with a configuration of its own, on a free port, and waits until it accepts connections. */
-async function startProgram(
+async function startProxy(
   program: string,
   configure: (port: number, folder: string) => { config: string; args: readonly string[] },
 ): Promise<{ port: number; close: () => Promise<void> }> {
-  const folder = await mkdtemp(join(tmpdir(), `plant-store-${program}-`));
+  const folder = newFolder();
   const port = await freePort();
   const { config, args } = configure(port, folder);
   const file = join(folder, 'config');
-  await writeFile(file, config);
-  const child = spawn(program, [...args, file], { stdio: ['ignore', 'ignore', 'inherit'] });
-  const exited = once(child, 'exit');
-  await accepts(port, child);
+  writeFileSync(file, config);
+  const { child, exit, output } = startProgram([program, ...args, file]);
+  await Promise.race([exit, waitFor(async () => (await openSocket(port)).destroy())]);
+  expect(child.exitCode, output()).toBe(null);
   return {
     port,
     async close() {
       child.kill('SIGKILL');
-      await exited;
-      await rm(folder, { recursive: true });
+      await exit;
     },
   };
-}
-
-async function accepts(port: number, child: ChildProcess): Promise<void> {
-  while (child.exitCode === null) {
-    const socket = connect(port, '127.0.0.1');
-    const isOpen = await new Promise<boolean>((resolve) => {
-      socket.on('connect', () => resolve(true)).on('error', () => resolve(false));
-    });
-    socket.destroy();
-    if (isOpen) return;
-    await new Promise(setImmediate);
-  }
-  throw new Error(`${child.spawnfile} exited with ${child.exitCode}`);
 }
