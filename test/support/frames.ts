@@ -1,15 +1,7 @@
 /** Sends single HTTP/2 frames (RFC 9113 §4.1), because Node's client ends a body properly even if it aborts. */
 import { Connection, openSocket } from './connection.js';
 
-export const frameTypes = {
-  data: 0,
-  headers: 1,
-  resetStream: 3,
-  settings: 4,
-  ping: 6,
-  goAway: 7,
-  windowUpdate: 8,
-};
+export const frameTypes = { data: 0, headers: 1, resetStream: 3, settings: 4 };
 export const endStream = 1;
 const endHeaders = 4;
 const acknowledge = 1;
