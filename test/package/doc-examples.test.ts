@@ -75,12 +75,6 @@ describe('an example of a doc comment compiles', () => {
       expect(diagnostics(path), text).toEqual([]);
     },
   );
-
-  it('the check can fail: three errors are found', () => {
-    const path = join(root, 'wrong.example.ts');
-    const text = complete('createPlantStore(memoryStorage(), acceptTokens(1), { limit: 2 }); nobody();');
-    expect(check(new Map([[path, text]]))(path)).toHaveLength(3);
-  });
 });
 
 /** The block with the missing imports of the package's own names. Everything else the block must import itself. */

@@ -60,55 +60,45 @@ describe('README.md', () => {
   });
 });
 
-describe('examples/', () => {
-  const tests = readdirSync(new URL('test', root), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => read(`test/${name}`));
-  const texts = [...tests, ...programs.map(({ text }) => text)].join('\n');
+const tests = readdirSync(new URL('test', root), { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => read(`test/${name}`));
+const texts = [...tests, ...programs.map(({ text }) => text)].join('\n');
 
-  it.each([...examples.keys()])('%s is run by a test, or is a part of another program', (name) => {
-    expect(texts).toMatch(new RegExp(`['/]${name}(\\.[jt]s)?'`));
-  });
+it.each([...examples.keys()])('%s is run by a test, or is a part of another program', (name) => {
+  expect(texts).toMatch(new RegExp(`['/]${name}(\\.[jt]s)?'`));
 });
 
-describe('examples/README.md', () => {
-  it('shows what the demo server prints, which a test of the server pastes', () => {
-    const printed = command('linux', 'http://127.0.0.1:3000', 1n, 'for-evaluation-only');
-    expect(blocks(read('examples/README.md'), 'sh').join('\n')).toContain(printed);
-  });
+it('examples/README.md shows what the demo server prints, which a test of the server pastes', () => {
+  const printed = command('linux', 'http://127.0.0.1:3000', 1n, 'for-evaluation-only');
+  expect(blocks(read('examples/README.md'), 'sh').join('\n')).toContain(printed);
 });
 
-describe('adapters/OPERATING.md', () => {
-  it('lists every code of a 5xx for operators, with texts that a log line can have', () => {
-    const [, section = ''] = /## Codes and alerts\n([\s\S]*?)\n## /.exec(read('adapters/OPERATING.md')) ?? [];
-    const rows = [...section.matchAll(/^\| (\d{5}) \| ([^|]+) \|/gm)];
-    const codes = Object.values(errorNumbers).filter((code) => code >= 50_000);
-    expect([...new Set(rows.map(([, code]) => Number(code)))]).toEqual(codes);
-    const sources = ['src', 'adapters'].flatMap((folder) =>
-      readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' })
-        .filter((name) => name.endsWith('.ts'))
-        .map((name) => read(`${folder}/${name}`)),
-    );
-    const texts = rows.flatMap(([, , cell = '']) =>
-      [...cell.matchAll(/`([^`]+)`/g)].map(([, text]) => text!),
-    );
-    expect(texts.filter((text) => !sources.some((source) => source.includes(text)))).toEqual([]);
-    expect(texts.length).toBeGreaterThan(5);
-  });
+it('adapters/OPERATING.md lists every code of a 5xx for operators, with texts that a log line can have', () => {
+  const [, section = ''] = /## Codes and alerts\n([\s\S]*?)\n## /.exec(read('adapters/OPERATING.md')) ?? [];
+  const rows = [...section.matchAll(/^\| (\d{5}) \| ([^|]+) \|/gm)];
+  const codes = Object.values(errorNumbers).filter((code) => code >= 50_000);
+  expect([...new Set(rows.map(([, code]) => Number(code)))]).toEqual(codes);
+  const sources = ['src', 'adapters'].flatMap((folder) =>
+    readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => read(`${folder}/${name}`)),
+  );
+  const texts = rows.flatMap(([, , cell = '']) => [...cell.matchAll(/`([^`]+)`/g)].map(([, text]) => text!));
+  expect(texts.filter((text) => !sources.some((source) => source.includes(text)))).toEqual([]);
+  expect(texts.length).toBeGreaterThan(5);
 });
 
-describe('src/README.md', () => {
-  it('lists every error number with its status and name', () => {
-    const rows = [...read('src/README.md').matchAll(/^\| (\d{5}) \| (\d{3}) \| `(\w+)` \|/gm)].map(
-      ([, error, status, name]) => [name, Number(error), Number(status)],
-    );
-    const expected = Object.entries(errorNumbers).map(([name, error]) => [
-      name,
-      error,
-      Math.trunc(error / 100),
-    ]);
-    expect(rows.sort()).toEqual(expected.sort());
-  });
+it('src/README.md lists every error number with its status and name', () => {
+  const rows = [...read('src/README.md').matchAll(/^\| (\d{5}) \| (\d{3}) \| `(\w+)` \|/gm)].map(
+    ([, error, status, name]) => [name, Number(error), Number(status)],
+  );
+  const expected = Object.entries(errorNumbers).map(([name, error]) => [
+    name,
+    error,
+    Math.trunc(error / 100),
+  ]);
+  expect(rows.sort()).toEqual(expected.sort());
 });
 
 /** The relative links of a page: a file, of which none is the page itself, and an anchor, of which none is the top. */

@@ -3,7 +3,6 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import packageJson from '../../package.json' with { type: 'json' };
 import { root } from '../support/root.js';
 import { newFolder } from '../support/run-folder.js';
 
@@ -21,10 +20,4 @@ it('a release without a repository is refused with the command that sets it', ()
   expect(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).repository.type).toBe('git');
   execFileSync('npm', ['pkg', 'set', 'version=99.0.0'], { cwd: folder, shell: true });
   expect(check()).toMatchObject({ status: 1, stderr: expect.stringContaining('## 99.0.0') });
-});
-
-it('the release is checked and tested before it is built and published', () => {
-  expect(packageJson.scripts.release).toBe(
-    'node .github/release.js && npm test && npm run build && npm publish',
-  );
 });

@@ -80,15 +80,10 @@ test('no program, page or doc comment builds a URL, a path, a key or a log line 
   expect(found).toEqual(shown);
 });
 
-test.each([
-  `fetch(\`https://auth.example/tokens/\${token}\`)`,
-  `fetch(\`https://auth.example/tokens/\${encodeURIComponent(token)}\`)`,
-  "fetch('https://auth.example/tokens/' + token)",
-  'new URL(token, base)',
-  'sessions[token]',
-  'sessions.get(token)',
-  'sessions.get(token!)',
-  'const session = { [token]: 1 }',
-  'console.log(token)',
-  `logger.info(\`caller \${token}\`)`,
-])('the check finds %s', (text) => expect(leaks(text)).not.toEqual([]));
+test('the check finds each of these ways', () => {
+  const text = `
+    fetch(\`https://a/\${token}\`); fetch(\`https://a/\${encodeURIComponent(token)}\`); fetch('https://a/' + token);
+    new URL(token, base); sessions[token]; sessions.get(token!); x = { [token]: 1 };
+    console.log(token); logger.info(\`caller \${token}\`)`;
+  expect(leaks(text)).toEqual(Array(9).fill('token'));
+});

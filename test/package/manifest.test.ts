@@ -1,0 +1,21 @@
+// package.json and its lock. tarball.heavy.ts tests the packed package itself.
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
+import { entries } from '../../tsup.config.js';
+import { root } from '../support/root.js';
+
+it('exports and the entries of the build list the same subpaths', () => {
+  const subpaths = Object.keys(packageJson.exports).filter((name) => !name.endsWith('.json'));
+  const built = Object.keys(entries).map((name) => (name === 'index' ? '.' : `./${name}`));
+  expect(subpaths.sort()).toEqual(built.sort());
+});
+
+it('each package of the lock has its integrity, also those of other platforms, and no address of a registry', () => {
+  // Not imported: the type of 800 packages would cost the compiler a second.
+  const lock = JSON.parse(readFileSync(`${root}package-lock.json`, 'utf8'));
+  const packages = Object.values<{ integrity?: string; resolved?: string }>(lock.packages).slice(1);
+  expect(packages.length).toBeGreaterThan(100);
+  expect(packages.filter(({ integrity }) => !integrity?.startsWith('sha512-'))).toEqual([]);
+  expect(packages.filter(({ resolved }) => resolved !== undefined)).toEqual([]);
+});
