@@ -1,10 +1,7 @@
-/** OpenTelemetry: its instrumentations in front of the contract table, spans of a driver in a batch, and the recipe. */
-import { createServer } from 'node:http';
+/** OpenTelemetry: its instrumentations in front of the contract table, and the recipe. For a span in a batch, see batch-contexts. */
 import { createRequire } from 'node:module';
-import { acceptTokens, createPlantStore, groupCommit, type PlantHandler } from 'plant-store';
 import { toExpress } from 'plant-store/express';
-import { toNode } from 'plant-store/node';
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { create, exampleUrl, rosa, runExamplesHere } from '../examples/recipe.js';
 import { type Host, theApp } from '../hosts/hosts.js';
 import { contractOn } from '../hosts/suite.js';
@@ -46,60 +43,6 @@ describe('Express 5 with the instrumentations of HTTP and Express', () => {
   it('gives each request its span, because they were in front', () => {
     expect(exporter.getFinishedSpans().map(({ name }: Any) => name)).toContain('POST');
   });
-});
-
-it("a driver's OpenTelemetry span has a parent in its batch, and ends before that", async () => {
-  const exporter = new InMemorySpanExporter();
-  const manager = new AsyncLocalStorageContextManager().enable();
-  context.setGlobalContextManager(manager);
-  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
-  const tracer = provider.getTracer('test');
-  onTestFinished(() => {
-    context.disable();
-    manager.disable();
-  });
-  const spans = new Map<string, Any>();
-  const parents: boolean[] = [];
-  const storage = groupCommit<true>((plants) =>
-    tracer.startActiveSpan('INSERT', async (span: Any) => {
-      const parent = span.parentSpanContext?.spanId;
-      parents.push(plants.some(({ id }) => spans.get(String(id))?.spanContext().spanId === parent));
-      for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve));
-      parents.push(trace.getActiveSpan() === span);
-      span.end();
-      return plants.map(() => 'created' as const);
-    }),
-  );
-  const handle = createPlantStore(storage, acceptTokens('secret'), { onError() {} });
-  const traced: PlantHandler = (request) =>
-    tracer.startActiveSpan('POST /plants', async (span: Any) => {
-      spans.set((request.headers as { id: string }).id, span);
-      const response = await handle(request);
-      span.end();
-      return response;
-    });
-  const running = await listen(createServer(toNode(traced)));
-  onTestFinished(() => running.close());
-  let next = 0;
-  const client = async () => {
-    while (next < 400) {
-      const id = String(++next);
-      const headers = { authorization: 'Bearer secret', 'content-type': 'application/json', id };
-      const body = `{"id":${id},"name":"Rosa canina"}`;
-      await (await fetch(`${running.url}/plants`, { method: 'POST', headers, body })).text();
-    }
-  };
-  await Promise.all(Array.from({ length: 40 }, client));
-  expect(parents.length).toBeGreaterThan(20);
-  expect(parents.every(Boolean)).toBe(true);
-  const finished = exporter.getFinishedSpans();
-  const inserts = finished.filter(({ name }: Any) => name === 'INSERT');
-  for (const insert of inserts) {
-    const parent = finished.findIndex(
-      (span: Any) => span.spanContext().spanId === insert.parentSpanContext?.spanId,
-    );
-    expect(parent).toBeGreaterThan(finished.indexOf(insert));
-  }
 });
 
 describe('the recipe', () => {
