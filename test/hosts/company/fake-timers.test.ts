@@ -61,11 +61,13 @@ describe.each(['before', 'after'])('when timers were faked %s the library was lo
     const adapters = await load();
     // The frameworks need real timers to start.
     if (when === 'before') realTimers();
-    const storage = adapters.groupCommit(async (plants) => plants.map(() => 'created' as const));
-    const handle = adapters.createPlantStore(storage, adapters.acceptTokens('good'));
     const own = () => ({ status: 200, body: 'the app' });
     const opened: Wire[][] = [];
-    for (const { start } of apps) opened.push(await wiresTo(await start(handle, { own, adapters }), 3));
+    for (const { start } of apps) {
+      const storage = adapters.groupCommit(async (plants) => plants.map(() => 'created' as const));
+      const handle = adapters.createPlantStore(storage, adapters.acceptTokens('good'));
+      opened.push(await wiresTo(await start(handle, { own, adapters }), 3));
+    }
     fakeTimers();
     return opened;
   };
