@@ -28,6 +28,13 @@ import {
 } from '../hosts.js';
 import { json, token } from '../node/server.js';
 
+const warnings = vi.fn();
+beforeEach(() => void vi.spyOn(process, 'emitWarning').mockImplementation((...all) => warnings(...all)));
+afterEach(() => {
+  vi.restoreAllMocks();
+  warnings.mockClear();
+});
+
 async function started(start: Start, basePath = '', around: Around = {}) {
   const handle = createPlantStore(memoryStorage(), acceptTokens('good'), { basePath });
   const running = await start(handle, { own: () => ({ status: 404, body: 'the app' }), ...around });
@@ -340,13 +347,6 @@ describe.each(named(guests))('as a guest of %s', (_, { start, basePath }) => {
 });
 
 describe('a POST that ends in /plants and falls through', () => {
-  const warnings = vi.fn();
-  beforeEach(() => void vi.spyOn(process, 'emitWarning').mockImplementation((...all) => warnings(...all)));
-  afterEach(() => {
-    vi.restoreAllMocks();
-    warnings.mockClear();
-  });
-
   const atRoot = hostNamed('Express 5, at the root').start;
   test.each<[string, Start, path: string, advice: string, basePath?: string]>([
     ['Express', atRoot, '/api/plants', "set basePath to '/api'"],
