@@ -36,8 +36,4 @@ describe('memoryStorage with a namespace', () => {
     expect([(await handle(request)).status, (await handle(request)).status]).toEqual([200, 200]);
     expect(tenant).toHaveBeenCalledTimes(2);
   });
-
-  it('throws a TypeError at once if the namespace has no functions', () => {
-    expect(() => memoryStorage(new Map(), { namespace: { tenant: 'garden' } as never })).toThrow(TypeError);
-  });
 });

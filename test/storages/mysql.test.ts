@@ -1,5 +1,4 @@
-import { createPoolCluster as createCallbackCluster, createPool as createCallbackPool } from 'mysql2';
-import { createPool, createPoolCluster } from 'mysql2/promise';
+import { createPool } from 'mysql2/promise';
 import { type MysqlStatement, type MysqlStorage, mysqlStorage, schema } from 'plant-store/mysql';
 import { describe, expect, it } from 'vitest';
 import { context } from './context.js';
@@ -141,23 +140,6 @@ describe('mysqlStorage', () => {
     expect(log).toEqual(['SELECT 1', 'release']);
   });
 
-  it.each([
-    ['a callback pool', createCallbackPool({})],
-    ['a namespace of a callback pool cluster', createCallbackCluster().of('*')],
-    ['a connection', { execute: async () => [] }],
-    ['nothing', undefined],
-  ])('throws at once for %s, and shows what to pass', (_, pool) => {
-    expect(() => mysqlStorage(pool as never)).toThrow(
-      new TypeError('mysqlStorage needs a mysql2/promise pool: pass pool.promise()'),
-    );
-  });
-
-  it('accepts every pool of mysql2/promise', () => {
-    expect(() => mysqlStorage(createPool({}))).not.toThrow();
-    expect(() => mysqlStorage(createPoolCluster().of('*', 'ORDER'))).not.toThrow();
-    expect(() => mysqlStorage(createCallbackPool({}).promise())).not.toThrow();
-  });
-
   it('connects again when a connection is refused, because nothing was sent', async () => {
     const { pool, log } = answering();
     const refused: Properties[] = [
@@ -244,10 +226,6 @@ describe('mysqlStorage', () => {
     const { pool } = answering(duplicate, inserted, []);
     const rejected = { reason: { name: 'RolledBack', cause: duplicate } };
     expect(await createAll(mysqlStorage(pool), 1n)).toMatchObject([rejected]);
-  });
-
-  it.each(['', '.', 'a.', 'a.b.c', 'a\0b', 7 as never])('throws at once for the table %j', (table) => {
-    expect(() => mysqlStorage(answering().pool, { table })).toThrow(TypeError);
   });
 
   it('exports the schema of its table', () => {

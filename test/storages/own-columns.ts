@@ -245,41 +245,6 @@ export function itStoresOwnColumns(
     expect(await create({ id: 1n, name: 'Rosa' }, contextOf({}))).toBe('created');
   });
 
-  it.each([
-    ['an empty name', { namespace: { '': () => 'x' } }],
-    ['a name with U+0000', { columns: { 'a\0': () => 'x' } }],
-    ['the id', { namespace: { id: () => 'x' } }],
-    ['the name, in capitals', { columns: { Name: () => 'x' } }],
-    ['a column of the namespace', { namespace: { tenant: () => 'x' }, columns: { tenant: () => 'x' } }],
-  ])('throws a TypeError at once for %s', (_, options) => {
-    expect(() => database().storage(options as never)).toThrow(TypeError);
-  });
-
-  it.each([
-    ['a value instead of a function', { namespace: { tenant: 'garden' } }],
-    ['a function instead of columns', { namespace: () => 'garden' }],
-    ['a name instead of columns', { namespace: 'tenant' }],
-    ['null instead of columns', { namespace: null }],
-  ])('throws a TypeError at once for %s, and shows what to write', (_, options) => {
-    expect(() => database().storage(options as never)).toThrow(
-      new TypeError(
-        'namespace must be columns and their functions, such as { tenant: ({ caller }) => caller.tenant }',
-      ),
-    );
-  });
-
-  it('fails every create if the table lacks a column, by an error that names both', async () => {
-    const { create, table } = await open(furtherOptions, undefined, tenants);
-    const creates = [1n, 2n].map((id) =>
-      create({ id, name: 'Rosa' }, contextOf({ tenant: 'garden', further: 'x' })),
-    );
-    for (const failed of await Promise.allSettled(creates)) {
-      expect(failed).toMatchObject({ reason: { name: 'RolledBack' } });
-      expect(String((failed as PromiseRejectedResult).reason)).toMatch(/it has no column further/);
-      expect(String((failed as PromiseRejectedResult).reason)).toContain(table);
-    }
-  });
-
   it.each(['id', 'tenant, id, name'])(
     'fails every create with 50004 if only (%s) is unique, and stores nothing',
     async (key) => {

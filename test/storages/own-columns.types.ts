@@ -44,23 +44,17 @@ export function plain(): void {
 
 export function mistakes(): void {
   // @ts-expect-error: the verifier gives no email
-  createPlantStore(postgresStorage<Caller>(pool, options), verifyTooLittle);
-  // @ts-expect-error: the verifier gives no email
   createPlantStore(postgresStorage(pool, options), verifyTooLittle);
   // @ts-expect-error: without a type argument the caller is unknown
   postgresStorage(pool, { namespace: { tenant: ({ caller }) => caller.tenant } });
   // @ts-expect-error: a column of the key cannot be null
   postgresStorage<Caller>(pool, { namespace: { email: ({ caller }) => caller.email } });
-  // @ts-expect-error: a column of the key cannot be null
-  memoryStorage<Caller>(new Map(), { namespace: { email: ({ caller }) => caller.email } });
   // @ts-expect-error: a column cannot be undefined
   sqliteStorage<Caller>(database, { columns: { email: ({ caller }) => caller.email ?? undefined } });
   // @ts-expect-error: a function of a column is not async
   mysqlStorage<Caller>(mysql, { columns: { email: async ({ caller }) => caller.email } });
   // @ts-expect-error: misspelt
   postgresStorage<Caller>(pool, { namespaces: { tenant: ({ caller }) => caller.tenant } });
-  // @ts-expect-error: misspelt
-  sqliteStorage<Caller>(database, { column: { email: ({ caller }) => caller.email } });
   // @ts-expect-error: memory stores no columns
   memoryStorage<Caller>(new Map(), { columns: { email: ({ caller }) => caller.email } });
   // @ts-expect-error: no member of the caller

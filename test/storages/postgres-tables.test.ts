@@ -195,15 +195,6 @@ it('postgresStorage finds the plants of a batch by an index, also in a large tab
   expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toMatch(/Index (Only )?Scan/);
 });
 
-it.each(['n'.repeat(64), '\u{e9}'.repeat(32)])(
-  'postgresStorage throws for the column %j, whose name PostgreSQL would cut',
-  (name) => {
-    for (const options of [{ namespace: { [name]: () => 'x' } }, { columns: { [name]: () => 'x' } }]) {
-      expect(() => postgresStorage(own.pool, options)).toThrow(/a column must be a name of at most 63 bytes/);
-    }
-  },
-);
-
 it('postgresStorage needs no more than the grants that adapters/storages/README.md names, by column', async () => {
   const granted = { table: 'granted', namespace: { tenant: () => 'garden' } };
   await own.pool.query(schemaOf(granted));

@@ -316,22 +316,6 @@ describe("a table of the app's own", () => {
   });
 });
 
-describe('postgresStorage', () => {
-  it.each(['x'.repeat(64), '\u{e9}'.repeat(32), `garden.${'x'.repeat(64)}`])(
-    'throws for the table %j, because PostgreSQL would cut its name to 63 bytes',
-    (name) => expect(() => postgresStorage(own.pool, { table: name })).toThrow(/at most 63 bytes/),
-  );
-
-  it.each([
-    ['nothing', undefined, 'pass new pg.Pool()'],
-    ['an URL', 'postgres://localhost', 'pass new pg.Pool()'],
-    ['a Client that is not connected', new pg.Client(), 'call client.connect() first'],
-  ])('throws at once for %s, and shows what to pass', (_, handle, message) => {
-    expect(() => postgresStorage(handle as never)).toThrow(TypeError);
-    expect(() => postgresStorage(handle as never)).toThrow(message);
-  });
-});
-
 describe('createTable', () => {
   it('is safe when 16 instances start at once', async () => {
     const pools = Array.from({ length: 16 }, () => own.poolOf({ max: 1 }));
@@ -368,8 +352,4 @@ describe('createTable', () => {
       expect(rows).toHaveLength(1);
     },
   );
-
-  it.each([[''], ['a.'], ['.b'], ['a.b.c'], ['a\0b'], [5]])('throws at once for the table %j', (name) => {
-    expect(() => postgresStorage(own.pool, { table: name as string })).toThrow(TypeError);
-  });
 });

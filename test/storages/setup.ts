@@ -86,17 +86,21 @@ export function itSaysWhatToDo({ schemaOf, open, run }: Setup): void {
     },
   );
 
-  it('tells of a column that was dropped with what adds it, once, and asks refuse of no plant', async () => {
-    await run(schemaOf({}));
-    const refuse = vi.fn(() => 'no');
-    const storage = open({ refuse });
-    expect(await post(storage, 64)).toEqual(created);
-    await run('ALTER TABLE plants DROP COLUMN tag');
-    expect(await post(storage, 64)).toEqual(rejected);
-    expect(refuse).not.toHaveBeenCalled();
-    await run(remedy('it has no column tag'));
-    expect(await post(storage, 65)).toEqual(new Set([40003, 200]));
-  });
+  it.each(['tag', 'who'])(
+    'tells of the column %s that was dropped with what adds it, once, and asks refuse of no plant',
+    async (column) => {
+      const columns = { who: () => 'me' };
+      await run(schemaOf({ columns }));
+      const refuse = vi.fn(() => 'no');
+      const storage = open({ columns, refuse });
+      expect(await post(storage, 64)).toEqual(created);
+      await run(`ALTER TABLE plants DROP COLUMN ${column}`);
+      expect(await post(storage, 64)).toEqual(rejected);
+      expect(refuse).not.toHaveBeenCalled();
+      await run(remedy(`it has no column ${column}`));
+      expect(await post(storage, 65)).toEqual(new Set([40003, 200]));
+    },
+  );
 
   it('tells of a missing unique index with what creates it, once', async () => {
     await run(withColumns(schemaOf({}), { id: 'BIGINT' }));

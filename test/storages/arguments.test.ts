@@ -1,0 +1,85 @@
+// What a storage is made of is checked at once, so that a mistake is seen when the app starts.
+import Database from 'libsql';
+import { createPoolCluster as createCallbackCluster, createPool as createCallbackPool } from 'mysql2';
+import { createPool, createPoolCluster } from 'mysql2/promise';
+import pg from 'pg';
+import { memoryStorage } from 'plant-store/memory';
+import { mysqlStorage } from 'plant-store/mysql';
+import { postgresStorage } from 'plant-store/postgres';
+import { sqliteStorage } from 'plant-store/sqlite';
+import { describe, expect, it } from 'vitest';
+
+const [pool, mysql, database] = [new pg.Pool(), createPool({}), new Database(':memory:')];
+
+const sqlite = "sqliteStorage needs an open database: pass new Database('plants.db')";
+const promises = 'mysqlStorage needs a mysql2/promise pool: pass pool.promise()';
+it.each<[string, string, (handle: never) => unknown, unknown]>([
+  ['sqliteStorage of a path', sqlite, sqliteStorage, 'plants.db'],
+  ['sqliteStorage of nothing', sqlite, sqliteStorage, undefined],
+  ['sqliteStorage of another object', sqlite, sqliteStorage, {}],
+  ['sqliteStorage of a connection that prepares nothing', sqlite, sqliteStorage, { exec() {} }],
+  ['postgresStorage of nothing', 'pass new pg.Pool()', postgresStorage, undefined],
+  ['postgresStorage of an URL', 'pass new pg.Pool()', postgresStorage, 'postgres://localhost'],
+  ['postgresStorage of an idle Client', 'call client.connect() first', postgresStorage, new pg.Client()],
+  ['mysqlStorage of a callback pool', promises, mysqlStorage, createCallbackPool({})],
+  ['mysqlStorage of a callback cluster', promises, mysqlStorage, createCallbackCluster().of('*')],
+  ['mysqlStorage of a connection', promises, mysqlStorage, { execute: async () => [] }],
+  ['mysqlStorage of nothing', promises, mysqlStorage, undefined],
+])('%s throws a TypeError that shows what to pass: %s', (_, message, make, handle) => {
+  expect(() => make(handle as never)).toThrow(TypeError);
+  expect(() => make(handle as never)).toThrow(message);
+});
+
+it('mysqlStorage accepts every pool of mysql2/promise', () => {
+  for (const accepted of [mysql, createPoolCluster().of('*', 'ORDER'), createCallbackPool({}).promise()])
+    expect(() => mysqlStorage(accepted)).not.toThrow();
+});
+
+/** PostgreSQL cuts a name to 63 bytes. */
+const long = ['x'.repeat(64), '\u{e9}'.repeat(32)];
+
+describe.each<[string, (options: object) => unknown, tables: unknown[], columns: string[]]>([
+  ['memoryStorage', (options) => memoryStorage(new Map(), options), [], []],
+  ['sqliteStorage', (options) => sqliteStorage(database, options), ['', 'a\0b', 5], []],
+  [
+    'postgresStorage',
+    (options) => postgresStorage(pool, options),
+    ['', 'a.', '.b', 'a.b.c', 'a\0b', 5, ...long, `garden.${long[0]}`],
+    long,
+  ],
+  ['mysqlStorage', (options) => mysqlStorage(mysql, options), ['', '.', 'a.', 'a.b.c', 'a\0b', 7], []],
+])('%s', (name, make, tables, columns) => {
+  it.each<[string, unknown]>([
+    ['a value instead of a function', { tenant: 'garden' }],
+    ['a function instead of columns', () => 'garden'],
+    ['a name instead of columns', 'tenant'],
+    ['null instead of columns', null],
+  ])('throws a TypeError for a namespace of %s, and shows what to write', (_, namespace) => {
+    expect(() => make({ namespace })).toThrow(
+      new TypeError(
+        'namespace must be columns and their functions, such as { tenant: ({ caller }) => caller.tenant }',
+      ),
+    );
+  });
+  if (name === 'memoryStorage') return;
+
+  const x = () => 'x';
+  it.each<[string, object]>([
+    ['a column without a name', { namespace: { '': x } }],
+    ['a column with U+0000', { columns: { 'a\0': x } }],
+    ['the id as a column', { namespace: { id: x } }],
+    ['the name as a column, in capitals', { columns: { Name: x } }],
+    ['one column twice', { namespace: { tenant: x }, columns: { tenant: x } }],
+    ...tables.map((table): [string, object] => [`the table ${JSON.stringify(table)}`, { table }]),
+    ...columns.flatMap((column): [string, object][] => [
+      [`the column ${column} of the namespace`, { namespace: { [column]: x } }],
+      [`the column ${column}`, { columns: { [column]: x } }],
+    ]),
+  ])('throws a TypeError for %s', (_, options) => {
+    expect(() => make(options)).toThrow(TypeError);
+  });
+
+  it('throws a TypeError if refuse is no function', () => {
+    expect(() => make({ refuse: 'no nettles' })).toThrow(new TypeError('refuse must be a function'));
+  });
+});
