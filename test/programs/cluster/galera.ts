@@ -35,28 +35,17 @@ export class MariaDb {
 
   install(): void {
     const { account, folder } = this.daemon;
-    run(
-      account,
-      'mariadb-install-db',
-      [
-        '--no-defaults',
-        `--datadir=${this.dataFolder}`,
-        '--auth-root-authentication-method=normal',
-        '--skip-test-db',
-      ],
-      folder,
-    );
-    const bootstrap = join(folder, 'first.sql');
-    writeFileSync(
-      bootstrap,
-      [
-        'CREATE DATABASE plants;',
-        "CREATE USER plants@'127.0.0.1' IDENTIFIED BY 'plants';",
-        "GRANT ALL ON *.* TO plants@'127.0.0.1' WITH GRANT OPTION;",
-        // HAProxy's health check.
-        "CREATE USER haproxy@'127.0.0.1';",
-      ].join('\n'),
-    );
+    const authentication = '--auth-root-authentication-method=normal';
+    const options = ['--no-defaults', `--datadir=${this.dataFolder}`, authentication, '--skip-test-db'];
+    run(account, 'mariadb-install-db', options, folder);
+    const statements = [
+      'CREATE DATABASE plants;',
+      "CREATE USER plants@'127.0.0.1' IDENTIFIED BY 'plants';",
+      "GRANT ALL ON *.* TO plants@'127.0.0.1' WITH GRANT OPTION;",
+      // HAProxy's health check.
+      "CREATE USER haproxy@'127.0.0.1';",
+    ];
+    writeFileSync(join(folder, 'first.sql'), statements.join('\n'));
   }
 
   start(...options: string[]): void {
@@ -116,7 +105,7 @@ export class MariaDb {
   }
 
   /** What is stored, as `id` to `name`, after all that the cluster committed before has arrived. */
-  async plants(table: string): Promise<Map<string, string>> {
+  async plants(table = 'plants'): Promise<Map<string, string>> {
     const sql = `SET STATEMENT wsrep_sync_wait = 1 FOR SELECT CAST(id AS CHAR), name FROM ${table}`;
     return new Map((await this.query(sql)) as [string, string][]);
   }

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { seed } from '../../support/random.js';
-import type { Told } from './checker.js';
+import { faultsIn, type Holdings, type Told } from './checker.js';
 
 /** The outcome of a create, when it came, and how long it took. */
 export interface Answer extends Told {
@@ -102,6 +102,13 @@ export class Load {
     for (const { exitCode } of this.#apps)
       if (exitCode !== 0) throw new Error(`an app ended with ${exitCode}`);
     return this.told;
+  }
+
+  /** Stops the creators, and returns where these servers contradict the outcomes that they got. */
+  async faults(plants: () => Promise<readonly Holdings[]>): Promise<string[]> {
+    const told = await this.stop();
+    console.log(this.summary);
+    return faultsIn(told, await plants()).slice(0, 20);
   }
 
   kill(): void {

@@ -17,7 +17,7 @@ interface Server {
   readonly url: string;
   start(): void;
   query(sql: string): Promise<unknown>;
-  plants(table: string): Promise<Holdings>;
+  plants(): Promise<Holdings>;
 }
 
 const outage = 30_000;
@@ -88,7 +88,7 @@ describe.skipIf(inject('obstacle'))(`64 creators while the database is away (see
           const { ended, back } = await strike(server);
           await load.tells('created', 2_000);
           const answers = await load.stop();
-          const faults = faultsIn(answers, [await server.plants('plants')]);
+          const faults = faultsIn(answers, [await server.plants()]);
           const first = Math.min(
             ...answers.filter((answer) => answer.at >= back && answer.number === 200).map(({ at }) => at),
           );

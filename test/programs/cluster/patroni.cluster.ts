@@ -3,7 +3,6 @@ import pg from 'pg';
 import { postgresStorage } from 'plant-store/postgres';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { randomOf, seed } from '../../support/random.js';
-import { faultsIn } from './checker.js';
 import { Load } from './load.js';
 import { PatroniCluster, type PatroniNode } from './patroni.js';
 
@@ -28,13 +27,6 @@ describe.skipIf(inject('obstacle'))(`postgresStorage before Patroni, etcd and HA
   });
   afterEach(() => load?.kill());
 
-  /** Creators at work through HAProxy, or through PgBouncer as well. */
-  async function start(url: string): Promise<void> {
-    // Everything as it comes, as in an app that read nothing but the first page.
-    load = new Load({ table, urls: [url, url], pauseMs: 20 });
-    await load.tells('created', 1_000 + Math.floor(choose() * 500));
-  }
-
   /** Freezes a whole machine for so long. */
   async function freeze(node: PatroniNode, ms: number): Promise<void> {
     await node.signal('SIGSTOP');
@@ -42,23 +34,18 @@ describe.skipIf(inject('obstacle'))(`postgresStorage before Patroni, etcd and HA
     await node.signal('SIGCONT');
   }
 
-  /** Compares the plants of all three nodes with the outcomes. */
-  async function faults(): Promise<string[]> {
-    const told = await load.stop();
-    console.log(load.summary);
-    return faultsIn(told, await cluster.holdings(table)).slice(0, 20);
-  }
-
   /** While creators are at work, something fails; `fail` may return what repairs it. */
   async function survives(
     fail: () => Promise<(() => Promise<void>) | void>,
     { created = 2_000, url = cluster.url } = {},
   ): Promise<void> {
-    await start(url);
+    // Everything as it comes, as in an app that read nothing but the first page.
+    load = new Load({ table, urls: [url, url], pauseMs: 20 });
+    await load.tells('created', 1_000 + Math.floor(choose() * 500));
     const repair = await fail();
     await load.tells('created', created);
     await repair?.();
-    expect(await faults()).toEqual([]);
+    expect(await load.faults(() => cluster.holdings(table))).toEqual([]);
   }
 
   const killPrimary = async () => (await cluster.primary()).killPostgres();

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
 import { Network, nodeNames } from './configuration.js';
 import { type Account, accountOf, clean, Daemon, folderOf, signalTree, until } from './machine.js';
+import { plantsOf, queryAt } from './postgres.js';
 
 /** Whether Patroni and the programs around it are installed. */
 export function patroniPrograms(): boolean {
@@ -77,24 +77,8 @@ export class PatroniNode {
     if (this.postgres) signalTree(this.postgres, 'SIGKILL');
   }
 
-  async query(sql: string, database = 'plants'): Promise<string[][]> {
-    const client = new pg.Client({
-      connectionString: `postgres://postgres:change-me@${this.address}:5432/${database}`,
-      connectionTimeoutMillis: 2_000,
-      query_timeout: 10_000,
-    });
-    client.on('error', () => {});
-    await client.connect();
-    try {
-      return (await client.query({ text: sql, rowMode: 'array' })).rows;
-    } finally {
-      await client.end();
-    }
-  }
-
-  /** What is stored, as `id` to `name`. */
-  async plants(table: string): Promise<Map<string, string>> {
-    return new Map((await this.query(`SELECT id::text, name FROM ${table}`)) as [string, string][]);
+  query(sql: string, database = 'plants'): Promise<string[][]> {
+    return queryAt(`postgres://postgres:change-me@${this.address}:5432/${database}`, sql);
   }
 }
 
@@ -203,7 +187,7 @@ export class PatroniCluster {
         if (!has) throw new Error(`it has not replayed ${position}`);
       });
     }
-    return Promise.all([primary, ...others].map((node) => node.plants(table)));
+    return Promise.all([primary, ...others].map((node) => plantsOf(node, table)));
   }
 
   async close(): Promise<void> {

@@ -3,7 +3,6 @@ import { postgresStorage } from 'plant-store/postgres';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { Doorway } from '../../support/doorway.js';
 import { randomOf, seed } from '../../support/random.js';
-import { faultsIn } from './checker.js';
 import { Load } from './load.js';
 import { clean } from './machine.js';
 import { type Postgres, primaryAndStandby } from './postgres.js';
@@ -45,11 +44,7 @@ describe.skipIf(inject('obstacle'))(`postgresStorage on a primary and a standby 
     doorway.leadTo({ host: '127.0.0.1', port: standby.port });
   }
 
-  async function faults(...servers: Postgres[]): Promise<string[]> {
-    const told = await load.stop();
-    console.log(load.summary);
-    return faultsIn(told, await Promise.all(servers.map((server) => server.plants())));
-  }
+  const faults = (server: Postgres) => load.faults(async () => [await server.plants()]);
 
   it('keeps its promises while nothing fails', async () => {
     await start();

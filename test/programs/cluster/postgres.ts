@@ -16,6 +16,31 @@ export function postgresPrograms(): string | undefined {
   }
 }
 
+/** Runs a statement on a connection of its own. */
+export async function queryAt(url: string, sql: string): Promise<string[][]> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 2_000,
+    query_timeout: 10_000,
+  });
+  // A server that is killed meanwhile rejects the statement, too.
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    return (await client.query({ text: sql, rowMode: 'array' })).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** What a server stores, as `id` to `name`. */
+export async function plantsOf(
+  server: { query(sql: string): Promise<string[][]> },
+  table = 'plants',
+): Promise<Map<string, string>> {
+  return new Map((await server.query(`SELECT id::text, name FROM ${table}`)) as [string, string][]);
+}
+
 /** One PostgreSQL server on loopback. */
 export class Postgres {
   constructor(
@@ -33,38 +58,14 @@ export class Postgres {
   }
 
   initialize(): void {
-    this.#run(
-      'initdb',
-      '-D',
-      this.dataFolder,
-      '-A',
-      'trust',
-      '-U',
-      'postgres',
-      '-E',
-      'UTF8',
-      '--locale=C',
-      '--no-sync',
-    );
+    this.#run(`initdb -D ${this.dataFolder} -A trust -U postgres -E UTF8 --locale=C --no-sync`);
     this.configure("listen_addresses = '127.0.0.1'", "unix_socket_directories = ''", 'max_connections = 50');
   }
 
   /** Copies a primary that runs, and follows it from then on under this server's name. */
   copy(primary: Postgres): void {
     const from = `host=127.0.0.1 port=${primary.port} user=postgres application_name=${this.name}`;
-    this.#run(
-      'pg_basebackup',
-      '-D',
-      this.dataFolder,
-      '-d',
-      from,
-      '-R',
-      '-X',
-      'stream',
-      '-c',
-      'fast',
-      '--no-sync',
-    );
+    this.#run(`pg_basebackup -D ${this.dataFolder} -R -X stream -c fast --no-sync -d`, from);
   }
 
   configure(...settings: readonly string[]): void {
@@ -87,14 +88,8 @@ export class Postgres {
     await this.query('SELECT pg_reload_conf()');
   }
 
-  async query(sql: string): Promise<string[][]> {
-    const client = new pg.Client({ connectionString: this.url, connectionTimeoutMillis: 2_000 });
-    await client.connect();
-    try {
-      return (await client.query({ text: sql, rowMode: 'array' })).rows;
-    } finally {
-      await client.end();
-    }
+  query(sql: string): Promise<string[][]> {
+    return queryAt(this.url, sql);
   }
 
   ready(): Promise<unknown> {
@@ -104,9 +99,8 @@ export class Postgres {
     });
   }
 
-  /** What is stored, as `id` to `name`. */
-  async plants(table = 'plants'): Promise<Map<string, string>> {
-    return new Map((await this.query(`SELECT id::text, name FROM ${table}`)) as [string, string][]);
+  plants(): Promise<Map<string, string>> {
+    return plantsOf(this);
   }
 
   /**
@@ -134,8 +128,9 @@ export class Postgres {
     return (await this.query(`SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE ${waiting}`)).length;
   }
 
-  #run(program: string, ...args: readonly string[]): void {
-    run(this.daemon.account, join(postgresPrograms()!, program), args, this.daemon.folder);
+  #run(command: string, ...last: readonly string[]): void {
+    const [program, ...args] = command.split(' ');
+    run(this.daemon.account, join(postgresPrograms()!, program!), [...args, ...last], this.daemon.folder);
   }
 }
 
