@@ -39,7 +39,7 @@ export async function bundle(file: string): Promise<string> {
     format: 'esm',
     platform: 'neutral',
     mainFields: ['module', 'main'],
-    external: ['node:*', 'bun:*', 'better-sqlite3', 'elysia', 'miniflare', 'nitro'],
+    external: ['node:*', 'elysia', 'miniflare', 'nitro'],
     alias: Object.fromEntries(
       Object.keys(entries).map((name) => [
         name === 'index' ? 'plant-store' : `plant-store/${name}`,

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { storageCases } from '../../published/index.js';
 import { describeUnless } from '../../support/obstacle.js';
 import { type Program, startProgram } from '../../support/program.js';
-import { bundle, startOn, stop, tool } from './runtimes.js';
+import { bundle, nodeVersions, startOn, stop, tool } from './runtimes.js';
 
 /** Each runtime has to pass all of them. */
 const promiseCount = storageCases(() => Promise.reject()).length;
@@ -11,11 +11,13 @@ const promiseCount = storageCases(() => Promise.reject()).length;
 const compiled = existsSync(tool('better-sqlite3/build/Release/better_sqlite3.node'));
 const obstacle = compiled ? undefined : 'better-sqlite3 can be neither fetched nor compiled here';
 
+const sqlite = 'test/programs/runtimes/cases-sqlite.ts';
 const drivers: [string, () => Promise<Program>][] = [
-  ['node:sqlite on Node 22', () => startOn('node22', 'test/programs/runtimes/cases-node-sqlite.ts')],
-  ['node:sqlite on Node 24', () => startOn('node24', 'test/programs/runtimes/cases-node-sqlite.ts')],
-  ['node:sqlite on Node 26', () => startOn('node26', 'test/programs/runtimes/cases-node-sqlite.ts')],
-  ['bun:sqlite', () => startOn('bun', 'test/programs/runtimes/cases-bun-sqlite.ts')],
+  ...nodeVersions.map((version): [string, () => Promise<Program>] => [
+    `node:sqlite on Node ${version}`,
+    () => startOn(`node${version}`, sqlite, 'node:sqlite', 'DatabaseSync'),
+  ]),
+  ['bun:sqlite', () => startOn('bun', sqlite, 'bun:sqlite', 'Database')],
   [
     'a Worker on D1',
     async () =>
@@ -36,7 +38,7 @@ describe('the storage cases pass', () => {
   describeUnless(obstacle, 'better-sqlite3', () => {
     test('on this Node', () =>
       expectToPass(async () =>
-        startProgram([process.execPath, await bundle('test/programs/runtimes/cases-better-sqlite3.ts')]),
+        startProgram([process.execPath, await bundle(sqlite), 'better-sqlite3', 'default']),
       ));
   });
 });
