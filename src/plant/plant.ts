@@ -39,15 +39,16 @@ export const memberNames = Object.keys(isMember) as (keyof NewPlant)[];
 /** @throws {Refusal} that names every wrong member; `undefined` is JSON that is not an object */
 export function toNewPlant(given: Members | undefined): NewPlant {
   if (!given) throw notANewPlant();
-  const { id, name, tag, repeated } = given;
-  if (repeated.length === 0 && isMember.id(id) && isMember.name(name) && isMember.tag(tag)) {
-    // An absent tag is an own property that is undefined: one on Object.prototype must not be read.
-    return { id, name, tag } satisfies Whole<NewPlant>;
+  const { repeated } = given;
+  const wrong = memberNames.filter((name) => !isMember[name](given[name]));
+  if (wrong.length > 0 || repeated.length > 0) {
+    const ruleOf = (name: keyof NewPlant) =>
+      name === 'id' && typeof given.id === 'string' ? idIsString : memberRules[name];
+    throw notANewPlant([...wrong.map(ruleOf), ...repeated.map(repeatedMember)]);
   }
-  const wrong = memberNames
-    .filter((name) => !isMember[name](given[name]))
-    .map((name) => (name === 'id' && typeof id === 'string' ? idIsString : memberRules[name]));
-  throw notANewPlant([...wrong, ...repeated.map(repeatedMember)]);
+  const { id, name, tag } = given as Whole<NewPlant>;
+  // An absent tag is an own property that is undefined: one on Object.prototype must not be read.
+  return { id, name, tag } satisfies Whole<NewPlant>;
 }
 
 /** Writes a plant as a 200 has it. Identical plants have the same text. */

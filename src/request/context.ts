@@ -44,9 +44,10 @@ export abstract class HostRequest extends WithSignal implements PlantRequest {
     this.#drainMs = ms;
   }
 
-  /** Hides members from a log of the whole object. By their names they can still be read. */
-  conceal(...names: readonly string[]): void {
-    for (const name of names) Object.defineProperty(this, name, { enumerable: false });
+  /** Hides credentials and the host's own request from a log of the whole. By their names they can still be read. */
+  conceal(): void {
+    const hidden = ['headers', 'raw', 'body', 'signal'];
+    for (const name of hidden) Object.defineProperty(this, name, { enumerable: false });
   }
 
   /** `%o` of Node, and of winston, shows hidden members, too. */

@@ -1,13 +1,13 @@
 import type { PlantHandler, PlantRequest, PlantResponse, Signal } from '../http.js';
 import type { Complete, PlantStoreOptions } from '../options.js';
-import { type ErrorNumber, isRefusal, propertyOf } from '../problems.js';
+import { type ErrorNumber, propertyOf, Refusal } from '../problems.js';
 import { systemClock } from '../timers.js';
 import { HostRequest } from './context.js';
 import { respondToMistake } from './mount-mistakes.js';
 import { library, type Party } from './parties.js';
 import { report } from './report.js';
 
-/** The steps of one request. Ends by calling `progress.respond` or `progress.refuse`: to return a response costs 6 %. */
+/** The steps of one request. Ends by calling `progress.respond`, because to return the response costs a promise more, or throws. */
 export type Steps = (request: PlantRequest, progress: Progress) => Promise<void>;
 
 /** Creates a handler: each request gets one response, at its timeout at the latest. */
@@ -17,7 +17,7 @@ export function createHandler(steps: Steps, settings: Complete<PlantStoreOptions
       // An object is a host's response, environment or next handler: the adapter was forgotten.
       if (Object(index) === index) return resolve(respondToMistake(request, index));
       const progress = new Progress(request, settings, resolve);
-      steps(request, progress);
+      steps(request, progress).catch((thrown) => progress.refuse(thrown));
       progress.armTimer();
     });
   };
@@ -65,8 +65,10 @@ export class Progress {
   refuse(thrown: unknown): void {
     // After the timeout the response is sent already, and a late error is dropped.
     if (this.#isClosed) return;
-    const refusal = isRefusal(thrown)
-      ? thrown
+    // Not `instanceof`, which throws on a revoked proxy.
+    const isRefusal = propertyOf(thrown, 'constructor') === Refusal;
+    const refusal = isRefusal
+      ? (thrown as Refusal)
       : this.#party.toRefusal(thrown, Boolean(this.expired), this.settings);
     const response = refusal.toResponse(propertyOf(this.request, 'method'));
     const { status, error } = response;
@@ -100,7 +102,11 @@ export class Progress {
       if (party !== this.#party) return this.armTimer();
       const onTimeout = () => this.#expire();
       this.#expiresAt = systemClock.now() + timeoutMs;
-      this.#cancelTimer = this.#host?.startTimer?.(onTimeout, timeoutMs) ?? setTimer(onTimeout, timeoutMs);
+      this.#cancelTimer = this.#host?.startTimer?.(onTimeout, timeoutMs);
+      if (this.#cancelTimer) return;
+      // Looked up at each call, so that fake timers can expire a request.
+      const timer = setTimeout(onTimeout, timeoutMs);
+      this.#cancelTimer = () => clearTimeout(timer);
     });
   }
 
@@ -120,10 +126,4 @@ export class Progress {
     this.#controller?.abort(this.expired);
     this.refuse(this.expired);
   }
-}
-
-/** Looks `setTimeout` up at each call, so that fake timers can expire a request. */
-function setTimer(onTimeout: () => void, ms: number): () => void {
-  const timer = setTimeout(onTimeout, ms);
-  return () => clearTimeout(timer);
 }

@@ -1,4 +1,4 @@
-import type { MaybePromise, PlantRequest } from '../http.js';
+import { ignoringErrors, type PlantRequest } from '../http.js';
 import type { Complete, PlantStoreOptions } from '../options.js';
 import { isNamed, propertyOf } from '../problems.js';
 import { HostRequest } from './context.js';
@@ -9,17 +9,9 @@ type OnError = Complete<PlantStoreOptions>['onError'];
 export function report(onError: OnError, ...[error, request, code]: Parameters<OnError>): Promise<void> {
   return ignoringErrors(() => {
     if (isOfClient(error, request)) return;
-    // Credentials, and the host's own request.
-    if (request instanceof HostRequest) request.conceal('headers', 'raw', 'body', 'signal');
+    if (request instanceof HostRequest) request.conceal();
     return onError(error, request, code);
   });
-}
-
-/** Calls a function of the app, and ignores what it throws or rejects with. */
-export async function ignoringErrors(call: () => MaybePromise<void>): Promise<void> {
-  try {
-    await call();
-  } catch {}
 }
 
 /** Whether an error only says that the client disconnected, which is expected, and not a fault. */
