@@ -75,7 +75,6 @@ export class Call<Caller> implements BatchCall {
   }
 
   #onOutcomes(outcomes: readonly CreateOutcome[]): undefined {
-    if (this.end) return void this.onEnd(this, this.end);
     if (outcomes.length !== this.firsts.length) throw new TypeError(wrongCount);
     this.firsts.forEach((create, i) => {
       const outcome = outcomes[i];
@@ -86,7 +85,6 @@ export class Call<Caller> implements BatchCall {
   }
 
   #onError(error: unknown): undefined {
-    if (this.end) return void this.onEnd(this, this.end);
     if (!isNamed<RolledBack>(error, 'RolledBack')) {
       this.cause = error;
       for (const create of this.firsts) create.fail(error);

@@ -10,7 +10,7 @@ export class Circuit {
   cause: unknown;
   /** How long a create that is called now may take, in milliseconds: shorter for a probe. */
   limitMs: number;
-  /** When the database last settled or rejected a batch. */
+  /** When the database last settled a batch. */
   #answeredAt = Number.NEGATIVE_INFINITY;
 
   constructor(readonly timeoutMs: number) {
@@ -18,7 +18,7 @@ export class Circuit {
   }
 
   /**
-   * Opens it, unless the database has settled or rejected a batch lately. Returns whether it did.
+   * Opens it, unless the database has settled a batch lately. Returns whether it did.
    *
    * @param isSlow whether a call was sent but did not settle: the next probe gets more time
    */

@@ -1,6 +1,7 @@
-import { ignoringErrors, type MaybePromise } from '../http.js';
+import type { MaybePromise } from '../http.js';
 import { type Complete, checkOptions } from '../options.js';
 import type { NewPlant } from '../plant/plant.js';
+import { ignoringErrors } from '../request/report.js';
 import { StorageBusy, type StorageContext } from '../storage.js';
 import { systemClock } from '../timers.js';
 import { Batch } from './batch.js';
@@ -75,7 +76,7 @@ export class Queue<Caller> {
     call.endedAt = now;
     this.#inFlight = undefined;
     this.#release();
-    if (end === 'settled' || end === 'apart') this.circuit.onAnswer(now);
+    if (end === 'settled') this.circuit.onAnswer(now);
     if (end === 'unsent' || end === 'unanswered') {
       this.#aborted.add(call);
       this.#suspectOutage(call.cause, end === 'unanswered');
