@@ -201,7 +201,7 @@ class Schedule {
     this.options = {
       maxBatch: this.#below(8) + 1,
       maxQueued: this.#below(20) + 4,
-      maxQueuedText: 200 + this.#below(400),
+      maxQueuedText: 60 + this.#below(400),
       timeoutMs: 100 + this.#below(2_000),
     };
     this.database = new Database(random, this.clock, this.options.maxBatch);

@@ -57,6 +57,17 @@ describe('the timeout of a create', () => {
     expect(told.outcome).toMatchObject(unanswered);
   });
 
+  it('is its own: a create that expires in a long queue ends none that was called later', async () => {
+    const { answersIn, clock, database, create } = open({ timeoutMs: 1_000, maxBatch: 1 });
+    database.current = answersIn(90);
+    const early = Array.from({ length: 15 }, (_, id) => create(id));
+    await clock.advance(500);
+    const late = [20, 21, 22].map((id) => create(id));
+    await clock.advance(1_000);
+    expect(early.at(-1)).toMatchObject({ outcome: busy, after: 1_000 });
+    expect(outcomesOf(late)).toEqual(['created', 'created', 'created']);
+  });
+
   it('ends in an unknown outcome with the last error of the database', async () => {
     const { clock, database, create } = open();
     database.current = refuses;
@@ -145,12 +156,14 @@ describe('a driver', () => {
   it('that does not block it gets a lone create at once, and then all that are called until it settles', async () => {
     const { answersIn, clock, create, database, sentIds } = open();
     database.current = answersIn(1);
-    for (let id = 0; id < 10; id++) {
+    for (let id = 0; id < 9; id += 2) {
       create(id);
-      await clock.advance(1);
+      create(id + 1);
+      await clock.advance(2);
     }
     create(10);
     await microtasks();
+    // Also after a turn with several.
     expect(sentIds().at(-1)).toEqual([10]);
     for (const id of [13, 12, 11]) create(id);
     await clock.advance(1);
@@ -307,12 +320,15 @@ describe('a queue whose circuit is open', () => {
 });
 
 describe('the bound', () => {
-  it('counts the creates of a call that was aborted until it settles, at most for another timeout', async () => {
+  it.each([
+    ['number', { maxQueued: 2 }],
+    ['text', { maxQueuedText: 2 * plant(1).name.length }],
+  ])('includes the %s of an aborted call until it settles, at most for another timeout', async (_, bound) => {
     let settle: () => void = () => {};
     const behaviour: CreateMany<unknown> = () =>
       new Promise((resolve) => (settle = () => resolve(['created', 'created'])));
     for (const settlesAfter of [100, Number.POSITIVE_INFINITY]) {
-      const { clock, create, database } = open({ timeoutMs: 1_000, maxQueued: 2 }, behaviour);
+      const { clock, create, database } = open({ timeoutMs: 1_000, ...bound }, behaviour);
       create(1);
       create(2);
       await clock.advance(1_000);
