@@ -8,64 +8,42 @@ import { memoryStorage } from 'plant-store/memory';
 import { type PostgresPool, postgresStorage, schemaOf } from 'plant-store/postgres';
 import { type SqliteDatabase, sqliteStorage } from 'plant-store/sqlite';
 import { type OpenedStorage, storageCases } from 'plant-store/testing';
-import { afterAll, describe, it } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { openPglite } from '../support/pglite.js';
-import { PostgresServer } from '../support/postgres.js';
 import { newFolder } from '../support/run-folder.js';
 import { driverOf } from '../support/sqlite.js';
 import { plantOf } from '../support/tables.js';
+import { ownServer } from './postgres-server.js';
 
-/** What closes the databases: each starts when its first case runs. */
-const closing: (() => Promise<unknown>)[] = [];
-afterAll(async () => {
-  for (const close of closing) await close();
+// The app's own parser for ids: the storage has to work in spite of it.
+const getTypeParser = (oid: number) => (oid === 20 ? Number : pg.types.getTypeParser(oid));
+const own = ownServer({}, { types: { getTypeParser } as never });
+
+let pglite: PGlite;
+beforeAll(async () => {
+  pglite = await openPglite();
 });
+afterAll(() => pglite.close());
 
-let pglite: Promise<PGlite> | undefined;
-function onePglite(): Promise<PGlite> {
-  if (!pglite) closing.push(async () => (await pglite)?.close());
-  pglite ??= openPglite();
-  return pglite;
-}
-
-let pool: Promise<pg.Pool> | undefined;
-function onePool(): Promise<pg.Pool> {
-  pool ??= PostgresServer.start().then((server) => {
-    // The app's own parser for ids: the storage has to work in spite of it.
-    const types = { getTypeParser: (oid: number) => (oid === 20 ? Number : pg.types.getTypeParser(oid)) };
-    const opened = new pg.Pool({ connectionString: server.url, types: types as never });
-    closing.push(
-      () => opened.end(),
-      () => server.close(),
-    );
-    return opened;
-  });
-  return pool;
-}
+const overMap = (storageOf: (plants: Map<bigint, NewPlant>) => PlantStorage) => () => {
+  const plants = new Map<bigint, NewPlant>();
+  return { storage: storageOf(plants), caller: 'anyone', peek: (id: bigint) => plants.get(id) };
+};
 
 const storages: Record<string, () => OpenedStorage<unknown> | Promise<OpenedStorage<unknown>>> = {
-  memory() {
-    const plants = new Map<bigint, NewPlant>();
-    return { storage: memoryStorage(plants), caller: 'anyone', peek: (id) => plants.get(id) };
-  },
-  'groupCommit over memory'() {
-    const plants = new Map<bigint, NewPlant>();
+  memory: overMap((plants) => memoryStorage(plants)),
+  'groupCommit over memory': overMap((plants) => {
     const { create } = memoryStorage(plants);
-    const storage = groupCommit((batch, contexts) =>
+    return groupCommit((batch, contexts) =>
       Promise.all(batch.map((plant, i) => create(plant, contexts[i]!))),
     );
-    return { storage, caller: 'anyone', peek: (id) => plants.get(id) };
-  },
-  'memory that refuses long names'() {
-    const plants = new Map<bigint, NewPlant>();
-    const storage: PlantStorage = {
-      async create(plant, context) {
-        if (plant.name.length > 200) throw new PlantRefused('name is longer than 200 characters');
-        return memoryStorage(plants).create(plant, context);
-      },
-    };
-    return { storage, caller: 'anyone', peek: (id) => plants.get(id) };
-  },
+  }),
+  'memory that refuses long names': overMap((plants) => ({
+    async create(plant, context) {
+      if (plant.name.length > 200) throw new PlantRefused('name is longer than 200 characters');
+      return memoryStorage(plants).create(plant, context);
+    },
+  })),
   // Batches of one: a create that waits is rejected if its client disconnects.
   'groupCommit, ids by caller, one plant a batch'() {
     const plants = new Map<unknown, Map<bigint, NewPlant>>([
@@ -113,9 +91,9 @@ const storages: Record<string, () => OpenedStorage<unknown> | Promise<OpenedStor
     }));
     return openSqlite(database, strict);
   },
-  PGlite: async () => openPostgres(await onePglite()),
-  PostgreSQL: async () => openPostgres(await onePool()),
-  'PostgreSQL, a table in partitions': async () => openPostgres(await onePool(), 4),
+  PGlite: () => openPostgres(pglite),
+  PostgreSQL: () => openPostgres(own.pool),
+  'PostgreSQL, a table in partitions': () => openPostgres(own.pool, 4),
 };
 
 type Sqlite = Database.Database;
