@@ -14,10 +14,11 @@ export interface NewPlant extends Plant {
 /** `T` with each member named, also an optional one: an object literal that forgets a member does not compile. */
 export type Whole<T> = { readonly [Member in keyof Required<T>]: T[Member] };
 
-/** The members of an object that may be a plant. */
+/**
+ * The members of an object that may be a plant. `id` is a `bigint` if the text holds an integer that may be an int64;
+ * `undefined` for other numbers; otherwise the parsed value.
+ */
 export interface Members extends Readonly<Record<keyof NewPlant, unknown>> {
-  /** A `bigint` if the text holds an integer that may be an int64; `undefined` for other numbers; otherwise the parsed value. */
-  readonly id: unknown;
   /** Members given more than once; refused, because two readers could take different ones. */
   readonly repeated: readonly string[];
 }
