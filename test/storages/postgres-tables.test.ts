@@ -64,37 +64,30 @@ describe('a connection of the pool that comes with a transaction of the app', ()
     );
   });
 
-  it('cannot be one that the app gave instead of a pool: create fails until the app ends the transaction', async () => {
-    await open();
-    const client = new pg.Client(own.server.url);
-    await client.connect();
-    const { create } = postgresStorage(client, { table });
-    await client.query('BEGIN');
-    const creates = [1n, 2n].map((id) => create({ id, name: 'Rosa' }, context));
-    for (const one of creates) await expect(one).rejects.toThrow(/open transaction/);
-    await client.query('COMMIT');
-    expect(await create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
-    await client.end();
-    expect(await rows()).toEqual([1]);
-  });
-
-  it('is found only after the INSERT by a driver that does not show it: nobody but the app may end it, so the outcome is unknown', async () => {
-    await open();
-    const client = new pg.Client(own.server.url);
-    await client.connect();
-    // As in versions of `pg` from before 2025.
-    Object.assign(client, { getTransactionStatus: undefined });
-    const { create } = postgresStorage(client, { table });
-    await client.query('BEGIN');
-    const creates = [1n, 2n].map((id) => create({ id, name: 'Rosa' }, context));
-    for (const outcome of await Promise.allSettled(creates)) {
-      expect(outcome).toMatchObject({ reason: { name: 'Error', message: /open transaction/ } });
-    }
-    // The app's transaction is still there, and has the plants.
-    await client.query('COMMIT');
-    expect(await rows()).toEqual([1, 2]);
-    await client.end();
-  });
+  it.each([
+    ['shows it: create fails until the app ends it', true, { name: 'StorageBusy' }, []],
+    ['does not: only the app may end it, so the outcome is unknown', false, { name: 'Error' }, [1, 2]],
+  ])(
+    'may be a Client that the app gave instead of a pool, of a driver that %s',
+    async (_, isShown, reason, stored) => {
+      await open();
+      const client = new pg.Client(own.server.url);
+      await client.connect();
+      // As in versions of `pg` from before 2025.
+      if (!isShown) Object.assign(client, { getTransactionStatus: undefined });
+      const { create } = postgresStorage(client, { table });
+      await client.query('BEGIN');
+      const creates = [1n, 2n].map((id) => create({ id, name: 'Rosa' }, context));
+      for (const outcome of await Promise.allSettled(creates)) {
+        expect(outcome).toMatchObject({ reason: { ...reason, message: /open transaction/ } });
+      }
+      // The app's transaction is still there.
+      await client.query('COMMIT');
+      expect(await rows()).toEqual(stored);
+      expect(await create({ id: 3n, name: 'Rosa' }, context)).toBe('created');
+      await client.end();
+    },
+  );
 });
 
 it('a PoolClient that the app gave is released by the app alone', async () => {
