@@ -2,7 +2,7 @@ import { type PlantRequest, pathOf } from './http.js';
 import { type ErrorNumber, problems, propertyOf } from './problems.js';
 
 /** Errors whose message says all: those of this package, and of a timeout. */
-export const explained = ['StorageBusy', 'RolledBack', 'BodyError', 'SetupError', 'TimeoutError'];
+const explained = ['StorageBusy', 'RolledBack', 'BodyError', 'SetupError', 'TimeoutError'];
 
 /** Errors of jsonwebtoken and jose that mean an invalid token. */
 const ofInvalidToken = /^(JsonWebToken|TokenExpired|NotBefore)Error$|^JW[ST]/;
