@@ -16,9 +16,9 @@ export const duplicateKey = 1062;
  */
 const meanings: Meanings = [
   // The server rolled back, and may take the plants later: too many connections (1040, 1203), no quorum (1047), a deadlock
-  // (1213), read-only (1290, 1792, 1836), too many prepared statements (1461), rolled back at commit (3101), TiDB: retryable
-  // (8022), a write conflict (9007).
-  [/^(unsent )?(1040|1047|1203|1213|1290|1461|1792|1836|3101|8022|9007) /, 'transient'],
+  // (1213), read-only (1290, 1792, 1836), too many prepared statements (1461), rolled back at commit (3101), an idle connection
+  // ended before the statement was read (4031), TiDB: retryable (8022), a write conflict (9007).
+  [/^(unsent )?(1040|1047|1203|1213|1290|1461|1792|1836|3101|4031|8022|9007) /, 'transient'],
   // A user, a host or a database that the server refuses for good.
   [/^unsent (1044|1045|1049|1130|1698) /, 'login'],
   // A server that says no says it again; or the app has ended its pool.
@@ -48,6 +48,6 @@ export function explain(error: unknown, wasSent: boolean, table: string): Explan
   const plain = (text: string) => text.toLowerCase().replaceAll('`', "'");
   const origin = plain(String(message)).endsWith(plain(`'${table}'`)) ? 'own' : 'other';
   const meaning = meaningIn(meanings, `${wasSent ? '' : 'unsent '}${errno} ${origin} ${sqlState} ${message}`);
-  // After an error of the server the connection can be used again, except after 1153: the server hangs up.
-  return [meaning, sqlState !== undefined && errno !== 1153];
+  // After an error of the server the connection can be used again, except after these: the server hangs up.
+  return [meaning, sqlState !== undefined && errno !== 1153 && errno !== 4031];
 }

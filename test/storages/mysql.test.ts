@@ -50,6 +50,7 @@ describe('mysqlStorage', () => {
     [retried!, 'a server that became read-only', { errno: 1290, sqlState: 'HY000' }],
     [retried!, 'a server that is full', { errno: 1040, sqlState: '08004' }],
     [retried!, 'the server keeps no more prepared statements', { errno: 1461, sqlState: '42000' }],
+    [retried!, 'the server had ended the idle connection', { errno: 4031, sqlState: 'HY000' }, 'destroy'],
     [retried!, 'TiDB: a transaction to be retried', { errno: 8022, sqlState: 'HY000' }],
     [retried!, 'TiDB: a write conflict', { errno: 9007, sqlState: 'HY000' }],
     [unknown!, 'the commit itself failed', { errno: 1180, sqlState: 'HY000' }],
