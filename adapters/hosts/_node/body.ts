@@ -7,9 +7,15 @@ import type { NodeRequest, NodeResponse } from './types.js';
 export function readNodeBody(exchange: Exchange, limit: number): ReturnType<ReadBody> {
   const { request } = exchange;
   if (request.complete !== false || isWhole(exchange)) return readExact(exchange, limit);
-  // Stays: an error that nobody hears would end the process. It destroys the stream, which is checked below.
-  request.on('error', () => {});
-  return nextMessage().then(() => readExact(exchange, limit));
+  let isBroken = false;
+  // Stays: an error that nobody hears would end the process. Not each one destroys the stream.
+  request.on('error', () => {
+    isBroken = true;
+  });
+  return nextMessage().then(() => {
+    if (isBroken) throw new BodyError('body_incomplete');
+    return readExact(exchange, limit);
+  });
 }
 
 /** Reads the body from the first place that still has it exactly. */

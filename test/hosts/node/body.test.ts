@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import { describe, expect, test } from 'vitest';
 import { deferred } from '../../support/deferred.js';
+import { fakeTimeouts } from '../../support/fake-timeouts.js';
 import { chunk, lastChunk, raw } from '../../support/sockets.js';
 import { errorOf, json, protocols, rose, roseCreated, start, token } from './server.js';
 
@@ -96,6 +97,8 @@ describe.each(protocols)('on %s', (_, serve, begin, ways) => {
     // The stream never closes.
     ['its stream fails', (request) => request.emit('error', new Error('of the source'))],
   ])('a body is incomplete if %s within it, and once more harms nobody', async (_how, spoil) => {
+    // The clock stands still: a body that waited for the timeout would never be incomplete.
+    fakeTimeouts();
     const { port, plants, errors, calls } = await start({ serve });
     await (await begin(port, 99)).write(rose);
     const { request, response } = await calls.next();
