@@ -10,7 +10,7 @@ import { checkOptions, type PlantStoreOptions, plantStoreRules } from './options
 import { Context } from './request/context.js';
 import { bearerToken, callerOf } from './request/headers.js';
 import { guardedHandler, verifier } from './request/parties.js';
-import { createHandler, type Steps } from './request/progress.js';
+import { createHandler } from './request/progress.js';
 import type { StorageContext } from './storage.js';
 
 /** The options of `guard`. */
@@ -49,21 +49,16 @@ export function guard<Caller>(
   if (typeof answer !== 'function') throw new TypeError('answer must be a function');
   const settings = checkOptions<PlantStoreOptions>(options, plantStoreRules, ['timeoutMs', 'onError']);
 
-  const steps: Steps = async (request, progress) => {
-    try {
-      const token = bearerToken(request.headers);
-      const context = new Context<Caller>(request, progress);
+  return createHandler(async (request, progress) => {
+    const token = bearerToken(request.headers);
+    const context = new Context<Caller>(request, progress);
 
-      progress.enter(verifier);
-      context.caller = callerOf(await verifyToken(token, context));
+    progress.enter(verifier);
+    context.caller = callerOf(await verifyToken(token, context));
 
-      progress.enter(guardedHandler);
-      progress.respond(validateResponse(await answer(request, context)));
-    } catch (thrown) {
-      progress.refuse(thrown);
-    }
-  };
-  return createHandler(steps, settings);
+    progress.enter(guardedHandler);
+    progress.respond(validateResponse(await answer(request, context)));
+  }, settings);
 }
 
 /** The statuses that have no body (RFC 9110 §6.4.1): Fetch throws if there is one, and Node would miscount it. */

@@ -7,12 +7,10 @@ const explained = ['StorageBusy', 'RolledBack', 'BodyError', 'SetupError', 'Time
 /** Errors of jsonwebtoken and jose that mean an invalid token. */
 const ofInvalidToken = /^(JsonWebToken|TokenExpired|NotBefore)Error$|^JW[ST]/;
 
-let outageLoggedAt = Number.NEGATIVE_INFINITY;
-let unlogged = 0;
+/** When a line was last written about an outage, and about each table and login that somebody has to set up. */
+const writtenAt = new Map<string, number>();
 
-/** What was written in this minute about tables and logins that somebody has to set up. */
-const setupLines = new Set<string>();
-let setupSince = Number.NEGATIVE_INFINITY;
+let unlogged = 0;
 
 /**
  * The default of `onError`: writes one line with the error code, the cause and, where it is known, the remedy; a stack only
@@ -22,31 +20,27 @@ let setupSince = Number.NEGATIVE_INFINITY;
 export function logError(error: unknown, request: PlantRequest, code: ErrorNumber): void {
   const thrown = nameOf(error);
   const isOutage = thrown === 'StorageBusy' || thrown === 'TimeoutError';
-  // The absolute value, because the clock may be set back.
-  if (isOutage && Math.abs(Date.now() - outageLoggedAt) < 1_000) return void unlogged++;
+  if (isOutage && !isDue('outage', 1_000)) return void unlogged++;
   const [name] = Object.entries(problems).find(([, [number]]) => number === code)!;
   const target = `${propertyOf(request, 'method')} ${pathOf(`${propertyOf(request, 'url')}`)}`;
   let line = `plant-store: ${code} ${name}, ${target}: ${messageOf(error)}`;
   if (code === 50002 && ofInvalidToken.test(thrown)) {
     line += `. verifyToken threw ${thrown}: return null for an invalid token; throw only if the token cannot be checked`;
   }
-  if (nameOf(propertyOf(error, 'cause')) === 'SetupError' && wasLogged(line)) return;
-  if (isOutage) {
-    if (unlogged > 0) line += ` (${unlogged} more)`;
-    outageLoggedAt = Date.now();
+  const isOfSetup = nameOf(propertyOf(error, 'cause')) === 'SetupError';
+  if (isOfSetup && !isDue(messageOf(error), 60_000)) return;
+  if (isOutage && unlogged > 0) {
+    line += ` (${unlogged} more)`;
     unlogged = 0;
   }
   console.error([line, ...framesOf(error)].map(printable).join('\n'));
 }
 
-function wasLogged(line: string): boolean {
-  if (Math.abs(Date.now() - setupSince) >= 60_000) {
-    setupLines.clear();
-    setupSince = Date.now();
-  }
-  const wasWritten = setupLines.has(line);
-  setupLines.add(line);
-  return wasWritten;
+/** Whether nothing was written about a subject for `ms` milliseconds, or the clock was set back. */
+function isDue(subject: string, ms: number): boolean {
+  const isDue = !(Math.abs(Date.now() - writtenAt.get(subject)!) < ms);
+  if (isDue) writtenAt.set(subject, Date.now());
+  return isDue;
 }
 
 const nameOf = (thrown: unknown) => String(propertyOf(thrown, 'name'));

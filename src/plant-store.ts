@@ -1,14 +1,14 @@
 import type { VerifyToken } from './bearer.js';
 import { isThenable, operation, type PlantHandler, type PlantRequest, pathOf } from './http.js';
-import { type Complete, checkOptions, type PlantStoreOptions, plantStoreRules } from './options.js';
-import { plantOf } from './plant/json.js';
+import { checkOptions, type PlantStoreOptions, plantStoreRules } from './options.js';
+import { parsePlant } from './plant/json.js';
 import { toJson } from './plant/plant.js';
 import { idTaken, methodNotAllowed, notFound } from './problems.js';
 import { decodeBody, readBody } from './request/body.js';
 import { Context } from './request/context.js';
 import { bearerToken, callerOf, checkBodyHeaders } from './request/headers.js';
 import { bodyOwner, library, storageParty, verifier } from './request/parties.js';
-import { createHandler, type Steps } from './request/progress.js';
+import { createHandler } from './request/progress.js';
 import type { PlantStorage } from './storage.js';
 
 /**
@@ -39,52 +39,42 @@ export function createPlantStore<Caller>(
   if (typeof storage?.create !== 'function') throw new TypeError('storage.create must be a function');
   if (typeof verifyToken !== 'function') throw new TypeError('verifyToken must be a function');
   if (settings.acceptReplays && !storage.find) throw new TypeError('acceptReplays requires storage.find');
-  return createHandler(createPlant(storage, verifyToken, settings), settings);
-}
 
-/** The client's mistakes are thrown where they are found; all other errors get their meaning in parties.ts. */
-function createPlant<Caller>(
-  storage: PlantStorage<Caller>,
-  verifyToken: VerifyToken<Caller>,
-  { basePath, bodyLimit, acceptReplays }: Complete<PlantStoreOptions>,
-): Steps {
-  return async (request, progress) => {
-    try {
-      checkTarget(request, basePath + operation.path);
-      const token = bearerToken(request.headers);
-      const context = new Context<Caller>(request, progress);
+  const path = settings.basePath + operation.path;
+  // The client's mistakes are thrown where they are found; all other errors get their meaning in parties.ts.
+  return createHandler(async (request, progress) => {
+    checkTarget(request, path);
+    const token = bearerToken(request.headers);
+    const context = new Context<Caller>(request, progress);
 
-      progress.enter(verifier);
-      const verified = await verifyToken(token, context);
+    progress.enter(verifier);
+    const verified = await verifyToken(token, context);
 
-      progress.enter(library);
-      context.caller = callerOf(verified);
-      checkBodyHeaders(request.headers, bodyLimit);
+    progress.enter(library);
+    context.caller = callerOf(verified);
+    checkBodyHeaders(request.headers, settings.bodyLimit);
 
-      progress.enter(bodyOwner);
-      const reading = readBody(request.body, bodyLimit, progress);
-      // Hosts on Node have the bytes already: awaiting them would cost 0.1 µs.
-      const content = isThenable(reading) ? await reading : reading;
-      const plant = plantOf(decodeBody(content, bodyLimit));
-      // Before the storage gets the plant, which it may change.
-      const { id } = plant;
-      const body = toJson(plant);
+    progress.enter(bodyOwner);
+    const reading = readBody(request.body, settings.bodyLimit, progress);
+    // Hosts on Node have the bytes already: `await` would cost a turn of the microtask queue.
+    const content = isThenable(reading) ? await reading : reading;
+    const plant = parsePlant(decodeBody(content, settings.bodyLimit));
+    // Before the storage gets the plant, which it may change.
+    const { id } = plant;
+    const body = toJson(plant);
 
+    progress.enter(storageParty);
+    const outcome = await storage.create(plant, context);
+    if (outcome !== 'created') {
+      if (outcome !== 'taken') throw new TypeError("storage.create must return 'created' or 'taken'");
+      // Again, because the timeout may have expired meanwhile: then `find` is not called.
       progress.enter(storageParty);
-      const outcome = await storage.create(plant, context);
-      if (outcome !== 'created') {
-        if (outcome !== 'taken') throw new TypeError("storage.create must return 'created' or 'taken'");
-        // Again, because the timeout may have expired meanwhile: then `find` is not called.
-        progress.enter(storageParty);
-        const stored = acceptReplays ? await storage.find?.(id, context) : undefined;
-        if (!stored || toJson(stored) !== body) throw idTaken(id);
-      }
-
-      progress.respond({ status: 200, headers: { 'content-type': 'application/json' }, body });
-    } catch (thrown) {
-      progress.refuse(thrown);
+      const stored = settings.acceptReplays ? await storage.find?.(id, context) : undefined;
+      if (!stored || toJson(stored) !== body) throw idTaken(id);
     }
-  };
+
+    progress.respond({ status: 200, headers: { 'content-type': 'application/json' }, body });
+  }, settings);
 }
 
 /** The steps *path* and *method*. */

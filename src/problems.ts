@@ -119,11 +119,6 @@ export const repeatedMember = (member: string) => `${member} must not be repeate
 /** The sentence of `timed_out` where no plant was to be stored. */
 export const guardTimedOut = 'The server timed out. Try again later.';
 
-/** Whether a refusal was thrown. Not `instanceof`, which throws on a revoked proxy. */
-export function isRefusal(thrown: unknown): thrown is Refusal {
-  return propertyOf(thrown, 'constructor') === Refusal;
-}
-
 /**
  * Whether an error is one of the library's own. Compares by name: if an app loads this package as ESM and as CommonJS,
  * there are two classes of one name, and `instanceof` fails.

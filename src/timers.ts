@@ -1,13 +1,3 @@
-/** Time, and the turns of the event loop. A test can bring a simulated one. */
-export interface Clock {
-  /** Milliseconds since some moment. Never goes back. */
-  readonly now: () => number;
-  readonly setTimer: (task: () => void, ms: number) => unknown;
-  readonly clearTimer: (timer: unknown) => void;
-  /** Runs `task` when the event loop has finished this turn and read the bodies that came in it. */
-  readonly atEndOfTurn: (task: () => void) => void;
-}
-
 // Captured at load time, before an app's tests install fake timers. Called without an object, because browsers
 // refuse a `setTimeout` that is called on another object than the global one.
 const now = /* @__PURE__ */ performance.now.bind(performance);
@@ -16,13 +6,21 @@ const clear = clearTimeout;
 const Channel = typeof MessageChannel === 'function' ? MessageChannel : undefined;
 
 /** The clock of the platform. */
-export const systemClock: Clock = {
+export const systemClock = {
+  /** Milliseconds since some moment. Never goes back. */
   now,
-  setTimer: (task, ms) => set(task, ms),
-  clearTimer: (timer) => clear(timer as ReturnType<typeof setTimeout>),
-  // Twice: a request that waits for the same message first has to read its body, to join the batch.
-  atEndOfTurn: (task) => void (Channel ? nextMessage().then(nextMessage) : endOfTurn()).then(task),
+  setTimer: (task: () => void, ms: number): unknown => set(task, ms),
+  clearTimer: (timer: unknown) => clear(timer as ReturnType<typeof setTimeout>),
+  /**
+   * Runs `task` when the event loop has finished this turn and read the bodies that came in it. Twice: a request that waits
+   * for the same message first has to read its body, to join the batch.
+   */
+  atEndOfTurn: (task: () => void) =>
+    void (Channel ? nextMessage().then(nextMessage) : endOfTurn()).then(task),
 };
+
+/** A test can bring a simulated one. */
+export type Clock = typeof systemClock;
 
 /** The executor of a promise that resolves with the next message of a channel. */
 type Executor = (resolve: () => void) => void;
@@ -46,7 +44,7 @@ export function endOfTurn(): Promise<void> {
   return new Promise(openChannel(false));
 }
 
-/** @param isShared whether to keep it, because to open one costs ten times as much as to send a message */
+/** @param isShared whether to keep it, because to open one costs more than to send a message */
 function openChannel(isShared: boolean): Executor {
   if (!Channel) return (resolve) => set(resolve, 0);
   const { port1, port2 } = new Channel();
@@ -76,7 +74,7 @@ export function keepAliveUntil<T>(promise: Promise<T>): Promise<T> {
 }
 
 /** Resolves after `ms` milliseconds of real time, because test runners do not fake this timer. It keeps no process alive. */
-export function wait(ms: number): Promise<void> {
+export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => AbortSignal.timeout(ms).addEventListener('abort', () => resolve()));
 }
 

@@ -5,7 +5,6 @@ import {
   HostRequest,
   isNotMine,
   linger,
-  own,
   respondToMistake,
   Upload,
 } from '../../src/for-hosts.js';
@@ -67,9 +66,12 @@ export function toFetch(
     // the socket after the last response of a connection, which is lost if the client still writes.
     const isDrained = status < 400 || isNotMine(response) || (await plantRequest.discard());
     if (!isDrained) return lastResponse(status, headers, body);
-    return new Response(body || null, own({ status, headers }));
+    return new Response(body || null, { status, statusText, headers });
   };
 }
+
+/** The default, but an own member: `Response` would read one that `Object.prototype` has. */
+const statusText = '';
 
 /** A response that closes its connection, and stays open briefly before, so that the client can read it. */
 function lastResponse(status: number, given: PlantResponse['headers'], text: string): FetchResponse {
@@ -80,7 +82,7 @@ function lastResponse(status: number, given: PlantResponse['headers'], text: str
     pull: (controller) => linger().then(() => controller.close()),
   });
   const headers = { ...given, 'content-length': `${bytes.length}`, connection: 'close' };
-  return new Response(body, own({ status, headers }));
+  return new Response(body, { status, statusText, headers });
 }
 
 class FetchPlantRequest extends HostRequest {
@@ -99,15 +101,15 @@ class FetchPlantRequest extends HostRequest {
   async #read(limit: number, server: unknown): Promise<Uint8Array> {
     const { raw } = this;
     if (raw.bodyUsed) throw new BodyError('body_unreadable', lostBody);
+    const declared = raw.headers.get('content-length');
     try {
-      if (!canReadWhole(raw, server)) this.#upload = uploadOf(raw);
+      if (declared === null || !canReadWhole(raw, server)) this.#upload = uploadOf(raw);
       const bytes = this.#upload
         ? await this.#upload.read(new ChunkCollector(limit))
         : new Uint8Array(await raw.arrayBuffer());
       // A host may have cut the body at a limit of its own. A Request never has that of a GET, which a guard may read.
-      const isDeclared = raw.method !== 'GET' && raw.method !== 'HEAD';
-      if (isDeclared && bytes.length < Number(raw.headers.get('content-length')))
-        throw new BodyError('body_incomplete');
+      const hasBody = raw.method !== 'GET' && raw.method !== 'HEAD';
+      if (hasBody && bytes.length < Number(declared)) throw new BodyError('body_incomplete');
       return bytes;
     } catch (error) {
       if (error instanceof BodyError) throw error;
@@ -146,11 +148,10 @@ const lostBody =
  */
 function canReadWhole(request: FetchRequest, server: unknown): boolean {
   return (
-    request.headers.get('content-length') !== null &&
     // @hono/node-server's light Request (its prototype has no own `constructor`) builds a full one if asked for its stream.
-    (!Object.hasOwn(Object.getPrototypeOf(request), 'constructor') ||
-      has(server, 'requestIP') ||
-      has(server, 'remoteAddr'))
+    !Object.hasOwn(Object.getPrototypeOf(request), 'constructor') ||
+    has(server, 'requestIP') ||
+    has(server, 'remoteAddr')
   );
 }
 

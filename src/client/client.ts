@@ -63,7 +63,7 @@ export function createPlantClient(baseUrl: string | { toString(): string }, opti
      * @throws the signal's reason as soon as `signal` aborts: the plant may or may not have been stored
      */
     async create(plant: ClientPlant, { signal }: { signal?: Signal | undefined } = {}): Promise<Plant> {
-      const body = toJson(plant);
+      const body = bodyOf(plant);
       let unknown: PlantError | undefined;
       for (let attempt = 0; ; attempt++) {
         const outcome = await send(url, settings, body, signal).catch((cause) => {
@@ -114,7 +114,7 @@ async function send(
 }
 
 /** Writes the digits of the id into the text: `JSON.stringify` throws on a `bigint`. */
-function toJson({ id, name, tag }: ClientPlant): string {
+function bodyOf({ id, name, tag }: ClientPlant): string {
   if (typeof id !== 'bigint' && !Number.isSafeInteger(id))
     throw new TypeError(`id must be a bigint or a safe integer, got ${id}`);
   return JSON.stringify({ id: 0, name, tag } satisfies Whole<ClientPlant>).replace('0', String(id));

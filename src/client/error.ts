@@ -39,11 +39,11 @@ export class PlantError extends Error {
     const strange = `HTTP ${status} from ${url}, which is not plant-store: the base URL is the part before /plants`;
     const told = typeof message === 'string' ? message.replace(controls, ' ') : `HTTP ${status} from ${url}`;
     super(problem ? told : status ? strange : `no response from ${url}`, { cause });
-    const isOpen = problem ? [50000, 50001, 50302].includes(error) : status < 300 || status >= 500;
+    const mayBeStored = problem ? [50000, 50001, 50302].includes(error) : status < 300 || status >= 500;
     // Seconds, or a date (RFC 9110 §10.2.3).
     const ms = Math.max(0, Number(after) * 1_000 || Date.parse(after!) - Date.now() || 0);
     const retryAfterMs = status === 503 && after ? ms : undefined;
-    const stored = isOpen ? 'unknown' : 'no';
+    const stored = mayBeStored ? 'unknown' : 'no';
     Object.assign(this, { status, error: problem && error, problem, stored, retryAfterMs });
   }
 }

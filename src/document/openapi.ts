@@ -1,7 +1,7 @@
 import { operation } from '../http.js';
 import { checkOptions, plantStoreRules, type Rules } from '../options.js';
 import type { Plant } from '../plant/plant.js';
-import { describeOperation, errorResponse, errorTable, header, ref } from './operation.js';
+import { describeOperation, errorResponse, errorTable, headerObject, ref } from './operation.js';
 
 /** An OpenAPI Server Object: where the operation is found. A relative `url` is relative to the document's own. */
 export interface OpenApiServer {
@@ -108,14 +108,14 @@ export function openapi<const Options extends OpenApiOptions = Record<never, nev
     'x-responses': {
       '404': errorResponse(prefix, 404, 'unknown path'),
       '405': errorResponse(prefix, 405, 'method not allowed', {
-        Allow: header('Methods that this path supports (RFC 9110 §10.2.1).', operation.method),
+        Allow: headerObject('Methods that this path supports (RFC 9110 §10.2.1).', operation.method),
       }),
     },
   };
 }
 
 /** @see {@link https://spec.openapis.org/oas/v3.1.0#components-object} */
-const isName = (value: unknown) => typeof value === 'string' && /^[\w.-]+$/.test(value);
+const isComponentName = (value: unknown) => typeof value === 'string' && /^[\w.-]+$/.test(value);
 
 const nameRule = 'a name of letters, digits, ".", "-" and "_"';
 
@@ -126,8 +126,8 @@ const rules: Rules<OpenApiOptions> = {
     'an array of objects with a url',
   ],
   basePath: plantStoreRules.basePath,
-  prefix: ['', (value) => value === '' || isName(value), `empty or ${nameRule}`],
-  bearerAuth: ['bearerAuth', isName, nameRule],
+  prefix: ['', (value) => value === '' || isComponentName(value), `empty or ${nameRule}`],
+  bearerAuth: ['bearerAuth', isComponentName, nameRule],
 };
 
 /** An object with one member. */
@@ -140,9 +140,9 @@ function schemas<Prefix extends string>(prefix: Prefix) {
     name: string('The name of the plant'),
     tag: string('Tag that specifies the type of the plant'),
   } satisfies Record<keyof Plant, object>);
-  const identified = object(['id'], { id: integer('int64', 'Identification number of the plant') });
+  const identified = object(['id'], { id: int('int64', 'Identification number of the plant') });
   const error = object(['error', 'message'], {
-    error: integer('int32', 'Numeric error value'),
+    error: int('int32', 'Numeric error value'),
     message: string('Text of the error'),
   });
   const description = `Why a request failed: a stable code for programs and a message for people.\n\n${errorTable()}`;
@@ -156,7 +156,7 @@ function schemas<Prefix extends string>(prefix: Prefix) {
 
 const string = (description: string) => ({ type: 'string' as const, description });
 
-const integer = (format: string, description: string) => ({ type: 'integer' as const, format, description });
+const int = (format: string, description: string) => ({ type: 'integer' as const, format, description });
 
 const object = <Properties>(required: string[], properties: Properties) => ({
   type: 'object' as const,

@@ -81,13 +81,13 @@ function responses(prefix: string) {
     },
     '400': errorResponse(prefix, 400, 'unexpected error'),
     '401': errorResponse(prefix, 401, 'missing or invalid token', {
-      'WWW-Authenticate': header(
+      'WWW-Authenticate': headerObject(
         'Bearer challenge (RFC 6750 §3), with an `error` attribute if a token was sent.',
         'Bearer realm="plants", error="invalid_token"',
       ),
     }),
     '403': errorResponse(prefix, 403, 'valid token without the required scope', {
-      'WWW-Authenticate': header(
+      'WWW-Authenticate': headerObject(
         'Bearer challenge (RFC 6750 §3), with the required `scope`.',
         'Bearer realm="plants", error="insufficient_scope", scope="plants:write"',
       ),
@@ -114,20 +114,16 @@ export function errorResponse<Headers = Record<never, never>>(
   headers = {} as Headers,
 ) {
   const examples: Record<string, Example> = {};
-  for (const { name, error, message, advice } of errors) {
+  for (const { name, error, message, advice: description } of errors) {
     if (Math.trunc(error / 100) !== status) continue;
-    const summary = `${error} ${name}: ${message}`;
-    examples[name] = { summary, description: advice, value: { error, message } };
+    examples[name] = { summary: `${error} ${name}: ${message}`, description, value: { error, message } };
   }
-  return {
-    description,
-    headers,
-    content: { 'application/json': { schema: ref(prefix, 'Error'), examples } },
-  };
+  const content = { 'application/json': { schema: ref(prefix, 'Error'), examples } };
+  return { description, headers, content };
 }
 
 /** A header that is always present. */
-export function header(description: string, example: string) {
+export function headerObject(description: string, example: string) {
   return { description, required: true, schema: { type: 'string' as const }, example };
 }
 

@@ -1,7 +1,6 @@
-import type { MaybePromise } from '../http.js';
+import { ignoringErrors, type MaybePromise } from '../http.js';
 import { type Complete, checkOptions } from '../options.js';
 import type { NewPlant } from '../plant/plant.js';
-import { ignoringErrors } from '../request/report.js';
 import { StorageBusy, type StorageContext } from '../storage.js';
 import { systemClock } from '../timers.js';
 import { Batch } from './batch.js';

@@ -4,7 +4,7 @@ import { readPlainPlant } from './json-fast-path.js';
 import { type Members, memberNames, type NewPlant, toNewPlant } from './plant.js';
 
 /** The plant in a body. */
-export function plantOf(json: Json): NewPlant {
+export function parsePlant(json: Json): NewPlant {
   return toNewPlant(typeof json === 'string' ? fromText(json) : fromParsed(json.parsed));
 }
 

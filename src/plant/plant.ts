@@ -23,17 +23,15 @@ export interface Members extends Readonly<Record<keyof NewPlant, unknown>> {
   readonly repeated: readonly string[];
 }
 
-export const isInt64 = (id: unknown): id is bigint => typeof id === 'bigint' && BigInt.asIntN(64, id) === id;
-
 /** PostgreSQL rejects U+0000 and lone surrogates, other databases alter them: no storage ever gets either. */
 export const isText = (text: unknown): text is string =>
   typeof text === 'string' && text.isWellFormed() && !text.includes('\0');
 
 /** Whether each member of a NewPlant is valid: the one rule, for the 400 and for the schemas of `plant-store/schema`. */
 export const isMember = {
-  id: isInt64,
+  id: (id: unknown): id is bigint => typeof id === 'bigint' && BigInt.asIntN(64, id) === id,
   name: isText,
-  tag: (tag: unknown) => tag === undefined || isText(tag),
+  tag: (tag: unknown): tag is string | undefined => tag === undefined || isText(tag),
 } satisfies Record<keyof NewPlant, (value: unknown) => boolean>;
 
 // An array, not an object: V8 interns every key that an object is asked for.
@@ -42,15 +40,16 @@ export const memberNames = Object.keys(isMember) as (keyof NewPlant)[];
 /** @throws {Refusal} that names every wrong member; `undefined` is JSON that is not an object */
 export function toNewPlant(given: Members | undefined): NewPlant {
   if (!given) throw notANewPlant();
-  const { id, name, tag, repeated } = given;
-  if (repeated.length === 0 && isInt64(id) && isText(name) && (tag === undefined || isText(tag))) {
-    // An absent tag is an own property that is undefined: one on Object.prototype must not be read.
-    return { id, name, tag } satisfies Whole<NewPlant>;
+  const { repeated } = given;
+  const wrong = memberNames.filter((name) => !isMember[name](given[name]));
+  if (wrong.length > 0 || repeated.length > 0) {
+    const ruleOf = (name: keyof NewPlant) =>
+      name === 'id' && typeof given.id === 'string' ? idIsString : memberRules[name];
+    throw notANewPlant([...wrong.map(ruleOf), ...repeated.map(repeatedMember)]);
   }
-  const wrong = memberNames
-    .filter((name) => !isMember[name](given[name]))
-    .map((name) => (name === 'id' && typeof id === 'string' ? idIsString : memberRules[name]));
-  throw notANewPlant([...wrong, ...repeated.map(repeatedMember)]);
+  const { id, name, tag } = given as Whole<NewPlant>;
+  // An absent tag is an own property that is undefined: one on Object.prototype must not be read.
+  return { id, name, tag } satisfies Whole<NewPlant>;
 }
 
 /** Writes a plant as a 200 has it. Identical plants have the same text. */

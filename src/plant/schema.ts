@@ -8,11 +8,8 @@ const plantMembers = {
 } satisfies Record<keyof Plant, v.GenericSchema>;
 
 /** A message for an object that lacks a member, or is none. */
-const messageOf = ({
-  path,
-}: {
-  readonly path?: readonly [{ readonly key: unknown }, ...unknown[]] | undefined;
-}) => memberRules[path?.[0].key as keyof typeof memberRules] ?? 'a plant must be an object';
+const messageOf = ({ path }: { readonly path?: readonly { readonly key: unknown }[] | undefined }) =>
+  memberRules[path?.[0]?.key as keyof typeof memberRules] ?? 'a plant must be an object';
 
 /**
  * OpenAPI `Plant` as a valibot schema, and so a Standard Schema, with the messages of `plant_invalid` (400). Members

@@ -1,5 +1,6 @@
 import { BodyError, type Content, type Json, type MaybePromise, type PlantRequest } from '../http.js';
 import { Refusal, tooLarge } from '../problems.js';
+import type { Progress } from './progress.js';
 import { stallMs, Upload } from './upload.js';
 
 /**
@@ -10,7 +11,7 @@ import { stallMs, Upload } from './upload.js';
 export function readBody(
   body: PlantRequest['body'],
   limit: number,
-  progress: { abandonBody?: ((ms: number) => unknown) | undefined },
+  progress: Pick<Progress, 'abandonBody'>,
 ): MaybePromise<Content> {
   if (typeof body === 'function') return body(limit);
   if (typeof body !== 'object' || body === null || !(Symbol.asyncIterator in body)) return body ?? '';
@@ -48,7 +49,7 @@ export class ChunkCollector {
   }
 }
 
-/** Whether a value is bytes. Not `instanceof`: a Buffer from another realm (Jest) is no instance of this realm's `Uint8Array`. */
+/** Whether a value is bytes. Not `instanceof`: a Buffer from another realm is no instance of this realm's `Uint8Array`. */
 export function isBytes(value: unknown): value is Uint8Array {
   return ArrayBuffer.isView(value);
 }
@@ -62,7 +63,7 @@ function checkBytes(value: unknown, limit: number): Uint8Array {
 
 // `fatal`: otherwise an invalid byte would be stored as U+FFFD. The decoder also removes one leading BOM.
 const utf8 = new TextDecoder('utf-8', { fatal: true });
-// Much faster on Deno. It puts U+FFFD for an invalid byte, which a valid text may hold too: then the other one decides.
+// Faster on some runtimes. It puts U+FFFD for an invalid byte, which a valid text may hold too: then the other one decides.
 const lossy = new TextDecoder();
 
 /** Decodes a body of at most `limit` bytes: the text without a byte order mark, or the parsed value as it is. */

@@ -11,7 +11,8 @@ export function bearerToken(headers: PlantHeaders): string {
   // Two Authorization headers are ambiguous: one reader may take the first, another the last.
   if (Array.isArray(found) && found.length > 1) throw tokenInvalid();
   const match = bearer.exec(String(found ?? ''));
-  if (!match) throw tokenMissing();
+  // "If the request lacks any authentication information [...] the resource server SHOULD NOT include an error code" (§3.1).
+  if (!match) throw challenge('token_missing', '');
   if (!match[1]) throw tokenInvalid();
   return match[1];
 }
@@ -20,15 +21,6 @@ export function bearerToken(headers: PlantHeaders): string {
 export function callerOf<Caller>(verified: Caller | false | null | undefined): Caller {
   if (verified === null || verified === undefined || verified === false) throw tokenInvalid();
   return verified;
-}
-
-/**
- * "If the request lacks any authentication information (e.g., the client was unaware that authentication is necessary
- * or attempted using an unsupported authentication method), the resource server SHOULD NOT include an error code"
- * (RFC 6750 §3.1).
- */
-function tokenMissing(): Refusal {
-  return challenge('token_missing', '');
 }
 
 /** "The access token provided is expired, revoked, malformed, or invalid for other reasons" (RFC 6750 §3.1). */

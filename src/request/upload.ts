@@ -1,4 +1,4 @@
-import { endOfTurn, keepAliveUntil, systemClock, wait } from '../timers.js';
+import { endOfTurn, keepAliveUntil, sleep, systemClock } from '../timers.js';
 
 /** The part of an AsyncIterator that an upload uses. */
 interface Chunks {
@@ -11,7 +11,7 @@ export const stallMs = 500;
 
 /** Leaves a refused client some time to read its response, before its connection is closed. */
 export function linger(): Promise<void> {
-  return keepAliveUntil(wait(stallMs));
+  return keepAliveUntil(sleep(stallMs));
 }
 
 /** A body that comes in chunks. */
@@ -75,7 +75,7 @@ export class Upload {
       const left = this.#left;
       const rest = Math.min(stallMs / 5, end - systemClock.now());
       if (rest <= 0) return;
-      await wait(Math.ceil(rest));
+      await sleep(Math.ceil(rest));
       quiet = left === this.#left ? quiet + 1 : 0;
     }
   }

@@ -2,7 +2,7 @@
 
 import type { NewPlant } from 'plant-store';
 import { describe, expect, test, vi } from 'vitest';
-import { plantOf } from '../../src/plant/json.js';
+import { parsePlant } from '../../src/plant/json.js';
 import { Refusal } from '../../src/problems.js';
 import { idSpellings } from '../support/contract.js';
 import { isHeavy } from '../support/heavy.js';
@@ -13,7 +13,7 @@ import { readPlant } from './oracle.js';
 /** What the library makes of a text, in the oracle's words. */
 function ours(text: string): ReturnType<typeof readPlant> {
   try {
-    return plantOf(text);
+    return parsePlant(text);
   } catch (refusal) {
     // Otherwise it would be an internal error.
     expect([text, refusal]).toEqual([text, expect.any(Refusal)]);

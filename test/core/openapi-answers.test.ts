@@ -1,7 +1,7 @@
 import { createPlantStore, type PlantResponse } from 'plant-store';
 import { openapi } from 'plant-store/openapi';
 import { describe, expect, it } from 'vitest';
-import { plantOf } from '../../src/plant/json.js';
+import { parsePlant } from '../../src/plant/json.js';
 import { isMember } from '../../src/plant/plant.js';
 import { type Problem, problems, Refusal } from '../../src/problems.js';
 import { type Answer, contractSetup } from '../support/contract.js';
@@ -83,7 +83,7 @@ describe("the document's NewPlant and the library's own schema", () => {
 
 function accepts(text: string): boolean {
   try {
-    plantOf(text);
+    parsePlant(text);
     return true;
   } catch (error) {
     expect(error).toBeInstanceOf(Refusal);

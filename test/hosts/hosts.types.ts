@@ -3,7 +3,7 @@
  * without a handler, does not compile. `tsc` checks this file, nothing runs it.
  */
 import { createServer } from 'node:http';
-import type { createServer as createHttp2, createSecureServer } from 'node:http2';
+import type * as Http2 from 'node:http2';
 import type { createServer as createHttps } from 'node:https';
 import type { serve as serveHono } from '@hono/node-server';
 import type Router from '@koa/router';
@@ -33,16 +33,17 @@ declare const four: express4.Express;
 declare const three: Koa;
 declare const two: Koa2;
 declare const koaRouter: Router;
+declare const https: typeof createHttps;
+declare const http2: typeof Http2.createServer;
+declare const secure: typeof Http2.createSecureServer;
 declare const fastifyApp: FastifyInstance;
+type On2 = FastifyInstance<Http2.Http2Server, Http2.Http2ServerRequest, Http2.Http2ServerResponse>;
+declare const fastifyOnHttp2: On2;
 declare const hono: Hono;
 declare const h3: H3;
 declare const serve: typeof serveHono;
 
-export function nodeServers(
-  https: typeof createHttps,
-  http2: typeof createHttp2,
-  secure: typeof createSecureServer,
-): void {
+export function nodeServers(): void {
   createServer(node).on('checkContinue', node);
   https(node);
   http2(node);
@@ -64,16 +65,11 @@ export function koaApps(): void {
   koaRouter.post('/api/plants', koa);
 }
 
-export function fastifyApps(http2: import('node:http2').Http2Server): void {
+export function fastifyApps(): void {
   const plugin: FastifyPluginCallback = fastify;
   fastifyApp.register(plugin, { prefix: '/api' });
   fastifyApp.register(fastify, { prefix: '/api' });
-  const on2 = {} as FastifyInstance<
-    typeof http2,
-    import('node:http2').Http2ServerRequest,
-    import('node:http2').Http2ServerResponse
-  >;
-  on2.register(fastify, { prefix: '/api' });
+  fastifyOnHttp2.register(fastify, { prefix: '/api' });
 }
 
 export function fetchHosts(): void {

@@ -1,47 +1,44 @@
-// Each table of `columns.ts` on its database; MariaDB's runs in test/programs/cluster/mariadb.cluster.ts.
+// The app's own columns, and each table of `columns.ts`, on its database; MariaDB's run in
+// test/programs/cluster/mariadb.cluster.ts.
+import { dirname } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import Database from 'libsql';
 import { memoryStorage } from 'plant-store/memory';
-import { type PostgresPool, schemaOf as postgresSchema, postgresStorage } from 'plant-store/postgres';
-import { schemaOf as sqliteSchema, sqliteStorage } from 'plant-store/sqlite';
+import { schemaOf, sqliteStorage } from 'plant-store/sqlite';
+import postgres from 'postgres';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { openPglite } from '../support/pglite.js';
 import { minimal } from '../support/sqlite.js';
 import {
-  type ColumnDatabase,
   itKeepsNamespacesApart,
   itStoresExactly,
-  type Namespace,
+  namespaceIn,
   postgresCases,
   postgresTypes,
   sqliteCases,
+  type TableDatabase,
 } from './columns.js';
+import { onPostgres } from './on-postgres.js';
+import { itStoresOwnColumns } from './own-columns.js';
 import { ownServer } from './postgres-server.js';
-
-let tables = 0;
-const newTable = () => `columns ${tables++}`;
-
-const onPostgres = (database: PostgresPool): ColumnDatabase => ({
-  mark: '"',
-  schemaOf: postgresSchema,
-  asText: (column) => `${column}::text`,
-  newTable,
-  run: (sql) => database.query(sql),
-  rows: async (sql) => (await database.query(sql)).rows,
-  storage: (options) => postgresStorage(database, options),
-});
-
-const apartOnPostgres = async (database: PostgresPool, namespace: Namespace) => {
-  const options = { table: newTable(), namespace };
-  await database.query(postgresSchema(options));
-  return postgresStorage(database, options);
-};
 
 describe('PostgreSQL', () => {
   const own = ownServer({}, { options: '-c timezone=UTC' });
   beforeAll(() => own.pool.query(postgresTypes));
-  itStoresExactly(() => onPostgres(own.pool), postgresCases);
-  itKeepsNamespacesApart((namespace) => apartOnPostgres(own.pool, namespace));
+  const database = () => onPostgres(own.pool);
+  itStoresOwnColumns(database);
+  itStoresExactly(database, postgresCases);
+  itKeepsNamespacesApart(namespaceIn(database));
+
+  describe('through postgres.js', () => {
+    let sql: postgres.Sql;
+    beforeAll(() => {
+      sql = postgres({ host: dirname(own.server.socket), username: 'postgres', onnotice: () => {} });
+    });
+    afterAll(() => sql.end());
+    const query = async (text: string, values: never[] = []) => ({ rows: await sql.unsafe(text, values) });
+    itStoresOwnColumns(() => onPostgres({ query }));
+  });
 });
 
 describe('PGlite', () => {
@@ -51,30 +48,30 @@ describe('PGlite', () => {
     await pglite.exec(`SET timezone = 'UTC'; ${postgresTypes}`);
   });
   afterAll(() => pglite.close());
-  itStoresExactly(() => onPostgres(pglite), postgresCases);
-  itKeepsNamespacesApart((namespace) => apartOnPostgres(pglite, namespace));
+  const database = () => onPostgres(pglite);
+  itStoresOwnColumns(database);
+  itStoresExactly(database, postgresCases);
+  itKeepsNamespacesApart(namespaceIn(database));
 });
 
 describe('SQLite', () => {
-  const database = new Database(':memory:');
-  afterAll(() => database.close());
-  itStoresExactly(
-    () => ({
-      mark: '"',
-      schemaOf: sqliteSchema,
-      asText: (column) => `CAST(${column} AS TEXT)`,
-      newTable,
-      run: async (sql) => database.exec(sql),
-      rows: async (sql) => database.prepare(sql).all() as Record<string, unknown>[],
-      storage: (options) => sqliteStorage(minimal(database), options),
-    }),
-    sqliteCases,
-  );
-  itKeepsNamespacesApart(async (namespace) => {
-    const options = { table: newTable(), namespace };
-    database.exec(sqliteSchema(options));
-    return sqliteStorage(minimal(database), options);
+  const connection = new Database(':memory:');
+  afterAll(() => connection.close());
+  let tables = 0;
+  const database = (): TableDatabase => ({
+    mark: '"',
+    alike: ['TEXT COLLATE NOCASE', 'Garden', 'gARDEN'],
+    maxName: 300,
+    schemaOf,
+    asText: (column) => `CAST(${column} AS TEXT)`,
+    newTable: () => `columns ${tables++}`,
+    run: async (sql) => connection.exec(sql),
+    rows: async (sql) => connection.prepare(sql).all() as Record<string, unknown>[],
+    storage: (options) => sqliteStorage<unknown>(minimal(connection), options as never),
   });
+  itStoresOwnColumns(database);
+  itStoresExactly(database, sqliteCases);
+  itKeepsNamespacesApart(namespaceIn(database));
 });
 
 describe('memory', () => {

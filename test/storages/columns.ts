@@ -22,29 +22,28 @@ interface Caller {
   readonly value: ColumnValue | null;
 }
 
-type Storage = PlantStorage<Caller> & { readonly find: NonNullable<PlantStorage<Caller>['find']> };
+type Storage<Of = Caller> = PlantStorage<Of> & { readonly find: NonNullable<PlantStorage<Of>['find']> };
 
-interface TableOptions {
-  readonly table: string;
-  readonly namespace?: Record<string, (context: { readonly caller: Caller }) => ColumnValue>;
-  readonly columns?: Record<string, (context: { readonly caller: Caller }) => ColumnValue | null>;
-}
-
-/** What the table of cases needs of a database. */
-export interface ColumnDatabase {
-  readonly mark: string;
-  readonly schemaOf: (options: TableOptions) => string;
+/** What the tables of cases, here and in `own-columns.ts`, need of a database. */
+export interface TableDatabase {
+  readonly mark: '"' | '`';
+  /** A type of a column, and two values that are one in it: `A` and `a`, or capitals of a UUID. */
+  readonly alike: readonly [type: string, string, string];
+  /** The longest name of a column. */
+  readonly maxName: number;
+  readonly schemaOf: (options: object) => string;
   /** The column as text, in SQL. */
   asText(column: string): string;
+  /** A name of no table. */
   newTable(): string;
   run(sql: string): Promise<unknown>;
   rows(sql: string): Promise<readonly Record<string, unknown>[]>;
-  storage(options: TableOptions): Storage;
+  storage(options: object): Storage<unknown> & { readonly createTable: () => Promise<void> };
 }
 
 const contextOf = (value: ColumnValue | null) => contextOfCaller({ value });
 
-export function itStoresExactly(database: () => ColumnDatabase, cases: readonly ColumnCase[]): void {
+export function itStoresExactly(database: () => TableDatabase, cases: readonly ColumnCase[]): void {
   for (const [of, type, cells] of cases)
     for (const isBatch of [false, true]) {
       const title = cells === 'unusable' ? 'is unusable' : 'stores each value as it came, or rejects it';
@@ -54,7 +53,7 @@ export function itStoresExactly(database: () => ColumnDatabase, cases: readonly 
 }
 
 async function run(
-  database: ColumnDatabase,
+  database: TableDatabase,
   of: ColumnCase[0],
   type: string,
   cells: ColumnCase[2],
@@ -308,6 +307,14 @@ const texts = ['garden ', 'garden  ', ' ', '  ', '\u{1f331} ', 'a\0', '\ud800'];
 const refused: readonly unknown[] = [...texts, null, undefined, Number.NaN, {}, []];
 
 export type Namespace = Readonly<Record<'tenant', (context: { readonly caller: Caller }) => ColumnValue>>;
+
+/** A new table of this database, and a storage on it. */
+export const namespaceIn = (database: () => TableDatabase) => async (namespace: Namespace) => {
+  const { newTable, run, schemaOf, storage } = database();
+  const options = { table: newTable(), namespace };
+  await run(schemaOf(options));
+  return storage(options);
+};
 
 /** @param open a storage whose namespace is what this function returns, on the table of its `schemaOf` */
 export function itKeepsNamespacesApart(open: (namespace: Namespace) => Promise<Storage>): void {

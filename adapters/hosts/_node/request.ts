@@ -26,10 +26,6 @@ export class NodePlantRequest extends HostRequest {
     this.#signal = controller.signal;
     return this.#signal;
   }
-
-  override isAborted(): boolean {
-    return this.#signal?.aborted ?? isDisconnected(this.#exchange.response);
-  }
 }
 
 /** Node keeps only the first Authorization header. Restores all, so that the core can refuse two. */

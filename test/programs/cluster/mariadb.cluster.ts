@@ -3,7 +3,13 @@ import type { NewPlant } from 'plant-store';
 import { type MysqlConnection, mysqlStorage, schemaOf } from 'plant-store/mysql';
 import { storageCases } from 'plant-store/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { itKeepsNamespacesApart, itStoresExactly, mysqlCases } from '../../storages/columns.js';
+import {
+  itKeepsNamespacesApart,
+  itStoresExactly,
+  mysqlCases,
+  namespaceIn,
+  type TableDatabase,
+} from '../../storages/columns.js';
 import { context } from '../../storages/context.js';
 import { itStoresOwnColumns } from '../../storages/own-columns.js';
 import { itSaysWhatToDo } from '../../storages/setup.js';
@@ -93,42 +99,17 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
     return Number((await server.query("SHOW GLOBAL STATUS LIKE 'Prepared_stmt_count'"))[0]?.[1]);
   }
 
-  /** How the tables of cases look at this server. */
-  const look = {
+  /** How the tables of cases use this server. */
+  const through = (pool: Pool): TableDatabase => ({
     mark: '`',
+    alike: ['VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci', 'Garden', 'gARDEN'],
+    maxName: 64,
     schemaOf,
+    asText: (column) => `CAST(${column} AS CHAR)`,
     newTable: () => `columns ${tables++}`,
     run: (sql: string) => behind.query(sql),
     rows: async (sql: string) => (await behind.query<RowDataPacket[]>(sql))[0],
-  } as const;
-
-  describe('columns of the app', () => {
-    let pool: Pool;
-    let inserts = 0;
-    beforeEach(() => {
-      pool = poolOf();
-    });
-    itStoresOwnColumns(() => ({
-      ...look,
-      alike: ['VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci', 'Garden', 'gARDEN'],
-      maxName: 64,
-      storage: (options) =>
-        mysqlStorage(
-          {
-            async getConnection() {
-              const connection = await pool.getConnection();
-              const execute = connection.execute.bind(connection) as MysqlConnection['execute'];
-              const counting: typeof execute = (statement, values) => {
-                if (typeof statement === 'string' && statement.includes(' INTO ')) inserts++;
-                return execute(statement, values);
-              };
-              return Object.assign(Object.create(connection), { execute: counting });
-            },
-          },
-          options,
-        ),
-      inserts: () => inserts,
-    }));
+    storage: (options) => mysqlStorage<unknown>(pool, options as never),
   });
 
   describe.each([undefined, 'PAD_CHAR_TO_FULL_LENGTH,ANSI_QUOTES'])(
@@ -139,19 +120,10 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
         pool = poolOf();
         if (mode) pool.on('connection', (connection) => connection.execute(`SET sql_mode = '${mode}'`));
       });
-      itStoresExactly(
-        () => ({
-          ...look,
-          asText: (column) => `CAST(${column} AS CHAR)`,
-          storage: (options) => mysqlStorage(pool, options),
-        }),
-        mysqlCases,
-      );
-      itKeepsNamespacesApart(async (namespace) => {
-        const options = { table: `columns ${tables++}`, namespace };
-        await behind.query(schemaOf(options));
-        return mysqlStorage(pool, options);
-      });
+      const database = () => through(pool);
+      itStoresOwnColumns(database);
+      itStoresExactly(database, mysqlCases);
+      itKeepsNamespacesApart(namespaceIn(database));
     },
   );
 

@@ -5,8 +5,8 @@ import pg from 'pg';
 import { type PostgresStorage, postgresStorage } from 'plant-store/postgres';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { context } from '../../storages/context.js';
+import { onPostgres } from '../../storages/on-postgres.js';
 import { itStoresOwnColumns } from '../../storages/own-columns.js';
-import { ownPostgres } from '../../storages/own-columns-databases.js';
 import { clean, Daemon, freePorts, until } from './machine.js';
 import { onePostgres, type Postgres } from './postgres.js';
 
@@ -14,7 +14,6 @@ describe.skipIf(inject('obstacle'))('postgresStorage behind PgBouncer', () => {
   let server: Postgres;
   let bouncer: Daemon;
   let pool: pg.Pool;
-  let inserts = 0;
 
   beforeAll(async () => {
     server = await onePostgres();
@@ -35,16 +34,7 @@ describe.skipIf(inject('obstacle'))('postgresStorage behind PgBouncer', () => {
     writeFileSync(join(folder, 'pgbouncer.ini'), settings.join('\n'));
     bouncer = new Daemon(account, folder, 'pgbouncer');
     bouncer.start('/usr/sbin/pgbouncer', ['pgbouncer.ini']);
-    class CountingClient extends pg.Client {
-      override query(...parameters: never[]) {
-        const [statement] = parameters as unknown as [string | { readonly text: string }];
-        const text = typeof statement === 'string' ? statement : statement.text;
-        if (text.startsWith('INSERT')) inserts++;
-        return super.query(...(parameters as unknown as [never])) as never;
-      }
-    }
-    const connectionString = `postgres://postgres@127.0.0.1:${port}/postgres`;
-    pool = new pg.Pool({ connectionString, Client: CountingClient as never });
+    pool = new pg.Pool({ connectionString: `postgres://postgres@127.0.0.1:${port}/postgres` });
     await until('PgBouncer', () => pool.query('SELECT 1'));
   });
   afterAll(async () => {
@@ -52,11 +42,11 @@ describe.skipIf(inject('obstacle'))('postgresStorage behind PgBouncer', () => {
     await clean([bouncer, server.daemon], server.daemon.folder);
   });
 
-  itStoresOwnColumns(() => ownPostgres(pool, () => inserts));
+  itStoresOwnColumns(() => onPostgres(pool));
 
   it('stores each plant in its own table, although sessions share the connections and their prepared statements', async () => {
     const tables = ['roses', 'lilies', 'herbs'];
-    const pools = tables.map(() => new pg.Pool({ ...pool.options, Client: pg.Client, max: 3 }));
+    const pools = tables.map(() => new pg.Pool({ ...pool.options, max: 3 }));
     const storages = tables.map((table, i) => postgresStorage(pools[i]!, { table }));
     for (const storage of storages) await storage.createTable();
     const creator = async ({ create }: PostgresStorage, table: string) => {
