@@ -132,13 +132,12 @@ export class ServerTable<Connection> implements StoredTable {
       const end = (isReusable: boolean, settle: () => void) => {
         if (isOver) return;
         isOver = true;
-        call.signal.removeEventListener('abort', abort);
         settle();
         if (held) this.server.release(held, isReusable);
       };
-      const abort = () =>
-        end(false, () => reject(new Error(`the database did not answer within ${this.timeoutMs} ms`)));
-      call.signal.addEventListener('abort', abort);
+      const late = `the database did not answer within ${this.timeoutMs} ms`;
+      // Not removed when the call ends: that would cost more than the signal, which is garbage with its call.
+      call.signal.addEventListener('abort', () => end(false, () => reject(new Error(late))));
       const work = async (connection: Connection) => {
         if (isOver) return this.server.release(connection, true);
         held = connection;
