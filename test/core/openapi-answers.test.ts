@@ -1,28 +1,13 @@
-import { createPlantStore, type PlantResponse } from 'plant-store';
+import { createPlantStore } from 'plant-store';
 import { openapi } from 'plant-store/openapi';
 import { describe, expect, it } from 'vitest';
 import { parsePlant } from '../../src/plant/json.js';
-import { isMember } from '../../src/plant/plant.js';
-import { type Problem, problems, Refusal } from '../../src/problems.js';
-import { type Answer, contractSetup } from '../support/contract.js';
+import { Refusal } from '../../src/problems.js';
+import { contractSetup } from '../support/contract.js';
 import fc, { anyText } from '../support/properties.js';
-import { undocumented, validators } from './openapi-documented.js';
+import { validators } from './openapi-documented.js';
 
 const document = openapi();
-
-describe('each response is documented', () => {
-  // contract.test.ts checks those of the table, which cannot provoke every problem: not a deadline, for example.
-  it.each(Object.keys(problems) as Problem[])('%s is documented, with any cause', (problem) => {
-    const headers: Record<number, Record<string, string>> = {
-      401: { 'www-authenticate': 'Bearer realm="plants"' },
-      403: { 'www-authenticate': 'Bearer realm="plants"' },
-      405: { allow: 'POST' },
-    };
-    const status = Math.trunc(problems[problem][0] / 100);
-    const response = new Refusal(problem, undefined, headers[status]).toResponse();
-    expect(undocumented(document, answerOf(response))).toEqual([]);
-  });
-});
 
 describe("the document's NewPlant and the library's own schema", () => {
   const documented = validators(document)('/components/schemas/NewPlant');
@@ -48,16 +33,6 @@ describe("the document's NewPlant and the library's own schema", () => {
       }),
       { numRuns: 2000 },
     );
-  });
-
-  it('have the same members, and require the same', () => {
-    const { Plant, NewPlant } = document.components.schemas;
-    const [, own] = NewPlant.allOf as [unknown, { properties: object; required: string[] }];
-    const members = { ...own.properties, ...Plant.properties };
-    expect(Object.keys(members).sort()).toEqual(Object.keys(isMember).sort());
-    const required = [...own.required, ...Plant.required].sort();
-    const needed = Object.entries(isMember).filter(([, isValid]) => !isValid(undefined));
-    expect(required).toEqual(needed.map(([name]) => name).sort());
   });
 
   it('accept the plants that the document shows', () => {
@@ -89,8 +64,4 @@ function accepts(text: string): boolean {
     expect(error).toBeInstanceOf(Refusal);
     return false;
   }
-}
-
-function answerOf({ status, headers, body }: PlantResponse): Answer {
-  return { status, headers: new Headers(headers), text: body };
 }
