@@ -1,7 +1,6 @@
 /** Servers on free ports, and a client that speaks HTTP/1.1 byte by byte. */
 import { once } from 'node:events';
 import type { AddressInfo, Server, Socket } from 'node:net';
-import type { PlantHandler, PlantRequest, PlantResponse } from 'plant-store';
 import { Connection, openSocket } from './connection.js';
 
 /** A server on a free port of the loopback. */
@@ -33,27 +32,6 @@ export async function listen(server: Server, protocol = 'http:', path = ''): Pro
       for (const socket of sockets) socket.destroy();
       await closed;
     },
-  };
-}
-
-/** A handler whose calls a test can wait for. */
-export function observed(handle: PlantHandler): {
-  handle: PlantHandler;
-  /** The next call that was not returned yet: its request and its response. */
-  next: () => Promise<{ request: PlantRequest; response: Promise<PlantResponse> }>;
-} {
-  type Call = { request: PlantRequest; response: Promise<PlantResponse> };
-  const calls: Call[] = [];
-  const waiting: ((call: Call) => void)[] = [];
-  return {
-    handle(request) {
-      const call = { request, response: handle(request) };
-      const taker = waiting.shift();
-      if (taker) taker(call);
-      else calls.push(call);
-      return call.response;
-    },
-    next: async () => calls.shift() ?? new Promise((resolve) => waiting.push(resolve)),
   };
 }
 

@@ -1,4 +1,5 @@
 /** `toNode` on a free port with a store of its own, for tests that send single bytes. */
+import { EventEmitter, on } from 'node:events';
 import { createServer } from 'node:http';
 import { constants, createServer as createHttp2 } from 'node:http2';
 import type { Server } from 'node:net';
@@ -6,6 +7,8 @@ import {
   createPlantStore,
   type NewPlant,
   type PlantHandler,
+  type PlantRequest,
+  type PlantResponse,
   type PlantStorage,
   type PlantStoreOptions,
   type VerifyToken,
@@ -14,7 +17,7 @@ import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
 import { onTestFinished } from 'vitest';
 import { endStream, Frames, frameTypes } from '../../support/frames.js';
-import { chunk, listen, observed, raw, Wire, type WireAnswer } from '../../support/sockets.js';
+import { chunk, listen, raw, Wire, type WireAnswer } from '../../support/sockets.js';
 
 export const token = 'Authorization: Bearer good';
 export const json = 'Content-Type: application/json';
@@ -29,6 +32,12 @@ export const fields = {
   authorization: 'Bearer good',
   'content-type': 'application/json',
 };
+
+/** A call of the handler. */
+interface Call {
+  readonly request: PlantRequest;
+  readonly response: Promise<PlantResponse>;
+}
 
 /** Starts a server for one test, and records its calls, its errors and its plants. */
 export async function start({
@@ -50,8 +59,17 @@ export async function start({
   const onError = (error: unknown) => {
     errors.push(error);
   };
-  const calls = observed(wrap(createPlantStore(storage, verifyToken, { onError, ...options })));
-  const { port, close } = await listen(serve(toNode(calls.handle)));
+  const handle = wrap(createPlantStore(storage, verifyToken, { onError, ...options }));
+  const emitter = new EventEmitter();
+  // Keeps the calls that no test has waited for yet.
+  const emitted = on(emitter, 'call');
+  const calls = { next: async (): Promise<Call> => (await emitted.next()).value[0] };
+  const observed: PlantHandler = (request) => {
+    const response = handle(request);
+    emitter.emit('call', { request, response } satisfies Call);
+    return response;
+  };
+  const { port, close } = await listen(serve(toNode(observed)));
   onTestFinished(close);
   const open = async () => {
     const wire = await Wire.open(port);
