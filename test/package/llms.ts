@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { errorNumbers } from 'plant-store';
 import ts from 'typescript';
 import { exportsOfPackage, type PackageExport } from '../support/compiler.js';
+import { anchorOf } from '../support/pages.js';
 import { root } from '../support/root.js';
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -56,13 +57,6 @@ function rowsUnder(page: string, heading: string): string[] {
     return `- ${first}: ${rest.filter(Boolean).join('; ')}`;
   });
 }
-
-/** The anchor that a heading has in a rendered page. */
-const anchorOf = (heading: string) =>
-  heading
-    .toLowerCase()
-    .replace(/[^\w\- ]/g, '')
-    .replaceAll(' ', '-');
 
 function llmsText(): string {
   const readme = read('README.md');

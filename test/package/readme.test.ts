@@ -5,6 +5,7 @@ import { memoryStorage } from 'plant-store/memory';
 import { describe, expect, it } from 'vitest';
 import { command } from '../../examples/server/command.js';
 import { examples } from '../support/examples.js';
+import { anchorOf, linksOf } from '../support/pages.js';
 import { titled } from '../support/titled.js';
 
 const root = new URL('../..', import.meta.url);
@@ -101,21 +102,8 @@ it('src/README.md lists every error number with its status and name', () => {
   expect(rows.sort()).toEqual(expected.sort());
 });
 
-/** The relative links of a page: a file, of which none is the page itself, and an anchor, of which none is the top. */
-function linksOf(page: string): [file: string, anchor: string][] {
-  return [...page.matchAll(/\]\(([^)#]*)#?([^)]*)\)|(?:src|srcset)="([^"]+)"/g)]
-    .map(([, file, anchor, picture]): [string, string] => [file ?? picture!, anchor ?? ''])
-    .filter(([file]) => !/^\w+:/.test(file));
-}
-
-/** The anchors that the headings of a page have on GitHub and npm. */
 const anchorsOf = (page: string) =>
-  [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
-    heading!
-      .toLowerCase()
-      .replace(/[^\w\- ]/g, '')
-      .replaceAll(' ', '-'),
-  );
+  [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => anchorOf(heading!));
 
 describe.each(documents)('%s', (path) => {
   const document = read(path);

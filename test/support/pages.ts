@@ -1,0 +1,13 @@
+/** The relative links of a page: a file, of which none is the page itself, and an anchor, of which none is the top. */
+export function linksOf(page: string): [file: string, anchor: string][] {
+  return [...page.matchAll(/\]\(([^)#]*)#?([^)]*)\)|(?:src|srcset)="([^"]+)"/g)]
+    .map(([, file, anchor, picture]): [string, string] => [file ?? picture!, anchor ?? ''])
+    .filter(([file]) => !/^\w+:/.test(file));
+}
+
+/** The anchor that a heading has on GitHub and npm. */
+export const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\w\- ]/g, '')
+    .replaceAll(' ', '-');
