@@ -41,7 +41,7 @@ export function groupOf(
 
 /** The creators whose rivals are there, or the end. */
 export type ToApp = number[] | 'stop';
-export type ToLoad = { ready: number } | { told: Answer[]; heap: number } | { failed: string };
+export type ToLoad = { ready: number } | { told: Answer[]; memory: number } | { failed: string };
 
 /** What differs between loads. */
 type LoadSettings = Pick<AppSettings, 'table' | 'urls' | 'timeoutMs' | 'pauseMs'> &
@@ -51,8 +51,8 @@ type LoadSettings = Pick<AppSettings, 'table' | 'urls' | 'timeoutMs' | 'pauseMs'
 export class Load {
   readonly told: Answer[] = [];
   readonly counts = { created: 0, taken: 0, refused: 0, unknown: 0 };
-  /** The most heap that an app used, in bytes. */
-  heap = 0;
+  /** The most memory that an app used, in bytes. */
+  memory = 0;
   /** Why creates failed, and how many. */
   readonly failures = new Map<string, number>();
   readonly #apps: ChildProcess[];
@@ -123,7 +123,7 @@ export class Load {
 
   #receive(message: ToLoad): void {
     if ('told' in message) {
-      this.heap = Math.max(this.heap, message.heap);
+      this.memory = Math.max(this.memory, message.memory);
       for (const one of message.told) {
         this.told.push(one);
         this.counts[one.outcome]++;

@@ -83,7 +83,7 @@ describe.skipIf(inject('obstacle'))(`64 creators while the database is away (see
         });
         try {
           await load.tells('created', 2_000);
-          const calm = load.heap;
+          const calm = load.memory;
           const struck = Date.now();
           const { ended, back } = await strike(server);
           await load.tells('created', 2_000);
@@ -100,7 +100,7 @@ describe.skipIf(inject('obstacle'))(`64 creators while the database is away (see
           // Then one probe at a time is in flight, and all other creates fail at once.
           expect(slowTogether(answers, struck + timeoutMs + 500, ended)).toEqual([]);
           expect(first - back).toBeLessThan(1_000);
-          expect(load.heap - calm).toBeLessThan(64 * 2 ** 20);
+          expect(load.memory - calm).toBeLessThan(64 * 2 ** 20);
         } finally {
           load.kill();
           await clean([server.daemon], server.daemon.folder);
