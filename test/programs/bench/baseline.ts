@@ -3,7 +3,6 @@ import { path, token } from './load.js';
 
 export interface Answer {
   readonly status: number;
-  readonly headers: Record<string, string>;
   readonly body: string;
 }
 
@@ -14,19 +13,17 @@ export interface ParsedPlant {
 }
 
 /** What is kept: by a number, as people write it, though it is not exact beyond 2^53. */
-export type BaselinePlant = ParsedPlant;
+export type BaselinePlants = Map<number, ParsedPlant>;
 
 /** Keeps a plant, unless there is one of its id. */
-export function store(plants: Map<number, BaselinePlant>, { id, name, tag }: ParsedPlant): boolean {
+export function store(plants: BaselinePlants, { id, name, tag }: ParsedPlant): boolean {
   if (plants.has(id)) return false;
   plants.set(id, { id, name, tag });
   return true;
 }
 
-const json = { 'content-type': 'application/json' };
 const refuse = (status: number, message: string): Answer => ({
   status,
-  headers: json,
   body: JSON.stringify({ error: status * 100 + 1, message }),
 });
 
@@ -52,7 +49,7 @@ export function mistakeIn({ id, name, tag }: ParsedPlant): string | undefined {
 }
 
 /** Stores the plant of a body. */
-export function create(plants: Map<number, BaselinePlant>, body: string): Answer {
+export function create(plants: BaselinePlants, body: string): Answer {
   let plant: ParsedPlant;
   try {
     plant = JSON.parse(body);
@@ -62,5 +59,5 @@ export function create(plants: Map<number, BaselinePlant>, body: string): Answer
   const mistake = mistakeIn(plant);
   if (mistake) return refuse(400, mistake);
   if (!store(plants, plant)) return refuse(400, 'the id is taken');
-  return { status: 200, headers: json, body: JSON.stringify({ name: plant.name, tag: plant.tag }) };
+  return { status: 200, body: JSON.stringify({ name: plant.name, tag: plant.tag }) };
 }

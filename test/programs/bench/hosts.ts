@@ -13,7 +13,7 @@ import { toFetch } from 'plant-store/fetch';
 import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
 import * as v from 'valibot';
-import { type Answer, type BaselinePlant, create, type ParsedPlant, refuseHead, store } from './baseline.js';
+import { type Answer, type BaselinePlants, create, type ParsedPlant, refuseHead, store } from './baseline.js';
 import type { Contenders } from './contender.js';
 import { path, token } from './load.js';
 
@@ -26,7 +26,7 @@ export const hosts: Contenders = {
   express() {
     const app = express();
     app.use(express.json());
-    const plants = new Map<number, BaselinePlant>();
+    const plants: BaselinePlants = new Map();
     app.post(path, (request, response): void => {
       if (request.headers.authorization !== `Bearer ${token}`) {
         response.status(401).json({ error: 40101, message: 'invalid token' });
@@ -46,7 +46,7 @@ export const hosts: Contenders = {
 
   hono() {
     const app = new Hono();
-    const plants = new Map<number, BaselinePlant>();
+    const plants: BaselinePlants = new Map();
     app.post(path, bearerAuth({ token }), validPlant, (context) => {
       const plant = context.req.valid('json');
       if (!store(plants, plant)) return context.json({ error: 40003, message: 'the id is taken' }, 400);
@@ -66,7 +66,7 @@ export const hosts: Contenders = {
     app.setErrorHandler<{ statusCode: number; message: string }>((error, _request, reply) =>
       reply.code(error.statusCode).send({ error: 40000, message: error.message }),
     );
-    const plants = new Map<number, BaselinePlant>();
+    const plants: BaselinePlants = new Map();
     const text = { type: 'string' };
     const required = ['error', 'message'];
     app.post<{ Body: ParsedPlant }>(
@@ -121,7 +121,7 @@ const refuseJson: express.ErrorRequestHandler = (error, _request, response, _nex
   response.status(error.status).json({ error: 40001, message: 'not JSON' });
 };
 
-const plantsByHand = new Map<number, BaselinePlant>();
+const plantsByHand: BaselinePlants = new Map();
 
 /** The operation on `node:http` by hand. */
 function byHand(request: IncomingMessage, response: ServerResponse): void {

@@ -14,15 +14,9 @@ export type Name = (typeof names)[number];
 // As many digits in every id, so that requests and responses differ in length by the name alone.
 let nextId = 1_000_000_000;
 
-/** Ids that were never used before, and the first of them. */
-export function takeIds(count: number): number {
-  nextId += count;
-  return nextId - count;
-}
-
 /** A plant as JSON. Its id was never used before; names take turns. */
 export function plantJson(name: Name = names[nextId % names.length]!): string {
-  return `{"id":${takeIds(1)},"name":"${name}","tag":"hedge"}`;
+  return `{"id":${nextId++},"name":"${name}","tag":"hedge"}`;
 }
 
 const head = [
