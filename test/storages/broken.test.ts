@@ -35,11 +35,6 @@ const broken: [hazard: string, caughtBy: string[], create: (plants: Plants) => P
     storing((plant) => ({ ...plant, id: BigInt(Number(plant.id)) })),
   ],
   [
-    'cuts ids to 32 bits',
-    ['int64-edges'],
-    storing((plant) => ({ ...plant, id: BigInt.asIntN(32, plant.id) })),
-  ],
-  [
     'swallows an error of the database and returns created',
     ['long-text', 'taken-changes-nothing'],
     taking('created'),

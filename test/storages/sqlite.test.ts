@@ -302,15 +302,6 @@ describe('sqliteStorage', () => {
       await storage.createTable();
       expect(await storage.create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
     });
-
-    it.each(['plants', 'select', 'two words', '"; DROP TABLE x; --', "'", 'é', 'a.b'])(
-      'quotes the table %j',
-      async (table) => {
-        const database = open();
-        await storageOf(database, { table }).createTable();
-        expect(database.prepare('SELECT name FROM sqlite_schema').all()).toEqual([{ name: table }]);
-      },
-    );
   });
 
   it('sqliteStorage sets no pragma on the connection of the app', async () => {

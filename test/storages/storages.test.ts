@@ -64,7 +64,7 @@ const storages: Record<string, () => OpenedStorage<unknown> | Promise<OpenedStor
     const folder = newFolder();
     const [database, other] = [1, 2].map(() => new Database(join(folder, 'plants.db'))) as [Sqlite, Sqlite];
     database.exec('PRAGMA journal_mode=WAL');
-    const { close, ...opened } = await openSqlite(database, database, 'a "quoted" table; --', other);
+    const { close, ...opened } = await openSqlite(database, database, 'a."quoted" table; --', other);
     return {
       ...opened,
       close() {

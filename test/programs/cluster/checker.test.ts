@@ -8,16 +8,6 @@ const kept: Holdings = new Map([[rosa.id, rosa.name]]);
 const withUnknown: Holdings = new Map([...kept, [lost.id, lost.name]]);
 
 describe('the checker of the clusters', () => {
-  it.each<[string, Told[], Holdings[]]>([
-    ['one winner, and a loser that got taken', [rosa, late], [kept, kept]],
-    ['an unknown outcome that was stored', [rosa, lost], [withUnknown, withUnknown]],
-    ['an unknown outcome that was not', [rosa, lost], [kept]],
-    ['a rejected plant that was not stored', [rosa, { ...lost, outcome: 'refused' }], [kept]],
-    ['taken by one whose own outcome is unknown', [{ ...rosa, outcome: 'unknown' }, late], [kept]],
-  ])('finds no fault with %s', (_, told, servers) => {
-    expect(faultsIn(told, servers)).toEqual([]);
-  });
-
   it.each<[string, Told[], Holdings[], string]>([
     ['an acknowledged plant that is missing', [rosa], [kept, new Map()], 'lost: server 1'],
     [
