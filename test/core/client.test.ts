@@ -328,15 +328,6 @@ it.each<[unknown, string]>([
   expect(error).toMatchObject({ message: text, problem: 'id_taken', stored: 'no' });
 });
 
-it('a wrong base URL is in the message, for a server that has other pages there', async () => {
-  const server = await listen(createServer((_request, response) => response.writeHead(404).end('<h1>')));
-  onTestFinished(server.close);
-  const client = createPlantClient(`${server.url}/api/plants`, { token: 'secret' });
-  await expect(client.create(ilex)).rejects.toThrow(
-    `HTTP 404 from ${server.url}/api/plants/plants, which is not plant-store: the base URL is the part before /plants`,
-  );
-});
-
 it('a redirect is not followed: its target would get the token', async () => {
   const requests = vi.fn();
   const other = await listen(createServer(requests));
