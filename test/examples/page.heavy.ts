@@ -442,11 +442,8 @@ describeUnless(withoutChromium, 'the page in a browser', () => {
     const { page } = await open(await servePage(), phone);
     const sizes = "[...document.querySelectorAll('input')].map((input) => getComputedStyle(input).fontSize)";
     expect(new Set(await page.evaluate(sizes))).toEqual(new Set(['16px']));
-    const text = await textOf(page, 'main');
     expect(await page.getByRole('link', { name: 'openapi.json' }).isVisible()).toBe(true);
-    expect(text).toContain('400 Bad Request');
-    expect(text).not.toContain('unexpected error');
-    expect(text).toContain('Do not send the request again unchanged: it would fail again.');
+    expect(await textOf(page, 'main')).toContain('400 Bad Request');
   });
 
   it('runs plant-store/client', async () => {
