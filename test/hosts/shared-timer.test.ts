@@ -16,17 +16,15 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const deno = { remoteAddr: {} };
-
 /** Sends creates that time out after a second. `end` ends the last of them. */
 function opened(onError: PlantStoreOptions['onError'] = () => {}) {
   const ends: ((outcome: 'created') => void)[] = [];
   const create = () => new Promise<'created'>((resolve) => ends.push(resolve));
   const fetch = toFetch(createPlantStore({ create }, () => true, { timeoutMs: 1000, onError }));
-  const send = async (name = '', server: unknown = deno) => {
+  const send = async (name = '') => {
     const headers = { authorization: 'Bearer any', 'content-type': 'application/json' };
     const init = { method: 'POST', headers, body: '{"id":1,"name":"Ilex"}' };
-    return (await fetch(new Request(`http://localhost/plants?${name}`, init), server)).status;
+    return (await fetch(new Request(`http://localhost/plants?${name}`, init), { remoteAddr: {} })).status;
   };
   return { send, end: () => ends.pop()!('created') };
 }
@@ -57,7 +55,7 @@ test('each request times out at its own time, also after the timer has expired, 
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('the timer is one on Deno alone, and keeps the process alive, by a listener, only while a request waits', async () => {
+test('the timer keeps the process alive, by a listener, only while a request waits', async () => {
   const { send, end } = opened();
   const listeners = () => getEventListeners(made.mock.results[0]!.value, 'abort').length;
   for (let round = 0; round < 2; round++) {
@@ -68,9 +66,6 @@ test('the timer is one on Deno alone, and keeps the process alive, by a listener
     await Promise.all(sent);
     expect(listeners()).toBe(0);
   }
-  send('', { requestIP() {} });
-  await vi.advanceTimersByTimeAsync(0);
-  expect(made).toHaveBeenCalledTimes(1);
 });
 
 test('a timer that fires early waits on', async () => {

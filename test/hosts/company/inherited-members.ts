@@ -10,6 +10,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import express from 'express';
 import fastify from 'fastify';
 import Koa from 'koa';
+import { raw } from '../../support/sockets.js';
 
 const when = process.argv[2];
 
@@ -64,9 +65,7 @@ const requests: readonly [headers: readonly string[], body: string][] = [
 for (const [host, server] of Object.entries(hosts)) {
   for (const [headers, body] of requests) {
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
-    const length = `Content-Length: ${body.length}`;
-    const head = ['POST /plants HTTP/1.1', 'Host: a', 'Connection: close', ...headers, length];
-    socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
+    socket.write(raw(['Connection: close', ...headers], body));
     console.log(host, JSON.stringify((await text(socket)).replace(/^date:.*$/im, '')));
   }
 }

@@ -7,6 +7,7 @@ import {
   createServer as http2Server,
   type OutgoingHttpHeaders,
 } from 'node:http2';
+import { text } from 'node:stream/consumers';
 import { createPlantStore } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import type { toNode } from 'plant-store/node';
@@ -35,13 +36,8 @@ describe('HTTP/2', () => {
     const { port, plants } = await start({ serve });
     const session = connect(`http://127.0.0.1:${port}`);
     onTestFinished(() => session.destroy());
-    const send = async (headers: OutgoingHttpHeaders, body: string | Uint8Array) => {
-      const stream = session.request(headers);
-      stream.end(body);
-      const chunks: Buffer[] = [];
-      for await (const data of stream) chunks.push(data);
-      return Buffer.concat(chunks).toString();
-    };
+    const send = (headers: OutgoingHttpHeaders, body: string | Uint8Array) =>
+      text(session.request(headers).end(body));
     for (let i = 0; i < 8; i++) {
       expect(errorOf({ text: await send(refusedFields, new Uint8Array(2 ** 20)) })).toBe(40102);
     }
@@ -77,12 +73,8 @@ describe('HTTP/2', () => {
       const closed = Array.from({ length: 40 }, async () => {
         const stream = session.request({ ...fields, ':path': path, ':authority': host });
         stream.write(Buffer.alloc(100_000));
-        let text = '';
-        stream.on('data', (data) => {
-          text += data;
-        });
-        await once(stream, 'close');
-        return [stream.readableEnded, stream.rstCode, errorOf({ text })];
+        const [received] = await Promise.all([text(stream), once(stream, 'close')]);
+        return [stream.readableEnded, stream.rstCode, errorOf({ text: received })];
       });
       expect(await Promise.all(closed)).toEqual(Array(40).fill([true, constants.NGHTTP2_NO_ERROR, 40102]));
       await new Promise<void>((resolve) => session.close(resolve));
@@ -113,8 +105,8 @@ describe('HTTP/2', () => {
       await frames.next(frameTypes.headers, 1);
       frames.data(1, rose, endStream);
     }
-    const text = await dataOf(frames, 1);
-    expect(heads === 2 ? text : errorOf({ text })).toBe(heads === 2 ? roseCreated.text : 40102);
+    const data = await dataOf(frames, 1);
+    expect(heads === 2 ? data : errorOf({ text: data })).toBe(heads === 2 ? roseCreated.text : 40102);
     expect(frames.frames.filter(({ type }) => type === frameTypes.headers)).toHaveLength(heads);
   });
 });
