@@ -18,10 +18,10 @@ function fromText(text: string): Members | undefined {
   try {
     const plain = readPlainPlant(text);
     if (plain) return plain;
-    const value: unknown = JSON.parse(text);
-    if (!isObject(value)) return undefined;
+    const given = plantMembers(JSON.parse(text));
+    if (!given) return undefined;
+    const { id, name, tag } = given;
     const { idNumber, repeated } = scanTopLevel(text);
-    const { id, name, tag } = plantMembers(value);
     return { id: typeof id === 'number' ? integerOf(idNumber, id) : id, name, tag, repeated };
   } catch {
     throw new Refusal('body_not_json');
@@ -30,8 +30,8 @@ function fromText(text: string): Members | undefined {
 
 /** The members of a value that the host has parsed. */
 function fromParsed(value: unknown): Members | undefined {
-  if (!isObject(value)) return undefined;
   const given = plantMembers(value);
+  if (!given) return undefined;
   const { id } = given;
   // An id beyond 2^53 has lost digits, and they cannot be recovered.
   if (typeof id === 'number' && Math.abs(id) > Number.MAX_SAFE_INTEGER) {
@@ -40,14 +40,15 @@ function fromParsed(value: unknown): Members | undefined {
   return { ...given, id: Number.isInteger(id) ? BigInt(id as number) : id, repeated: [] };
 }
 
-/** Whether a value is what JSON calls an object. */
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** The value's own members: what an app adds to `Object.prototype` is not the client's. */
-function plantMembers(value: Record<string, unknown>): Record<keyof NewPlant, unknown> {
-  const own = (name: string) => (Object.hasOwn(value, name) ? value[name] : undefined);
+/**
+ * The value's own members: what an app adds to `Object.prototype` is not the client's.
+ *
+ * @returns `undefined` for what JSON does not call an object
+ */
+function plantMembers(value: unknown): Record<keyof NewPlant, unknown> | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const own = (name: keyof NewPlant) =>
+    Object.hasOwn(value, name) ? (value as Partial<Members>)[name] : undefined;
   return { id: own('id'), name: own('name'), tag: own('tag') };
 }
 
@@ -62,34 +63,23 @@ function scanTopLevel(text: string): { idNumber: RegExpExecArray | null; repeate
   let depth = 0;
   let keyIsNext = false;
   for (let i = 0; i < text.length; i++) {
-    switch (text[i]) {
-      case '"': {
-        const start = i + 1;
-        i = endOfString(text, start);
-        if (!keyIsNext) break;
-        keyIsNext = false;
-        const raw = text.slice(start, i);
-        const key = raw.includes('\\') ? JSON.parse(`"${raw}"`) : raw;
-        if (key === 'id') {
-          numberMember.lastIndex = i + 1;
-          idNumber = given.has(key) ? null : numberMember.exec(text);
-          if (idNumber) i = numberMember.lastIndex - 1;
-        }
-        if (memberNames.includes(key)) (given.has(key) ? repeated : given).add(key);
-        break;
-      }
-      case '{':
-      case '[':
-        keyIsNext = ++depth === 1;
-        break;
-      case '}':
-      case ']':
-        depth--;
-        break;
-      case ',':
-        keyIsNext = depth === 1;
-        break;
+    const character = text[i];
+    if (character === '{' || character === '[') keyIsNext = ++depth === 1;
+    else if (character === '}' || character === ']') depth--;
+    else if (character === ',') keyIsNext = depth === 1;
+    if (character !== '"') continue;
+    const start = i + 1;
+    i = endOfString(text, start);
+    if (!keyIsNext) continue;
+    keyIsNext = false;
+    const raw = text.slice(start, i);
+    const key = raw.includes('\\') ? JSON.parse(`"${raw}"`) : raw;
+    if (key === 'id') {
+      numberMember.lastIndex = i + 1;
+      idNumber = given.has(key) ? null : numberMember.exec(text);
+      if (idNumber) i = numberMember.lastIndex - 1;
     }
+    if (memberNames.includes(key)) (given.has(key) ? repeated : given).add(key);
   }
   return { idNumber, repeated: [...repeated] };
 }
@@ -127,7 +117,5 @@ function integerOf(number: RegExpExecArray | null, double: number): bigint | und
 
 /** The index of the first digit at or after `from` that is not 0. */
 function skipZeros(digits: string, from: number): number {
-  let i = from;
-  while (digits[i] === '0') i++;
-  return i;
+  return from + digits.slice(from).search(/[^0]|$/);
 }

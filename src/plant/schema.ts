@@ -28,11 +28,13 @@ const messageOf = ({ path }: { readonly path?: readonly { readonly key: unknown 
  */
 export const plantSchema = v.object(plantMembers, messageOf);
 
-/** The id as a bigint, or the value itself if it is no id. */
-function toId(value: unknown): unknown {
-  if (typeof value === 'string' && /^-?\d{1,19}$/.test(value)) return BigInt(value);
-  return Number.isSafeInteger(value) ? BigInt(value as number) : value;
+/** Whether a value is an id: a bigint, a safe integer or decimal digits. */
+function isId(value: unknown): boolean {
+  const isDigits = typeof value === 'string' && /^-?\d{1,19}$/.test(value);
+  return isMember.id(isDigits || Number.isSafeInteger(value) ? BigInt(value as string | number) : value);
 }
+
+const toBigint = <Id extends bigint | number | string>() => v.transform((id: Id) => BigInt(id));
 
 /** The sentences for people who fill in a form or type a URL. */
 const sentences = {
@@ -53,10 +55,7 @@ const sentences = {
  * console.log(id.issues ?? id.value); // 9007199254740993n
  * ```
  */
-export const idSchema = v.pipe(
-  v.custom<bigint | number | string>((id) => isMember.id(toId(id)), sentences.id),
-  v.transform((id) => BigInt(id)),
-);
+export const idSchema = v.pipe(v.custom<bigint | number | string>(isId, sentences.id), toBigint());
 
 /**
  * OpenAPI `NewPlant` as a valibot schema, and so a Standard Schema, with the messages of `plant_invalid` (400). The id is
@@ -75,8 +74,8 @@ export const idSchema = v.pipe(
 export const newPlantSchema = v.object(
   {
     id: v.pipe(
-      v.custom<bigint | number>((id) => typeof id !== 'string' && isMember.id(toId(id)), memberRules.id),
-      v.transform((id) => BigInt(id)),
+      v.custom<bigint | number>((id) => typeof id !== 'string' && isId(id), memberRules.id),
+      toBigint(),
     ),
     ...plantMembers,
   } satisfies Record<keyof NewPlant, v.GenericSchema>,
@@ -89,6 +88,8 @@ const formText = (member: 'name' | 'tag') =>
     v.string(sentences[member]),
     v.check<string, string>(isText, `The ${member} has a character that cannot be stored.`),
   );
+
+const emptyToUndefined = v.transform((text: string) => text || undefined);
 
 /**
  * A `NewPlant` from the texts of a form, as a valibot schema, and so a Standard Schema, with sentences for people. White
@@ -108,19 +109,9 @@ const formText = (member: 'name' | 'tag') =>
  */
 export const newPlantFormSchema = v.object(
   {
-    id: v.pipe(
-      v.string(sentences.id),
-      v.trim(),
-      v.check((id) => isMember.id(toId(id)), sentences.id),
-      v.transform((id) => BigInt(id)),
-    ),
+    id: v.pipe(v.string(sentences.id), v.trim(), v.check<string, string>(isId, sentences.id), toBigint()),
     name: formText('name'),
-    tag: v.optional(
-      v.pipe(
-        formText('tag'),
-        v.transform((tag) => tag || undefined),
-      ),
-    ),
+    tag: v.optional(v.pipe(formText('tag'), emptyToUndefined)),
   } satisfies Record<keyof NewPlant, v.GenericSchema>,
   ({ path }) => sentences[path?.[0].key as keyof NewPlant] ?? 'a form must be an object',
 );
