@@ -81,15 +81,12 @@ function responses(prefix: string) {
     },
     '400': errorResponse(prefix, 400, 'unexpected error'),
     '401': errorResponse(prefix, 401, 'missing or invalid token', {
-      'WWW-Authenticate': headerObject(
-        'Bearer challenge (RFC 6750 §3), with an `error` attribute if a token was sent.',
-        'Bearer realm="plants", error="invalid_token"',
-      ),
+      'WWW-Authenticate': challenge('an `error` attribute if a token was sent', 'error="invalid_token"'),
     }),
     '403': errorResponse(prefix, 403, 'valid token without the required scope', {
-      'WWW-Authenticate': headerObject(
-        'Bearer challenge (RFC 6750 §3), with the required `scope`.',
-        'Bearer realm="plants", error="insufficient_scope", scope="plants:write"',
+      'WWW-Authenticate': challenge(
+        'the required `scope`',
+        'error="insufficient_scope", scope="plants:write"',
       ),
     }),
     '500': errorResponse(prefix, 500, 'server error'),
@@ -121,6 +118,9 @@ export function errorResponse<Headers = Record<never, never>>(
   const content = { 'application/json': { schema: ref(prefix, 'Error'), examples } };
   return { description, headers, content };
 }
+
+const challenge = (attributes: string, example: string) =>
+  headerObject(`Bearer challenge (RFC 6750 §3), with ${attributes}.`, `Bearer realm="plants", ${example}`);
 
 /** A header that is always present. */
 export function headerObject(description: string, example: string) {
