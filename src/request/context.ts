@@ -20,7 +20,8 @@ export abstract class WithSignal {
 /** A request that an adapter creates from the host's own. */
 export abstract class HostRequest extends WithSignal implements PlantRequest {
   abstract readonly body: ReadBody;
-  #drainMs = 5_000;
+  /** How long the remaining upload may be drained after a refusal: milliseconds. Set before each refusal. */
+  drainMs = 5_000;
 
   constructor(
     readonly method: string,
@@ -34,19 +35,9 @@ export abstract class HostRequest extends WithSignal implements PlantRequest {
   /** Calls `onTimeout` after `ms` milliseconds, and returns a function that cancels it; `undefined` to use `setTimeout`. */
   startTimer?(onTimeout: () => void, ms: number): (() => void) | undefined;
 
-  /** How long the remaining upload may be drained after a refusal: milliseconds. */
-  get drainMs(): number {
-    return this.#drainMs;
-  }
-
-  /** Called before a refusal. */
-  limitDrain(ms: number): void {
-    this.#drainMs = ms;
-  }
-
   /** Hides credentials and the host's own request from a log of the whole. By their names they can still be read. */
   conceal(): void {
-    const hidden = ['headers', 'raw', 'body', 'signal'];
+    const hidden = ['headers', 'raw', 'body', 'signal', 'drainMs'];
     for (const name of hidden) Object.defineProperty(this, name, { enumerable: false });
   }
 

@@ -55,9 +55,9 @@ export class Progress {
     this.#isClosed = true;
     this.#cancelTimer?.();
     try {
-      if (response.status >= 400) this.#host?.limitDrain(this.#left);
+      if (this.#host && response.status >= 400) this.#host.drainMs = this.#left;
       this.#removeAbortListener?.();
-    } catch {} // A Proxy has no private fields; and the client's signal is the host's own, and may be no real AbortSignal.
+    } catch {} // The app may have frozen the request; and the client's signal is the host's own, and may be no real AbortSignal.
     this.resolve(response);
   }
 

@@ -16,16 +16,13 @@ export function linger(): Promise<void> {
 
 /** A body that comes in chunks. */
 export class Upload {
-  readonly #chunks: Chunks;
   #isOver = false;
   #isEnded = false;
   #isUnwanted = false;
   /** Bytes that may still be discarded. */
   #left = 64 * 2 ** 20;
 
-  constructor(chunks: Chunks) {
-    this.#chunks = chunks;
-  }
+  constructor(readonly source: Chunks) {}
 
   /** Collects the chunks, to the end of the upload, or until it is discarded or stopped. */
   async read(chunks: { add(chunk: unknown): void; join(): Uint8Array }): Promise<Uint8Array> {
@@ -86,13 +83,13 @@ export class Upload {
     if (this.#isOver) return;
     this.#isOver = true;
     try {
-      await this.#chunks.return?.();
+      await this.source.return?.();
     } catch {}
   }
 
   async #next() {
     try {
-      const result = await this.#chunks.next();
+      const result = await this.source.next();
       if (result.done) this.#isOver = this.#isEnded = true;
       return result;
     } catch (error) {
