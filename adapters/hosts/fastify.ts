@@ -132,13 +132,9 @@ function send(response: PlantResponse | undefined, reply: FastifyReply): void {
   if (!response) return void reply.callNotFound();
   const { status, headers, body } = response;
   // To an empty text Fastify adds a media type, and for HEAD the length of nothing, which is not that of a GET's response.
-  const nothing = reply.request.method === 'HEAD' ? Readable.from([]) : undefined;
+  const content = body || (reply.request.method === 'HEAD' ? Readable.from([]) : undefined);
   // Without a serializer of its own, it adds a charset, which this media type does not have (RFC 8259 §11).
-  reply
-    .code(status)
-    .headers(headers)
-    .serializer(identity)
-    .send(body || nothing);
+  reply.code(status).headers(headers).serializer(identity).send(content);
 }
 
 const identity = (body: unknown) => body as string;

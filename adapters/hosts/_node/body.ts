@@ -27,9 +27,8 @@ function readExact(exchange: Exchange, limit: number): ReturnType<ReadBody> {
   const isStream = typeof request.read === 'function';
   if (isStream && !request.readableDidRead && !request.readableEnded) {
     exchange.isRead = isWhole(exchange);
-    return exchange.isRead
-      ? ((request.read() as Uint8Array | null) ?? '')
-      : readStream(request, response, limit);
+    if (!exchange.isRead) return readStream(request, response, limit);
+    return (request.read() as Uint8Array | null) ?? '';
   }
   const isEnded = !isStream || request.readableEnded;
   const left = isStream && isEnded ? readUnshifted(request, limit) : undefined;
