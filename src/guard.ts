@@ -61,9 +61,6 @@ export function guard<Caller>(
   }, settings);
 }
 
-/** The statuses that have no body (RFC 9110 §6.4.1): Fetch throws if there is one, and Node would miscount it. */
-const bodyless = [204, 205, 304];
-
 /** Whether a header is one that every host sends (RFC 9110 §5). Of others, some throw and some send "undefined". */
 function isField([name, value]: [string, unknown]): boolean {
   return /^[\w!#$%&'*+.^`|~-]+$/.test(name) && typeof value === 'string' && /^[\t -~\x80-\xff]*$/.test(value);
@@ -76,7 +73,8 @@ function validateResponse(response: PlantResponse): PlantResponse {
   // A `Headers` object has no properties to send.
   const isDictionary = Object(headers) === headers && typeof headers.get !== 'function';
   const areFields = isDictionary && Object.entries(headers).every(isField);
-  const isBody = typeof body === 'string' && (body === '' || !bodyless.includes(status));
+  // Of a status without a body (RFC 9110 §6.4.1), Fetch throws if there is one, and Node would miscount it.
+  const isBody = typeof body === 'string' && (body === '' || ![204, 205, 304].includes(status));
   if (!isStatus || !areFields || !isBody) {
     throw new TypeError(
       'a guarded handler must return { status, headers, body }: an integer from 200 to 599, a plain object of header fields, and a string, which is empty for 204, 205 and 304',

@@ -64,11 +64,8 @@ export function checkOptions<Options extends object>(
   rules: Rules<Options>,
   names = Object.keys(rules),
 ): Complete<Options> {
-  for (const name of Object.keys(options)) {
-    if (!names.includes(name)) {
-      throw new TypeError(`unknown option ${name}; the options are ${names.join(', ')}`);
-    }
-  }
+  for (const name of Object.keys(options).filter((name) => !names.includes(name)))
+    throw new TypeError(`unknown option ${name}; the options are ${names.join(', ')}`);
   const given = own(options);
   const settings: Record<string, unknown> = {};
   for (const [name, [fallback, isValid, expected]] of Object.entries<Rule<unknown>>(rules)) {

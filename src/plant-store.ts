@@ -1,5 +1,5 @@
 import type { VerifyToken } from './bearer.js';
-import { isThenable, operation, type PlantHandler, type PlantRequest, pathOf } from './http.js';
+import { isThenable, operation, type PlantHandler, pathOf } from './http.js';
 import { checkOptions, type PlantStoreOptions, plantStoreRules } from './options.js';
 import { parsePlant } from './plant/json.js';
 import { toJson } from './plant/plant.js';
@@ -43,7 +43,9 @@ export function createPlantStore<Caller>(
   const path = settings.basePath + operation.path;
   // The client's mistakes are thrown where they are found; all other errors get their meaning in parties.ts.
   return createHandler(async (request, progress) => {
-    checkTarget(request, path);
+    const { method, url } = request;
+    if (path !== url && path !== pathOf(url)) throw notFound(path, pathOf(url));
+    if (method !== operation.method) throw methodNotAllowed();
     const token = bearerToken(request.headers);
     const context = new Context<Caller>(request, progress);
 
@@ -75,10 +77,4 @@ export function createPlantStore<Caller>(
 
     progress.respond({ status: 200, headers: { 'content-type': 'application/json' }, body });
   }, settings);
-}
-
-/** The steps *path* and *method*. */
-function checkTarget({ method, url }: PlantRequest, path: string): void {
-  if (path !== url && path !== pathOf(url)) throw notFound(path, pathOf(url));
-  if (method !== operation.method) throw methodNotAllowed();
 }

@@ -36,14 +36,11 @@ export type Problem = keyof typeof problems;
 export type ErrorNumber = (typeof problems)[Problem][0];
 
 /** The error codes by their names: `errorNumbers.id_taken` is 40003. */
-export const errorNumbers = /* @__PURE__ */ numbersOf(problems);
-
 // A call that bundlers drop if an app does not use `errorNumbers`.
-function numbersOf(table: typeof problems) {
-  return Object.fromEntries(Object.entries(table).map(([name, [error]]) => [name, error])) as {
-    readonly [Name in Problem]: (typeof problems)[Name][0];
-  };
-}
+export const errorNumbers = /* @__PURE__ */ (() =>
+  Object.fromEntries(Object.entries(problems).map(([name, [error]]) => [name, error])))() as {
+  readonly [Name in Problem]: (typeof problems)[Name][0];
+};
 
 /** A problem to send to the client. Every rejection in the library is thrown as a `Refusal`. */
 export class Refusal {
@@ -115,9 +112,6 @@ export function notANewPlant(reasons: readonly string[] = ['the body must be a J
 export const idIsString = `${memberRules.id}, as a JSON number, not a string`;
 
 export const repeatedMember = (member: string) => `${member} must not be repeated`;
-
-/** The sentence of `timed_out` where no plant was to be stored. */
-export const guardTimedOut = 'The server timed out. Try again later.';
 
 /**
  * Whether an error is one of the library's own. Compares by name: if an app loads this package as ESM and as CommonJS,

@@ -28,9 +28,6 @@ export function respondToMistake(...given: readonly unknown[]): PlantResponse {
   return refusal;
 }
 
-/** The names of the functions that create a handler. */
-const factories = ['createPlantStore', 'guard'];
-
 /**
  * Checks what an adapter was given. `app.use(toExpress)` calls it with a request; `toKoa(createPlantStore)` and
  * `toExpress(guard)` give it what makes the handler.
@@ -40,7 +37,7 @@ const factories = ['createPlantStore', 'guard'];
  * @throws {TypeError} if it is none, and no host waits for a response
  */
 export function checkHandler(handle: unknown, rest: readonly unknown[]): boolean {
-  const isHandler = typeof handle === 'function' && !factories.includes(handle.name);
+  const isHandler = typeof handle === 'function' && !['createPlantStore', 'guard'].includes(handle.name);
   if (!isHandler) respondToMistake(handle, ...rest);
   return isHandler;
 }

@@ -1,5 +1,5 @@
 import type { Complete, PlantStoreOptions } from '../options.js';
-import { guardTimedOut, isNamed, propertyOf, Refusal, tooLarge } from '../problems.js';
+import { isNamed, propertyOf, Refusal, tooLarge } from '../problems.js';
 import { scopeInsufficient } from './headers.js';
 
 /** The party that is working on the request. The same error means something different from each. */
@@ -54,7 +54,8 @@ export const storageParty: Party = {
 export const guardedHandler: Party = {
   name: 'the guarded handler',
   toRefusal(thrown, isTimeout) {
-    if (isTimeout) return new Refusal('timed_out', guardTimedOut);
+    // No plant was to be stored.
+    if (isTimeout) return new Refusal('timed_out', 'The server timed out. Try again later.');
     if (isNamed(thrown, 'StorageBusy')) return busy();
     return scopeInsufficient(thrown) ?? new Refusal('internal_error');
   },
