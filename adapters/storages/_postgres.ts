@@ -49,7 +49,7 @@ export function postgresServer(pool: PostgresPool, spec: TableSpec): TableServer
     });
     const one = rows.length === 1 && canPrepare(client) && values.map(([value]) => value);
     const { rows: created, rowCount } = await withNotices(client, isPool(pool), () =>
-      one ? run(client, sql.insertOne, one) : run(client, sql.insert, values),
+      run(client, one ? sql.insertOne : sql.insert, one || values),
     );
     if ((one ? rowCount : created.length) === rows.length) return rows.map(() => 'created' as const);
     // The plants are stored, whatever this error says: to send them again would find their own ids taken. So its message
@@ -141,10 +141,10 @@ const lookAt = `WITH RECURSIVE found AS (
 SELECT attname AS name, format_type(atttypid, atttypmod) AS type, atttypid AS base, atttypmod AS modifier
 FROM pg_attribute WHERE attrelid = to_regclass($1::text) AND attname = ANY ($2::text[]) UNION ALL
 SELECT name, type, typbasetype, typtypmod FROM found JOIN pg_type ON oid = base WHERE typtype = 'd')
-SELECT name, type, format('%I.%I', nspname, typname) AS "cast",
+SELECT name, type, format('%s.%I', typnamespace::regnamespace, typname) AS "cast",
 CASE typtype WHEN 'e' THEN 'enum' ELSE format_type(base, modifier) END AS base,
 current_setting('statement_timeout', true) AS timeout
-FROM found JOIN pg_type AS t ON t.oid = base JOIN pg_namespace AS n ON n.oid = typnamespace WHERE typtype <> 'd'`;
+FROM found JOIN pg_type ON oid = base WHERE typtype <> 'd'`;
 
 /** There is no such statement, or another one of its name: a pooler has changed the connection, or the app reset it. */
 const notPrepared = ['26000', '42P05'];

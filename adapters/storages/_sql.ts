@@ -87,7 +87,7 @@ export function sqlStorage<Caller>(table: StoredTable, options: SqlOptions<Calle
     async createTable() {
       if (!rows.isExtended) return table.createTable();
       throw new Error(
-        'only you know the types of your columns: write a migration from what schemaOf returns',
+        'only you know the types of your columns. Write a migration from what schemaOf returns',
       );
     },
   };

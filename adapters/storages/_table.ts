@@ -185,7 +185,7 @@ export class TableSpec {
       login: `${said}. Check user, password and database in the settings of the pool`,
       denied: `${said}. Run: GRANT SELECT, INSERT ON ${name} TO …`,
       'not unique': `it needs a unique index of exactly (${key}). Run: CREATE UNIQUE INDEX plants_key ON ${name} (${key})`,
-      missing: `it does not exist. ${isPlain ? `Call storage.createTable(), or run: ${schema}` : 'Create it from what schemaOf returns'}`,
+      missing: `it does not exist. ${isPlain ? `Call storage.createTable(), or run: ${schema}` : 'Write a migration from what schemaOf returns'}`,
     };
     return this.unusable(why[fault], error);
   }

@@ -70,7 +70,11 @@ export function itSaysWhatToDo({ schemaOf, open, run }: Setup): void {
 
   it.each<[string, Options, string]>([
     ['of another name', { table: 'herbs' }, `or run: ${schemaOf({ table: 'herbs' })}`],
-    ['with columns of the app', { columns: { who: () => 'me' } }, 'Create it from what schemaOf returns'],
+    [
+      'with columns of the app',
+      { columns: { who: () => 'me' } },
+      'Write a migration from what schemaOf returns',
+    ],
   ])(
     'tells how to create a table %s that was dropped, and asks refuse of no plant',
     async (_, options, how) => {
