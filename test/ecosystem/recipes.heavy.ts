@@ -2,7 +2,7 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import type { PlantRequest, PlantResponse } from 'plant-store';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { create, exampleUrl, rosa, runExamplesHere } from '../examples/recipe.js';
+import { exampleUrl, rosa, runExamplesHere } from '../examples/recipe.js';
 import { importExample } from '../support/installed.js';
 import { createPlant } from '../support/plants.js';
 
@@ -12,10 +12,10 @@ afterEach(() => vi.clearAllMocks());
 describe('metrics', () => {
   it('counts the responses of plant-store by error code, not those of the app, and its batches by how they ended', async () => {
     const url = await exampleUrl(importExample('metrics'));
-    await create(`${url}/api`, rosa(1));
-    await create(`${url}/api`, rosa(1));
-    await create(`${url}/api`, rosa(2), 'wrong');
-    await create(`${url}/api`, rosa(2));
+    await createPlant(`${url}/api`, rosa(1));
+    await createPlant(`${url}/api`, rosa(1));
+    await createPlant(`${url}/api`, rosa(2), 'wrong');
+    await createPlant(`${url}/api`, rosa(2));
     expect((await fetch(`${url}/api/plants`)).status).toBe(404);
     expect((await fetch(`${url}/api/plants`, { method: 'HEAD' })).status).toBe(404);
     const text = await (await fetch(`${url}/metrics`)).text();
@@ -41,7 +41,7 @@ describe('metrics', () => {
     const subscriber = { asyncEnd: ended } as never;
     channel.subscribe(subscriber);
     onTestFinished(() => void channel.unsubscribe(subscriber));
-    await create(`${url}/api`, rosa(3), 'wrong');
+    await createPlant(`${url}/api`, rosa(3), 'wrong');
     expect(ended).toHaveBeenCalledTimes(1);
     expect(ended.mock.calls[0]![0]).toMatchObject({ request: { method: 'POST' }, result: { error: 40102 } });
   });
@@ -50,7 +50,8 @@ describe('metrics', () => {
 describe('passport', () => {
   it('passes its user to the storage', async () => {
     const mount = `${await exampleUrl(importExample('passport'))}/api`;
-    expect(await create(mount, rosa(1))).toEqual([200, { name: 'Rosa canina' }]);
+    const { status, body } = await createPlant(mount, rosa(1));
+    expect([status, body]).toEqual([200, { name: 'Rosa canina' }]);
     expect(printed.log).toHaveBeenCalledWith('alice creates plant 1');
   });
 
@@ -60,7 +61,8 @@ describe('passport', () => {
     expect([status, body]).toMatchObject([401, { error: 40102 }]);
     expect(headers.get('www-authenticate')).toBe('Bearer realm="plants", error="invalid_token"');
     expect(printed.error).not.toHaveBeenCalled();
-    expect(await create(mount, rosa(2), 'outage')).toMatchObject([500, { error: 50002 }]);
+    const outage = await createPlant(mount, rosa(2), 'outage');
+    expect(outage).toMatchObject({ status: 500, body: { error: 50002 } });
     expect(printed.error).toHaveBeenCalledOnce();
   });
 });

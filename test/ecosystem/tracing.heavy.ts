@@ -2,10 +2,11 @@
 import { createRequire } from 'node:module';
 import { toExpress } from 'plant-store/express';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { create, exampleUrl, rosa, runExamplesHere } from '../examples/recipe.js';
+import { exampleUrl, rosa, runExamplesHere } from '../examples/recipe.js';
 import { type Host, theApp } from '../hosts/hosts.js';
 import { contractOn } from '../hosts/suite.js';
 import { type Any, importExample, load } from '../support/installed.js';
+import { createPlant } from '../support/plants.js';
 import { listen } from '../support/sockets.js';
 
 const { context, SpanStatusCode, trace } = await load('@opentelemetry/api');
@@ -61,8 +62,8 @@ describe('the recipe', () => {
 
   it('creates a span for a request, with one for its storage inside', async () => {
     const url = await exampleUrl(importExample('tracing'));
-    await create(url, rosa(1));
-    await create(url, rosa(1), 'wrong');
+    await createPlant(url, rosa(1));
+    await createPlant(url, rosa(1), 'wrong');
     const [storing, request, refused, ...more] = spans.getFinishedSpans();
     expect([storing?.name, request?.name, refused?.name, ...more]).toEqual([
       'storage.create',
@@ -78,7 +79,7 @@ describe('the recipe', () => {
     const example = await importExample('tracing');
     spans.reset();
     vi.spyOn(example.plants, 'create').mockRejectedValueOnce(new Error('disk full'));
-    await create(await exampleUrl(example), rosa(2));
+    await createPlant(await exampleUrl(example), rosa(2));
     const [, request] = spans.getFinishedSpans();
     expect(request?.status).toEqual({ code: SpanStatusCode.ERROR });
     expect(request?.events).toMatchObject([{ attributes: { 'exception.message': 'disk full' } }]);

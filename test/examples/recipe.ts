@@ -46,21 +46,12 @@ export function someContext(): StorageContext<unknown> {
 
 export const rosa = (id: number): string => `{"id":${id},"name":"Rosa canina"}`;
 
-/** Creates a plant, and returns the status and the body. */
-export async function create(
-  mount: string,
-  plant: string,
-  token?: string,
-): Promise<[status: number, body: unknown]> {
-  const { status, body } = await createPlant(mount, plant, token);
-  return [status, body];
-}
-
 /** Expects a host's program to create plants with exact ids under a path, and to leave other paths to its app. */
 export async function expectPlantsUnder(mount: string): Promise<void> {
   await expectExactPlants(mount);
-  expect(await create(mount, '{"id":2,"name":"Ilex"}', 'wrong')).toMatchObject([401, { error: 40102 }]);
-  expect(await create(mount, '{')).toMatchObject([400, { error: 40001 }]);
+  const wrong = await createPlant(mount, '{"id":2,"name":"Ilex"}', 'wrong');
+  expect(wrong).toMatchObject({ status: 401, body: { error: 40102 } });
+  expect(await createPlant(mount, '{')).toMatchObject({ status: 400, body: { error: 40001 } });
   expect((await fetch(`${mount}/trees`)).status).toBe(404);
 }
 

@@ -12,7 +12,7 @@ import { createPlant, expectExactPlants } from '../support/plants.js';
 import { portOf, runExample } from '../support/program.js';
 import { newFolder } from '../support/run-folder.js';
 import { listen, raw, Wire } from '../support/sockets.js';
-import { create, exampleUrl, rosa, runExamplesHere } from './recipe.js';
+import { exampleUrl, rosa, runExamplesHere } from './recipe.js';
 
 const printed = runExamplesHere({ LIMIT: '2' });
 afterEach(() => vi.clearAllMocks());
@@ -177,8 +177,8 @@ describe('problem-details', () => {
 describe('rate-limit', () => {
   it('sends an Error and Retry-After beyond the limit, and does not limit the other routes of the app', async () => {
     const mount = `${await exampleUrl(import('../../examples/around/rate-limit.js'))}/api`;
-    expect((await create(mount, rosa(1)))[0]).toBe(200);
-    expect((await create(mount, rosa(2), 'wrong'))[0]).toBe(401);
+    expect((await createPlant(mount, rosa(1))).status).toBe(200);
+    expect((await createPlant(mount, rosa(2), 'wrong')).status).toBe(401);
     const { status, headers, body } = await createPlant(mount, rosa(3));
     expect([status, body]).toEqual([429, { error: 42900, message: 'Too many requests.' }]);
     expect(headers.get('retry-after')).toMatch(/^\d+$/);
@@ -226,7 +226,8 @@ describe('plants are created by a file of a framework, called as the framework c
     const { url, close } = await listen(createServer(handler));
     onTestFinished(close);
     await expectExactPlants(`${url}/api`);
-    expect(await create(`${url}/api`, rosa(1), 'wrong')).toMatchObject([401, { error: 40102 }]);
+    const wrong = await createPlant(`${url}/api`, rosa(1), 'wrong');
+    expect(wrong).toMatchObject({ status: 401, body: { error: 40102 } });
   });
 });
 
@@ -272,12 +273,12 @@ describe('the program', () => {
     ];
     await underWay.write(raw(head, plant.slice(0, 9)));
     // Answered after the half plant above has arrived, as both share the one thread of the server.
-    expect((await create(url, rosa(2), 'wrong'))[0]).toBe(401);
+    expect((await createPlant(url, rosa(2), 'wrong')).status).toBe(401);
 
     program.child.kill('SIGTERM');
     while ((await statusOf('/readyz')) === 200);
     expect(await statusOf('/healthz')).toBe(200);
-    expect((await create(url, rosa(2)))[0]).toBe(200);
+    expect((await createPlant(url, rosa(2))).status).toBe(200);
     // After the drain no new connection is taken, and the one under way is still answered.
     const isOpen = () => fetch(`${url}/healthz`, { headers: { connection: 'close' } }).catch(() => false);
     while (await isOpen());
