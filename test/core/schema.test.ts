@@ -55,11 +55,8 @@ describe('newPlantSchema', () => {
 
   it.each<[string, unknown]>([
     ['a rounded integer', 2 ** 53],
-    ['a fraction', 1.5],
     ['a string', '1'],
     ['a bigint beyond int64', 2n ** 63n],
-    ['null', null],
-    ['nothing', undefined],
   ])('rejects %s as an id', async (_what, id) => {
     expect(await parse(newPlantSchema, { id, name: 'Ilex' })).toEqual({ errors: [['id', memberRules.id]] });
   });

@@ -12,7 +12,7 @@ export async function openSocket(port: number): Promise<Socket> {
 export class Connection {
   /** Settles when the connection is closed, by either side and in any way. */
   readonly closed: Promise<void>;
-  protected readonly socket: Socket;
+  readonly socket: Socket;
   /** What was received and not taken yet. */
   protected received = Buffer.alloc(0);
   #ended = false;

@@ -57,20 +57,6 @@ export class Wire extends Connection {
     });
   }
 
-  /** Stops reading, like a client that writes everything before it reads. */
-  pause(): void {
-    this.socket.pause();
-  }
-
-  resume(): void {
-    this.socket.resume();
-  }
-
-  /** Cuts the connection with a TCP reset. */
-  reset(): void {
-    this.socket.resetAndDestroy();
-  }
-
   /** Everything that was received and not returned yet. */
   get rest(): string {
     return this.received.toString();

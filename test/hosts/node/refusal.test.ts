@@ -42,12 +42,12 @@ describe('after a rejected request', () => {
     async (_why, serve) => {
       const { open } = await start({ serve });
       const wire = await open();
-      wire.pause();
+      wire.socket.pause();
       // More than the kernels buffer.
       const size = 16 * 2 ** 20;
       await wire.write(raw(['Authorization: Bearer bad', json, `Content-Length: ${size}`]));
       expect(await wire.write(Buffer.alloc(size))).toBe(true);
-      wire.resume();
+      wire.socket.resume();
       expect(errorOf(await wire.answer())).toBe(40102);
     },
   );

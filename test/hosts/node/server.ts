@@ -95,7 +95,7 @@ type Begin = (port: number, length?: number) => Promise<Sender>;
 
 const waysOfHttp1: Record<string, (wire: Wire) => unknown> = {
   'closes the connection': (wire) => wire.destroy(),
-  'resets the connection': (wire) => wire.reset(),
+  'resets the connection': (wire) => wire.socket.resetAndDestroy(),
   'breaks the chunked coding': (wire) => wire.write('no chunk\r\n'),
 };
 
