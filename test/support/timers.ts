@@ -1,5 +1,6 @@
 import { vi } from 'vitest';
 import { SimulatedClock } from './clock.js';
+import { fakeAbortSignalTimeout } from './fake-timeouts.js';
 
 /**
  * The platform's timers, `AbortSignal.timeout` too, and `performance.now`, on a simulated clock. To be put in place before the library is loaded,
@@ -13,11 +14,7 @@ export class SimulatedTimers {
   install(): void {
     vi.stubGlobal('setTimeout', this.#set);
     vi.stubGlobal('clearTimeout', this.#clear);
-    vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
-      const controller = new AbortController();
-      this.#set(() => controller.abort(), ms);
-      return controller.signal;
-    });
+    fakeAbortSignalTimeout();
     vi.stubGlobal('performance', { now: () => this.clock.now() });
   }
 
