@@ -35,8 +35,8 @@ export type Problem = keyof typeof problems;
 /** A number that `error` can have in the body of a refusal. */
 export type ErrorNumber = (typeof problems)[Problem][0];
 
-/** The error codes by their names: `errorNumbers.id_taken` is 40003. */
 // A call that bundlers drop if an app does not use `errorNumbers`.
+/** The error codes by their names: `errorNumbers.id_taken` is 40003. */
 export const errorNumbers = /* @__PURE__ */ (() =>
   Object.fromEntries(Object.entries(problems).map(([name, [error]]) => [name, error])))() as {
   readonly [Name in Problem]: (typeof problems)[Name][0];
