@@ -16,14 +16,11 @@ export function report(onError: OnError, ...[error, request, code]: Parameters<O
 
 /** Whether an error only says that the client disconnected, which is expected, and not a fault. */
 function isOfClient(error: unknown, request: PlantRequest): boolean {
-  try {
-    const { signal } = request;
-    if (!signal?.aborted) return false;
-    if (isNamed(error, 'AbortError')) return true;
-    // The reason may be any value. A signal of a host's own may have none.
-    const { reason } = signal;
-    return reason !== undefined && (error === reason || propertyOf(error, 'cause') === reason);
-  } catch {
-    return false; // A getter of the request threw.
-  }
+  // A getter of the request may throw.
+  const signal = propertyOf(request, 'signal');
+  if (!propertyOf(signal, 'aborted')) return false;
+  if (isNamed(error, 'AbortError')) return true;
+  // The reason may be any value. A signal of a host's own may have none.
+  const reason = propertyOf(signal, 'reason');
+  return reason !== undefined && (error === reason || propertyOf(error, 'cause') === reason);
 }
