@@ -1,12 +1,10 @@
-import { EventEmitter, once } from 'node:events';
-import { createServer, type Server } from 'node:net';
+import { EventEmitter } from 'node:events';
+import { createServer } from 'node:net';
 import pg from 'pg';
 import { type PostgresOptions, type PostgresPool, postgresStorage } from 'plant-store/postgres';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { listen } from '../support/sockets.js';
 import { context } from './context.js';
-
-let server: Server | undefined;
-afterEach(() => server?.close());
 
 const message = (type: string, body: Buffer) => {
   const length = Buffer.alloc(4);
@@ -15,35 +13,31 @@ const message = (type: string, body: Buffer) => {
 };
 const authenticated = message('R', Buffer.from([0, 0, 0, 0]));
 const ready = message('Z', Buffer.from('I'));
-const farewell = message('E', Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0'));
-
 const refusalOf = (code: string, why: string) =>
   message('E', Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${why}\0\0`));
+
 /** A storage on a server that answers the first packet of each connection with these bytes, then closes it. */
 async function storageOn(answer: Buffer, options: PostgresOptions = {}) {
   let connections = 0;
-  server = createServer((socket) => {
+  const server = createServer((socket) => {
     connections++;
     socket.on('error', () => {});
     socket.once('data', () => socket.end(answer));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  const pool = new pg.Pool({
-    host: '127.0.0.1',
-    port,
-    user: 'postgres',
-    database: 'postgres',
-    password: 'x',
   });
+  const { port, close } = await listen(server);
+  onTestFinished(close);
+  const pool = new pg.Pool({ connectionString: `postgres://postgres:x@127.0.0.1:${port}/postgres` });
   pool.on('error', () => {});
   return { pool, storage: postgresStorage(pool, options), connections: () => connections };
 }
 
 it('postgresStorage survives a server that accepts and closes in one packet, as a server does that is shutting down', async () => {
-  const { pool, storage } = await storageOn(Buffer.concat([authenticated, ready, farewell]), {
-    timeoutMs: 500,
-  });
+  const { pool, storage } = await storageOn(
+    Buffer.concat([authenticated, ready, refusalOf('57P01', 'terminating connection')]),
+    {
+      timeoutMs: 500,
+    },
+  );
   await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow();
   await pool.end();
 });

@@ -60,35 +60,33 @@ describe('sqliteStorage', () => {
   const storageOf = (database: SqliteDatabase, options?: SqliteOptions) =>
     sqliteStorage(minimal(database as Database.Database), options);
 
-  describe('a connection that is in a transaction of the app', () => {
-    it.each([1, 5])(
-      'fails the create of %i plants with an error, and changes nothing in that transaction',
-      async (count) => {
-        const database = open();
-        const { create, createTable } = storageOf(database);
-        await createTable();
-        database.exec('BEGIN');
-        database.prepare('INSERT INTO plants (id, name) VALUES (99, ?)').run("the app's own");
-        const outcomes = await Promise.allSettled(
-          Array.from({ length: count }, (_, i) => create({ id: BigInt(i), name: 'ours' }, context)),
-        );
-        for (const outcome of outcomes) {
-          expect(outcome).toMatchObject({
-            status: 'rejected',
-            reason: {
-              name: 'StorageBusy',
-              message: expect.stringMatching(/already has an open transaction/),
-              cause: { message: 'cannot start a transaction within a transaction' },
-            },
-          });
-        }
-        expect(database.inTransaction).toBe(true);
-        database.exec('COMMIT');
-        expect(rows()).toEqual([{ id: '99', name: "the app's own", tag: null }]);
-        expect(await create({ id: 1n, name: 'ours' }, context)).toBe('created');
-      },
-    );
-  });
+  it.each([1, 5])(
+    'a connection that is in a transaction of the app fails the create of %i plants with an error, and changes nothing in that transaction',
+    async (count) => {
+      const database = open();
+      const { create, createTable } = storageOf(database);
+      await createTable();
+      database.exec('BEGIN');
+      database.prepare('INSERT INTO plants (id, name) VALUES (99, ?)').run("the app's own");
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: count }, (_, i) => create({ id: BigInt(i), name: 'ours' }, context)),
+      );
+      for (const outcome of outcomes) {
+        expect(outcome).toMatchObject({
+          status: 'rejected',
+          reason: {
+            name: 'StorageBusy',
+            message: expect.stringMatching(/already has an open transaction/),
+            cause: { message: 'cannot start a transaction within a transaction' },
+          },
+        });
+      }
+      expect(database.inTransaction).toBe(true);
+      database.exec('COMMIT');
+      expect(rows()).toEqual([{ id: '99', name: "the app's own", tag: null }]);
+      expect(await create({ id: 1n, name: 'ours' }, context)).toBe('created');
+    },
+  );
 
   describe('another connection that writes', () => {
     it('makes create wait, without blocking the event loop', async () => {

@@ -36,7 +36,7 @@ export class PostgresServer {
     const template = await templateOf(runFolder());
     copyData(join(template, 'data'), join(server.#folder, 'data'));
     server.#program = join(template, 'bin/postgres');
-    await server.start(settings);
+    await server.#start(settings);
     return server;
   }
 
@@ -49,13 +49,8 @@ export class PostgresServer {
     return this.#path('.s.PGSQL.5432');
   }
 
-  /** The process to trace or to kill. */
-  get pid(): number {
-    return this.#child!.pid!;
-  }
-
-  /** Starts the server, also after a kill. Resolves when it accepts connections. */
-  async start(settings: Record<string, string> = {}): Promise<void> {
+  /** Resolves when the server accepts connections. */
+  async #start(settings: Record<string, string>): Promise<void> {
     const all = { listen_addresses: '', unix_socket_directories: this.#folder, ...settings };
     const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const child = spawn(this.#program, ['-D', this.#path('data'), ...flags], {
@@ -63,7 +58,6 @@ export class PostgresServer {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     this.#child = child;
-    this.#log = '';
     await new Promise<void>((resolve, reject) => {
       child.on('exit', () => reject(new Error(`PostgreSQL ended before it was ready:\n${this.#log}`)));
       child.stderr.on('data', (text) => {
@@ -73,24 +67,16 @@ export class PostgresServer {
     });
   }
 
-  /** Kills the server and its children, as a crash does. Resolves when all have exited. */
-  async kill(): Promise<void> {
-    const child = this.#child!;
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, 'exit');
-    const processes = [this.pid, ...childrenOf(this.pid)];
-    for (const pid of processes) signal(pid, 'SIGKILL');
-    await gone;
-    while (processes.some(isAlive)) await setTimeout(5);
-  }
-
-  /** Freezes it, its children too, or resumes it. */
-  signal(name: 'SIGSTOP' | 'SIGCONT'): void {
-    for (const pid of [this.pid, ...childrenOf(this.pid)]) signal(pid, name);
-  }
-
+  /** Kills the server and its children, and removes its folder when all have exited. */
   async close(): Promise<void> {
-    await this.kill();
+    const child = this.#child!;
+    if (child.exitCode === null && child.signalCode === null) {
+      const gone = once(child, 'exit');
+      const processes = [child.pid!, ...childrenOf(child.pid!)];
+      for (const pid of processes) signal(pid, 'SIGKILL');
+      await gone;
+      while (processes.some(isAlive)) await setTimeout(5);
+    }
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
