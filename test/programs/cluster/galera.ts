@@ -1,8 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import mysql from 'mysql2/promise';
+import { freePort } from '../../support/program.js';
 import { Network, nodeNames } from './configuration.js';
-import { accountOf, clean, Daemon, folderOf, freePorts, run, until } from './machine.js';
+import { accountOf, clean, Daemon, folderOf, run, until } from './machine.js';
 
 const server = '/usr/sbin/mariadbd';
 const provider = '/usr/lib/galera/libgalera_smm.so';
@@ -134,7 +135,7 @@ export class MariaDb {
 export async function oneMariaDb(): Promise<MariaDb> {
   const account = accountOf('mysql')!;
   const folder = folderOf(account);
-  const [port] = await freePorts(1);
+  const port = await freePort();
   const options = [
     '--no-defaults',
     `--datadir=${join(folder, 'mariadb')}`,
@@ -148,7 +149,7 @@ export async function oneMariaDb(): Promise<MariaDb> {
     '--binlog-format=ROW',
     '--innodb-autoinc-lock-mode=2',
   ];
-  const server = new MariaDb(new Daemon(account, folder, 'mariadb'), '127.0.0.1', port!, options, false);
+  const server = new MariaDb(new Daemon(account, folder, 'mariadb'), '127.0.0.1', port, options, false);
   server.install();
   server.startFirst();
   await server.ready();

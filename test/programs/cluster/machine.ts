@@ -1,7 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -25,15 +24,6 @@ export function folderOf(account: Account): string {
   const folder = mkdtempSync(join(tmpdir(), 'plants-'));
   chownSync(folder, account.uid, account.gid);
   return folder;
-}
-
-/** Ports of loopback that are free now: a database server cannot choose one itself. */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return ports;
 }
 
 const environment = { PATH: process.env.PATH, LC_ALL: 'C' };

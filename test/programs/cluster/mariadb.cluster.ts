@@ -18,11 +18,11 @@ import { Creators } from '../../support/creators.js';
 import { Doorway } from '../../support/doorway.js';
 import { initProgram } from '../../support/init-program.js';
 import { expectExactPlants } from '../../support/plants.js';
-import { portOf, startExample, urlOf } from '../../support/program.js';
+import { freePort, portOf, startExample, urlOf } from '../../support/program.js';
 import { plantOf, withColumns } from '../../support/tables.js';
 import { waitFor } from '../../support/wait-for.js';
 import { type MariaDb, oneMariaDb } from './galera.js';
-import { clean, freePorts } from './machine.js';
+import { clean } from './machine.js';
 
 /** Modes that change what a quote, a backslash, a space or a bar means. */
 const sqlModes = [
@@ -503,7 +503,7 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
   it("uses the next server of mysql2's pool cluster when one rejects connections", async () => {
     const { table, peek } = await openTable(poolOf());
     const cluster = mysql.createPoolCluster();
-    const [nobody] = await freePorts(1);
+    const nobody = await freePort();
     cluster.add('a', { uri: server.url.replace(String(server.port), String(nobody)) });
     cluster.add('b', { uri: server.url });
     const storage = mysqlStorage(cluster.of('*', 'ORDER'), { table });

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { context } from '../../storages/context.js';
 import { onPostgres } from '../../storages/on-postgres.js';
 import { itStoresOwnColumns } from '../../storages/own-columns.js';
-import { clean, Daemon, freePorts, until } from './machine.js';
+import { freePort } from '../../support/program.js';
+import { clean, Daemon, until } from './machine.js';
 import { onePostgres, type Postgres } from './postgres.js';
 
 describe.skipIf(inject('obstacle'))('postgresStorage behind PgBouncer', () => {
@@ -18,7 +19,7 @@ describe.skipIf(inject('obstacle'))('postgresStorage behind PgBouncer', () => {
   beforeAll(async () => {
     server = await onePostgres();
     const { account, folder } = server.daemon;
-    const [port] = await freePorts(1);
+    const port = await freePort();
     const settings = [
       '[databases]',
       `* = host=127.0.0.1 port=${server.port}`,

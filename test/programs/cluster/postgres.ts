@@ -1,7 +1,8 @@
 import { appendFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { accountOf, Daemon, folderOf, freePorts, run, until } from './machine.js';
+import { freePort } from '../../support/program.js';
+import { accountOf, Daemon, folderOf, run, until } from './machine.js';
 
 /** The newest PostgreSQL that is installed; its programs are not on the PATH. */
 export function postgresPrograms(): string | undefined {
@@ -137,8 +138,8 @@ export class Postgres {
 /** One PostgreSQL that runs. */
 export async function onePostgres(): Promise<Postgres> {
   const account = accountOf('postgres')!;
-  const [port] = await freePorts(1);
-  const server = new Postgres(new Daemon(account, folderOf(account), 'postgres'), port!, 'postgres');
+  const port = await freePort();
+  const server = new Postgres(new Daemon(account, folderOf(account), 'postgres'), port, 'postgres');
   server.initialize();
   server.start();
   await server.ready();
@@ -157,12 +158,11 @@ export async function primaryAndStandby({
 }): Promise<[Postgres, Postgres]> {
   const account = accountOf('postgres')!;
   const folder = folderOf(account);
-  const [first, second] = await freePorts(2);
-  const primary = new Postgres(new Daemon(account, folder, 'primary'), first!, 'primary');
-  const standby = new Postgres(new Daemon(account, folder, 'standby'), second!, 'standby');
+  const primary = new Postgres(new Daemon(account, folder, 'primary'), await freePort(), 'primary');
   primary.initialize();
   primary.start();
   await primary.ready();
+  const standby = new Postgres(new Daemon(account, folder, 'standby'), await freePort(), 'standby');
   standby.copy(primary);
   standby.start();
   await standby.ready();
