@@ -1,9 +1,8 @@
 /** A PostgreSQL behind `fetch`, for drivers of runtimes that have no sockets. */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { PGlite } from '@electric-sql/pglite';
+import { listen } from '../../support/sockets.js';
 
 export async function openDatabase(sql: string) {
   const database = await PGlite.create();
@@ -15,12 +14,10 @@ export async function openDatabase(sql: string) {
       .catch(({ code, message }) => ({ error: { code, message } }));
     response.end(JSON.stringify(answer));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url, close: closeServer } = await listen(server);
   const close = async () => {
-    server.close();
+    await closeServer();
     await database.close();
   };
-  return { url, close, exec: (text: string) => database.exec(text) };
+  return { url, close };
 }
