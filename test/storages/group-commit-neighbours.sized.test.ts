@@ -184,13 +184,15 @@ describe('a locked row', () => {
     },
   );
 
-  it('leaves others their turns if there are ten', async () => {
+  it('leaves others their turns if there are five', async () => {
     const opened = open();
-    for (let id = 1; id <= 10; id++)
+    for (let id = 1; id <= 5; id++)
       keepPending(opened, { client: `asker ${id}`, count: 1, name: 'locked', id });
     const strangers = keepPending(opened, { client: 'stranger', count: 20, name: 'good' });
     await opened.clock.advance(until + 12_000);
     expect(strangers.every(({ outcome }) => outcome === 'created')).toBe(true);
+    // Until the five are found, which takes seconds, a batch with some of them is in most turns.
+    expect(percentile(strangers, 0.5)).toBeLessThanOrEqual(2 * 250 + 4 * statementMs);
   });
 
   it('is stored soon after it is unlocked, and later creates of its id are taken', async () => {
