@@ -69,20 +69,24 @@ interface Job {
 function runClients({ port, kind }: Job): void {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 });
   let isStopped = false;
+  let lastId = 0;
   let count = 0;
+  // On a busy machine the first ones may take longer than the flood.
+  const counted = () => ++count === 64 && process.send!('started');
   const ended = async () => {
     if (kind === 'creates') {
       const create = async () => {
         while (!isStopped) {
-          const [status, text] = await post(port, agent, `{"id":${count++},"name":"Rosa"}`);
+          const [status, text] = await post(port, agent, `{"id":${++lastId},"name":"Rosa"}`);
           assert.equal(status, 200, text);
+          counted();
         }
       };
       await Promise.all(Array.from({ length: 64 }, create));
     } else {
       const open = () => {
         const socket = connect(port, '127.0.0.1', () => floods[kind](socket));
-        socket.on('connect', () => count++).on('error', () => {});
+        socket.on('connect', counted).on('error', () => {});
         socket.on('close', () => !isStopped && open()).resume();
       };
       for (let i = 0; i < 200; i++) open();
@@ -92,8 +96,7 @@ function runClients({ port, kind }: Job): void {
   process.once('message', () => {
     isStopped = true;
   });
-  process.send!('started');
-  ended().then(() => process.send!(count, () => process.exit()));
+  ended().then(() => process.send!('ended', () => process.exit()));
 }
 
 /** Stores nothing, so that any growth is the library's; `stalled` holds its batches back. */
@@ -161,9 +164,7 @@ async function beside(port: number, kind: Job['kind']): Promise<void> {
   }
   agent.destroy();
   clients.send('stop');
-  const [count] = await once(clients, 'message');
   await once(clients, 'exit');
-  assert.ok(count >= 64, `${kind}: ${count} connections or creates`);
   assert.ok(longest < 2_000, `beside ${kind}, a client waited for ${longest} ms`);
 }
 
