@@ -3,7 +3,7 @@ import { type Explanation, type Meanings, meaningIn } from './_server.js';
 /** By code, origin and message; `unsent` is in front if no plant was sent. */
 const meanings: Meanings = [
   // The connection came with a transaction that had failed.
-  [/^(unsent )?25P02/, 'entangled'],
+  [/^(unsent )?25P02/, 'open transaction'],
   [/^unsent (28|3D000)/, 'login'],
   [/^unsent (42501|.*after calling end on the pool)/, 'permanent'],
   // Serialization failure, deadlock, read-only standby, no resources, server starting, nobody there.
@@ -29,5 +29,5 @@ export function explain(error: unknown, wasSent: boolean): Explanation {
   if (code === '42501' && !where && /^aclcheck/.test(routine)) return ['denied', true];
   const origin = syscall ? 'system' : where ? 'inner' : 'own';
   const meaning = meaningIn(meanings, `${wasSent ? '' : 'unsent '}${code} ${origin} ${message}`);
-  return [meaning, !/unknown|transient|permanent|login|entangled/.test(meaning)];
+  return [meaning, !/unknown|transient|permanent|login|open transaction/.test(meaning)];
 }

@@ -8,7 +8,7 @@ import { type Fault, Rejection, type TableSpec } from './_table.js';
  *
  * - `transient`: sending again may help. `permanent`: it cannot.
  * - `locked`: another transaction holds a lock that a plant needs. `expired`: the statement took too long.
- * - `rejected`: maybe because of one plant of the batch. `entangled`: the connection came with a transaction of the app.
+ * - `rejected`: maybe because of one plant of the batch. `open transaction`: the connection came with a transaction of the app.
  * - `explained`: an error of plant-store itself, which says so.
  */
 type Fate =
@@ -18,7 +18,7 @@ type Fate =
   | 'locked'
   | 'expired'
   | 'rejected'
-  | 'entangled'
+  | 'open transaction'
   | 'explained';
 
 /** What an error says. `no table`, `no column`: of this table, or of another that a trigger needs. */
@@ -135,9 +135,10 @@ export class ServerTable<Connection> implements StoredTable {
         settle();
         if (held) this.server.release(held, isReusable);
       };
-      const late = `the database did not answer within ${this.timeoutMs} ms`;
-      // Not removed when the call ends: that would cost more than the signal, which is garbage with its call.
-      call.signal.addEventListener('abort', () => end(false, () => reject(new Error(late))));
+      const timedOut = `the database did not answer within ${this.timeoutMs} ms`;
+      // Not removed when the call ends: that would cost more than the signal, which is garbage with its call, or, of `find`,
+      // after its timeout.
+      call.signal.addEventListener('abort', () => end(false, () => reject(new Error(timedOut))));
       const work = async (connection: Connection) => {
         if (isOver) return this.server.release(connection, true);
         held = connection;
@@ -162,7 +163,7 @@ export class ServerTable<Connection> implements StoredTable {
   async #thrown(meaning: Meaning, error: unknown, count: number, connection: Connection): Promise<unknown> {
     const { spec } = this;
     if (meaning === 'unknown' || meaning === 'explained') return error;
-    if (meaning === 'entangled') return new OpenTransaction(error);
+    if (meaning === 'open transaction') return new OpenTransaction(error);
     if (meaning === 'permanent')
       return new StorageBusy('the database refused the connection', { cause: error });
     // A locked plant alone is no fault of its own: it is retried until it times out.
