@@ -1,20 +1,18 @@
 import { once } from 'node:events';
 import { connect, createServer, type NetConnectOpts, type Server, type Socket } from 'node:net';
 
-/** Another address for a server, on loopback: it can lead to another server, and its network can vanish. */
+/** Another address for a server, on loopback, whose network can vanish. */
 export class Doorway {
   /** Passes on what the server sent, or does something else with it. */
   onAnswer = (answer: Buffer, client: Socket): void => void client.write(answer);
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  #target: NetConnectOpts;
   #isOpen = true;
   /** Counts outages: a connection that met one stays dead after it. */
   #outages = 0;
 
   private constructor(target: NetConnectOpts) {
-    this.#target = target;
-    this.#server = createServer((client) => this.#join(client, connect(this.#target)));
+    this.#server = createServer((client) => this.#join(client, connect(target)));
   }
 
   static async before(target: NetConnectOpts): Promise<Doorway> {
@@ -25,12 +23,6 @@ export class Doorway {
 
   get port(): number {
     return (this.#server.address() as { port: number }).port;
-  }
-
-  /** Leads to another server from now on, and cuts the connections to the old server. */
-  leadTo(target: NetConnectOpts): void {
-    this.#target = target;
-    for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 
   /** From now on connections are accepted, and bytes are swallowed, without a RST or a FIN. */

@@ -50,6 +50,22 @@ describe.skipIf(inject('obstacle'))(`postgresStorage before Patroni, etcd and HA
 
   const killPrimary = async () => (await cluster.primary()).killPostgres();
 
+  it('keeps its promises while nothing fails', async () => {
+    await survives(() => load.tells('taken', 100));
+    expect(load.counts.unknown + load.counts.refused).toBe(0);
+  });
+
+  it('keeps its promises while connections and statements are killed', async () => {
+    await survives(async () => {
+      const primary = await cluster.primary();
+      for (let killed = 0; killed < 60; )
+        killed += await primary.killConnections(
+          choose() < 0.5 ? 'pg_terminate_backend' : 'pg_cancel_backend',
+        );
+    });
+    expect(load.counts.unknown).toBeGreaterThan(0);
+  });
+
   it('keeps its promises when the primary is killed', () => survives(killPrimary));
 
   it('keeps its promises when the machine of the primary is lost, and comes back', () =>

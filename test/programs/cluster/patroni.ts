@@ -77,6 +77,12 @@ export class PatroniNode {
     if (this.postgres) signalTree(this.postgres, 'SIGKILL');
   }
 
+  /** Ends the connections that insert at this moment as an administrator does, or only their statements; returns how many. */
+  async killConnections(how: 'pg_terminate_backend' | 'pg_cancel_backend'): Promise<number> {
+    const inserting = "state = 'active' AND query LIKE 'INSERT%'";
+    return (await this.query(`SELECT ${how}(pid) FROM pg_stat_activity WHERE ${inserting}`)).length;
+  }
+
   query(sql: string, database = 'plants'): Promise<string[][]> {
     return queryAt(`postgres://postgres:change-me@${this.address}:5432/${database}`, sql);
   }
