@@ -4,7 +4,6 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import ecosystem from '../../ecosystem/package.json' with { type: 'json' };
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -17,31 +16,38 @@ const platform = `${process.platform === 'win32' ? 'win' : process.platform}-${p
 
 /** The packages to install, by their name in `node_modules`. */
 const packages = [
-  ...['18', '22', '24', '26'].map((version) => `node${version}@npm:node-${platform}@${version}`),
-  'bun@1',
-  'deno@2',
-  'miniflare@4',
-  'elysia@1',
-  '@vercel/node@24',
-  // Exact: the signal of a request of this srvx aborts too early.
+  ...['18.20.8', '22.23.3', '24.21.0', '26.10.0'].map(
+    (version) => `node${version.slice(0, 2)}@npm:node-${platform}@${version}`,
+  ),
+  'bun@1.4.5',
+  'deno@2.9.6',
+  'miniflare@4.20260730.0',
+  'elysia@1.4.30',
+  '@vercel/node@24.0.0',
+  // The signal of a request of this srvx aborts too early.
   'nitro@3.0.0',
   'srvx@0.8.16',
-  'next@16',
-  'react@19',
-  'react-dom@19',
-  ...['5.0', '5.4', '5.6', '5.9', 'latest'].map(
-    (version) => `typescript-${version}@npm:typescript@${version}`,
+  'next@16.4.6',
+  'react@19.3.1',
+  'react-dom@19.3.1',
+  ...['5.0.4', '5.4.5', '5.6.3', '5.9.3', '7.0.2'].map(
+    (version) => `typescript-${version.slice(0, 3)}@npm:typescript@${version}`,
   ),
+  // Generators of clients.
+  '@hey-api/openapi-ts@0.99.0',
+  'orval@8.38.0',
+  'typescript@5.9.3',
   // Agents and patches that wrap the handlers of an app.
-  ...(['instrumentation', 'instrumentation-express', 'instrumentation-http', 'sdk-trace-base'] as const).map(
-    (name) => `@opentelemetry/${name}@${ecosystem.dependencies[`@opentelemetry/${name}`]}`,
-  ),
-  '@opentelemetry/instrumentation-koa@0.71',
-  'newrelic@13',
-  '@sentry/node@11',
-  'dd-trace@5',
-  'express-async-errors@3',
-  'express@4',
+  '@opentelemetry/instrumentation@0.223.0',
+  '@opentelemetry/instrumentation-express@0.71.1',
+  '@opentelemetry/instrumentation-http@0.223.0',
+  '@opentelemetry/instrumentation-koa@0.71.0',
+  '@opentelemetry/sdk-trace-base@2.12.1',
+  'newrelic@13.20.0',
+  '@sentry/node@11.12.0',
+  'dd-trace@5.132.0',
+  'express-async-errors@3.1.1',
+  'express@4.22.3',
 ];
 
 /** Builds the package, and installs the runtimes from npm in a temporary folder. */
@@ -50,7 +56,7 @@ export default function setup(project: TestProject): () => Promise<void> {
   const run = (...args: string[]) => execFileSync('npm', args, { stdio: ['ignore', 'ignore', 'inherit'] });
   run('run', 'build');
   // Optional, because it compiles itself if it cannot fetch its binary. Its test is skipped if it is missing.
-  const optionalDependencies = { 'better-sqlite3': '12' };
+  const optionalDependencies = { 'better-sqlite3': '12.11.1' };
   writeFileSync(
     join(folder, 'package.json'),
     JSON.stringify({ private: true, type: 'module', optionalDependencies }),
