@@ -7,6 +7,9 @@ export interface CreateAnswer {
   readonly body: string;
 }
 
+/** The token of the demo server. */
+export const token = 'for-evaluation-only';
+
 /** Creates plants on a server that may be killed at any moment, and remembers every response. */
 export class Creators {
   /** Ids whose create returned 200. */
@@ -51,7 +54,7 @@ export class Creators {
   create(id: number): Promise<CreateAnswer> {
     return new Promise((resolve) => {
       const broken = () => resolve({ status: 0, body: '' });
-      const headers = { authorization: 'Bearer for-evaluation-only', 'content-type': 'application/json' };
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
       const creating = request(
         { host: '127.0.0.1', port: this.#port, path: '/plants', method: 'POST', headers, agent: this.#agent },
         (response) => {

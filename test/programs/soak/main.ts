@@ -5,31 +5,16 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { getEventListeners, once } from 'node:events';
-import { Agent, createServer, request } from 'node:http';
+import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { acceptTokens, createPlantStore, groupCommit, type PlantRequest } from 'plant-store';
 import { toNode } from 'plant-store/node';
+import { Creators, token } from '../../support/creators.js';
 import { listen } from '../../support/sockets.js';
 
 const isQuick = process.argv.includes('--quick');
-const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
-
-/** Resolves with the status and the text of a response, or with 0 if the connection broke. */
-function post(port: number, agent: Agent, body: string, more = {}): Promise<readonly [number, string]> {
-  const options = { host: '127.0.0.1', port, path: '/plants', method: 'POST', agent };
-  return new Promise((resolve) => {
-    const broken = () => resolve([0, '']);
-    const sent = request({ ...options, headers: { ...headers, ...more } }, (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (chunk) => {
-        text += chunk;
-      });
-      response.on('end', () => resolve([response.statusCode!, text])).on('error', broken);
-    });
-    sent.on('error', broken).end(body);
-  });
-}
+const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
 
 const line = 'POST /plants HTTP/1.1\r\nHost: x\r\n';
 const head = `${line}Content-Type: application/json\r\nAuthorization: Bearer `;
@@ -41,9 +26,9 @@ const floods = {
     const dripping = setInterval(() => socket.writable && socket.write('X'), 100);
     socket.on('close', () => clearInterval(dripping));
   },
-  'stalled uploads': (socket: Socket) => void socket.write(`${head}secret\r\nContent-Length: 99\r\n\r\n{`),
+  'stalled uploads': (socket: Socket) => void socket.write(`${head}${token}\r\nContent-Length: 99\r\n\r\n{`),
   'uploads without end': (socket: Socket) => {
-    socket.write(`${head}secret\r\nTransfer-Encoding: chunked\r\n\r\n`);
+    socket.write(`${head}${token}\r\nTransfer-Encoding: chunked\r\n\r\n`);
     const pour = () => {
       while (socket.writable && socket.write(chunk));
     };
@@ -51,7 +36,7 @@ const floods = {
     pour();
   },
   'clients that disconnect': (socket: Socket) => {
-    socket.write(`${head}secret\r\nContent-Length: 30\r\n\r\n{"id":1,`, () => socket.resetAndDestroy());
+    socket.write(`${head}${token}\r\nContent-Length: 30\r\n\r\n{"id":1,`, () => socket.resetAndDestroy());
   },
   'invalid tokens': (socket: Socket) => {
     const write = () => socket.write(`${head}wrong\r\nContent-Length: 2\r\n\r\n{}`);
@@ -67,7 +52,7 @@ interface Job {
 
 /** The clients, in their own process, so that their memory is not counted as the server's. They stop on a message. */
 function runClients({ port, kind }: Job): void {
-  const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+  const creators = new Creators(port);
   let isStopped = false;
   let lastId = 0;
   let count = 0;
@@ -76,8 +61,8 @@ function runClients({ port, kind }: Job): void {
     if (kind === 'creates') {
       const create = async () => {
         while (!isStopped) {
-          const [status, text] = await post(port, agent, `{"id":${++lastId},"name":"Rosa"}`);
-          assert.equal(status, 200, text);
+          const { status, body } = await creators.create(++lastId);
+          assert.equal(status, 200, body);
           counted();
         }
       };
@@ -108,7 +93,7 @@ const storage = groupCommit(
   },
   { maxQueued: 600 },
 );
-const handle = createPlantStore(storage, acceptTokens('secret'), {
+const handle = createPlantStore(storage, acceptTokens(token), {
   bodyLimit: 65_536,
   onError() {},
 });
@@ -158,16 +143,16 @@ async function beside(port: number, kind: Job['kind']): Promise<void> {
   clients.once('message', () => {
     isEnough = true;
   });
-  const agent = new Agent({ keepAlive: true });
+  const creators = new Creators(port);
   const end = performance.now() + (isQuick ? 300 : 5_000);
   let longest = 0;
   // On a busy machine the flood may take longer to begin.
   for (let id = 0; performance.now() < end || !isEnough; id++) {
     const start = performance.now();
-    assert.equal((await post(port, agent, `{"id":-${id},"name":"Rosa"}`))[0], 200);
+    assert.equal((await creators.create(-id)).status, 200);
     longest = Math.max(longest, performance.now() - start);
   }
-  agent.destroy();
+  await creators.stop();
   clients.send('stop');
   await once(clients, 'exit');
   // The quick run is the suite's, which never fails on a time.
@@ -176,19 +161,19 @@ async function beside(port: number, kind: Job['kind']): Promise<void> {
 
 /** 700 creates while the storage is stalled: 100 are rejected at once, the others are stored when it returns. */
 async function stall(port: number): Promise<void> {
-  const agent = new Agent({ keepAlive: true });
+  const creators = new Creators(port);
   let release = () => {};
   stalled = new Promise((resolve) => {
     release = resolve;
   });
-  const creates = Array.from({ length: 700 }, (_, id) => post(port, agent, `{"id":${id},"name":"Rosa"}`));
+  const creates = Array.from({ length: 700 }, (_, id) => creators.create(id));
   let settled = 0;
   for (const create of creates) create.then(() => settled++);
   while (settled < 100) await sleep(5);
   release();
   stalled = undefined;
-  const statuses = (await Promise.all(creates)).map(([status]) => status);
-  agent.destroy();
+  const statuses = (await Promise.all(creates)).map(({ status }) => status);
+  await creators.stop();
   assert.equal(statuses.filter((status) => status === 200).length, 600);
   assert.equal(statuses.filter((status) => status === 503).length, 100);
 }
