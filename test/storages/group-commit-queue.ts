@@ -1,9 +1,8 @@
 // What the tests of the group commit share: a queue on a simulated clock, and a database that behaves as a test says.
-import type { CreateMany, CreateOutcome, GroupCommitOptions, NewPlant, StorageContext } from 'plant-store';
+import type { CreateMany, GroupCommitOptions, NewPlant, StorageContext } from 'plant-store';
 import { groupCommit } from 'plant-store';
 import { onTestFinished, vi } from 'vitest';
 import { SimulatedClock } from '../support/clock.js';
-import { deferred } from '../support/deferred.js';
 import { useClock } from '../support/use-clock.js';
 import { contextOf } from './context.js';
 
@@ -47,29 +46,4 @@ export function open(options: GroupCommitOptions = { timeoutMs: 1_000 }, behavio
       return created(plants);
     };
   return { clock, database, queue, create, createPlant, createMany, sentIds, answersIn };
-}
-
-/** A queue whose calls the test settles by hand. */
-export function openByHand(options?: GroupCommitOptions) {
-  const calls: {
-    ids: number[];
-    plants: readonly NewPlant[];
-    contexts: readonly StorageContext<unknown>[];
-    answer: (...outcomes: CreateOutcome[]) => Promise<void>;
-    fail: (error: unknown) => Promise<void>;
-  }[] = [];
-  const opened = open(options, (plants, contexts) => {
-    const { promise, resolve, reject } = deferred<CreateOutcome[]>();
-    /** After a millisecond, so that creates that came meanwhile had to wait. */
-    const after = async (settle: () => void) => {
-      await opened.clock.advance(1);
-      settle();
-      await opened.clock.endTurn();
-    };
-    const answer = (...outcomes: CreateOutcome[]) => after(() => resolve(outcomes));
-    const fail = (error: unknown) => after(() => reject(error));
-    calls.push({ ids: idsOf(plants), plants, contexts, answer, fail });
-    return promise;
-  });
-  return { ...opened, calls };
 }

@@ -137,22 +137,6 @@ describe('a driver', () => {
     },
   );
 
-  it('that blocks gets a create at once after a turn with a lone one, with those that are called together', async () => {
-    const { clock, create, sentIds } = open(undefined, created);
-    create(1);
-    await clock.endTurn();
-    create(2);
-    create(3);
-    await microtasks();
-    expect(sentIds()).toEqual([[1], [2, 3]]);
-    await clock.endTurn();
-    create(4);
-    await microtasks();
-    expect(sentIds()).toHaveLength(2);
-    await clock.endTurn();
-    expect(sentIds()).toEqual([[1], [2, 3], [4]]);
-  });
-
   it('that does not block it gets a lone create at once, and then all that are called until it settles', async () => {
     const { answersIn, clock, create, database, sentIds } = open();
     database.current = answersIn(1);
@@ -170,18 +154,6 @@ describe('a driver', () => {
     expect(sentIds().at(-1)).toEqual([11, 12, 13]);
     await clock.advance(1);
     expect(clock.timerCount).toBe(0);
-  });
-
-  it('that was slow once is still one that blocks', async () => {
-    const { answersIn, clock, create, database, sentIds } = open();
-    database.current = answersIn(5);
-    create(1);
-    await clock.advance(5);
-    database.current = created;
-    create(2);
-    create(3);
-    await clock.endTurn();
-    expect(sentIds()).toEqual([[1], [2, 3]]);
   });
 });
 

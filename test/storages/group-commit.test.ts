@@ -11,16 +11,7 @@ import {
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { waitFor } from '../support/wait-for.js';
 import { contextOf } from './context.js';
-import {
-  answers,
-  context,
-  created,
-  idsOf,
-  open,
-  openByHand,
-  outcomesOf,
-  plant,
-} from './group-commit-queue.js';
+import { answers, context, created, idsOf, open, outcomesOf, plant } from './group-commit-queue.js';
 
 /** How many resources of a kind keep the process alive. */
 const active = (kind: string) => process.getActiveResourcesInfo().filter((one) => one === kind).length;
@@ -153,15 +144,17 @@ describe('a duplicate of a create', () => {
 
 describe('a namespace', () => {
   it('has ids of its own: creates of one id in two namespaces are one batch, sorted, and no duplicates', async () => {
-    const { calls, clock, create } = openByHand({ namespace: ({ caller }) => caller });
+    const { answersIn, clock, create, createMany, database } = open({ namespace: ({ caller }) => caller });
+    database.current = answersIn(5);
     const creates = ['park', 'garden', 'park'].map((caller) => create(1, caller, contextOf(caller)));
     await clock.endTurn();
     expect(outcomesOf(creates)).toEqual(['pending', 'pending', 'pending']);
-    expect(calls[0]?.plants.map(({ name }) => name)).toEqual(['garden', 'park']);
-    expect(calls[0]?.contexts.map(({ caller }) => caller)).toEqual(['garden', 'park']);
-    await calls[0]?.answer('created', 'created');
+    await clock.advance(5);
     expect(outcomesOf(creates)).toEqual(['created', 'created', 'taken']);
-    expect(calls).toHaveLength(1);
+    expect(createMany).toHaveBeenCalledTimes(1);
+    const [plants, contexts] = createMany.mock.calls[0]!;
+    expect(plants.map(({ name }) => name)).toEqual(['garden', 'park']);
+    expect(contexts.map(({ caller }) => caller)).toEqual(['garden', 'park']);
   });
 
   it('that cannot be found fails its create alone', async () => {
@@ -192,16 +185,16 @@ describe('a create that is wrong itself', () => {
     ['is no plant', undefined, context, expect.any(TypeError)],
     ['has a getter that throws', withGetter({ id: 1n }, 'name'), context, new Error('broken')],
   ])('rejects alone because it %s', async (_, wrong, wrongContext, error) => {
-    const { calls, clock, create, createPlant } = openByHand();
+    const { answersIn, clock, create, createPlant, database, sentIds } = open();
+    database.current = answersIn(1);
     create(0);
     await clock.endTurn();
     const creates = [createPlant(wrong as NewPlant, wrongContext as StorageContext<unknown>), create(2)];
-    await calls[0]?.answer('created');
-    await calls[1]?.answer('created');
+    await clock.advance(2);
     expect(outcomesOf(creates)).toEqual([error, 'created']);
     create(3);
     await clock.endTurn();
-    expect(calls.map(({ ids }) => ids)).toEqual([[0], [2], [3]]);
+    expect(sentIds()).toEqual([[0], [2], [3]]);
   });
 });
 
