@@ -1,5 +1,4 @@
 // Frameworks that mount an adapter as it is: the contract table on each, their parsers, and their programs in examples/.
-import { createServer } from 'node:http';
 import { acceptTokens, createPlantStore } from 'plant-store';
 import { toFetch } from 'plant-store/fetch';
 import { memoryStorage } from 'plant-store/memory';
@@ -10,7 +9,6 @@ import { bodiesBehind, keptBytes, parsed } from '../hosts/uploads/body-matrix.js
 import { ecosystemBundle, load } from '../support/installed.js';
 import { rose } from '../support/plants.js';
 import { startProgram, untilTestEnds, urlOf } from '../support/program.js';
-import { listen } from '../support/sockets.js';
 import { named } from '../support/titled.js';
 import { frameworks, onNest } from './hosts.js';
 
@@ -41,17 +39,6 @@ it.each(['nest', 'nest-fastify', 'hapi'])(
   async (name) => {
     const program = startProgram([process.execPath, ecosystemBundle(name)]);
     await expectPlantsUnder(`${await urlOf(untilTestEnds(program))}/api`);
-  },
-);
-
-it.each(['hapi', 'metrics', 'nest', 'nest-fastify', 'passport', 'redis', 'tracing'])(
-  'a port that is in use is a clear error, with which the process exits, in %s',
-  async (name) => {
-    const { port, close } = await listen(createServer());
-    const program = startProgram([process.execPath, ecosystemBundle(name)], { PORT: String(port) });
-    expect(await program.exit).toBe(1);
-    expect(program.output()).toMatch(/EADDRINUSE.*address already in use/);
-    await close();
   },
 );
 
