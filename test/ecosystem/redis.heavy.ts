@@ -1,18 +1,32 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { itKeepsThePromises, runExamplesHere, type StorageExample, someContext } from '../examples/recipe.js';
 import { Doorway } from '../support/doorway.js';
 import { type Any, importExample, load } from '../support/installed.js';
 import { describeUnless } from '../support/obstacle.js';
-import { RedisServer } from '../support/redis.js';
+import { type Program, startProgram } from '../support/program.js';
+import { newFolder } from '../support/run-folder.js';
 
 const { Redis } = await load('ioredis');
 const isThere = spawnSync('redis-server', ['--version']).status === 0;
 const obstacle = isThere ? undefined : 'there is no redis-server (apt-get install redis-server)';
 
+const folder = newFolder();
+const socket = join(folder, 'redis.sock');
+
+/** Starts a Redis, again after it was killed, that writes each command to disk before it replies. */
+async function startRedis(): Promise<Program> {
+  const settings = ['port=0', `unixsocket=${socket}`, `dir=${folder}`, 'save=', 'appendonly=yes'];
+  const flags = [...settings, 'appendfsync=always'].flatMap((setting) => `--${setting}`.split('='));
+  const program = startProgram(['redis-server', ...flags]);
+  await program.printed(/ready to accept connections/);
+  return program;
+}
+
 describeUnless(obstacle, 'redis', () => {
-  let database: RedisServer;
+  let database: Program;
   let doorway: Doorway;
   let example: StorageExample;
   let behind: Any;
@@ -20,10 +34,10 @@ describeUnless(obstacle, 'redis', () => {
 
   runExamplesHere();
   beforeAll(async () => {
-    database = await RedisServer.start();
-    behind = new Redis(database.socket);
+    database = await startRedis();
+    behind = new Redis(socket);
     behind.on('error', () => {});
-    doorway = await Doorway.before({ path: database.socket });
+    doorway = await Doorway.before({ path: socket });
     doorway.onAnswer = (answer, client) => {
       if (cutsNextAnswer) client.destroy();
       else client.write(answer);
@@ -35,7 +49,7 @@ describeUnless(obstacle, 'redis', () => {
   afterAll(async () => {
     behind?.disconnect();
     doorway?.close();
-    await database?.kill();
+    database?.child.kill('SIGKILL');
   });
 
   const peek = async (id: bigint) => {
@@ -62,8 +76,9 @@ describeUnless(obstacle, 'redis', () => {
     await behind.flushall();
     expect(await example.storage.create({ id: 1n, name: 'Rosa' }, someContext())).toBe('created');
     const reconnected = once(behind, 'ready');
-    await database.kill();
-    await database.start();
+    database.child.kill('SIGKILL');
+    await database.exit;
+    database = await startRedis();
     await reconnected;
     expect(await peek(1n)).toEqual({ id: 1n, name: 'Rosa' });
   });
