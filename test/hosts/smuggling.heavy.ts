@@ -1,17 +1,13 @@
 /**
  * Requests whose end two readers may see in two places, direct and behind proxies that reuse their connections: no other
- * client gets a wrong response, and no hidden request is obeyed. And floods of HTTP/2 frames that reach
- * plant-store, after which the server serves as before.
+ * client gets a wrong response, and no hidden request is obeyed.
  */
-import { createServer } from 'node:http2';
 import { acceptTokens, createPlantStore, type NewPlant } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
-import { toNode } from 'plant-store/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { clientOf } from '../support/client.js';
-import { endStream, Frames, frameTypes } from '../support/frames.js';
 import { describeUnless } from '../support/obstacle.js';
-import { listen, type Running, Wire } from '../support/sockets.js';
+import { type Running, Wire } from '../support/sockets.js';
 import { behind, proxies } from './company/proxies.js';
 import { type Host, honoHosts, hostNamed, hosts } from './hosts.js';
 
@@ -87,31 +83,3 @@ for (const proxy of proxies)
   describeUnless(proxy.obstacle, `on node:http behind ${proxy.name}`, () =>
     isSafe(behind(proxy, hostNamed('node:http')), false),
   );
-
-const fields = { ':method': 'POST', ':scheme': 'http', ':authority': 'a', ':path': '/plants', ...headers };
-
-test.each<[string, number, send: (frames: Frames, i: number) => void]>([
-  [
-    'streams that are reset at once',
-    5_000,
-    (frames, i) => {
-      frames.headers(2 * i + 1, fields);
-      frames.reset(2 * i + 1, 8);
-    },
-  ],
-  ['streams that stay open', 5_000, (frames, i) => frames.headers(2 * i + 1, fields)],
-  ['empty DATA', 20_000, (frames, i) => (i ? frames.data(1, '') : frames.headers(1, fields))],
-])('a flood of HTTP/2 frames, of %s, leaves the server as it was', async (_, count, send) => {
-  const handle = createPlantStore(memoryStorage(), acceptTokens('secret'), { timeoutMs: 1_000 });
-  const { port, close } = await listen(createServer(toNode(handle)), 'h2c:');
-  const attacker = await Frames.open(port);
-  for (let i = 0; i < count; i++) send(attacker, i);
-  const client = await Frames.open(port);
-  client.headers(1, fields);
-  client.data(1, plant(1), endStream);
-  const response = await client.next(frameTypes.data, 1);
-  expect(response.payload.toString()).toBe('{"name":"1"}');
-  attacker.destroy();
-  client.destroy();
-  await close();
-});
