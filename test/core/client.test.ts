@@ -392,14 +392,6 @@ describe('a signal', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  it('ends a request in flight with its reason', async () => {
-    const server = await listen(createServer(() => controller.abort(reason)));
-    onTestFinished(server.close);
-    const controller = new AbortController();
-    const client = createPlantClient(server.url, { token: 'secret', acceptReplays: true });
-    await expect(client.create(ilex, { signal: controller.signal })).rejects.toBe(reason);
-  });
-
   const never = new Promise<never>(() => {});
   const headers = new Headers();
   const bodyThatStalls = () => new Response(new ReadableStream({ pull: () => never }));
