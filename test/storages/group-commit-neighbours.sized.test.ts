@@ -124,17 +124,6 @@ describe('a rejected batch', () => {
       expect(outcomesOf(creates)).toEqual([isRejected, isRejected, 'created']);
     }
   });
-
-  it('whose parts are due at different times ends each create before its timeout', async () => {
-    const { clock, create } = open({ timeoutMs: 50 });
-    const creates = Array.from({ length: 200 }, () => create('another', 'bad'));
-    await clock.advance(1_000);
-    for (const { outcome, after } of creates) {
-      // The call that is in flight then may have stored its plants.
-      expect(String(outcome)).toMatch(/RolledBack|is unavailable|did not answer/);
-      expect(after).toBeLessThanOrEqual(50);
-    }
-  });
 });
 
 describe('a stranger', () => {
@@ -205,15 +194,6 @@ describe('a locked row', () => {
     isLocked.current = false;
     await clock.advance(1_000);
     expect(outcomesOf([first, second])).toEqual(['created', 'taken']);
-  });
-
-  it('does not delay a create that comes while it is not tried', async () => {
-    const { clock, create } = open();
-    create('another', 'locked', 5);
-    await clock.advance(251);
-    const stranger = create('stranger', 'good');
-    await clock.advance(statementMs);
-    expect(stranger.outcome).toBe('created');
   });
 
   it('is locked in its own namespace alone', async () => {

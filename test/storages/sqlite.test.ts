@@ -230,14 +230,6 @@ describe('sqliteStorage', () => {
       expect([database.inTransaction, rows()]).toMatchObject([false, [{ name: 'Viola' }]]);
     });
 
-    it('is what refuse is asked about', async () => {
-      const { create } = storageOf(open2(), { refuse: () => 'no such tag' });
-      await expect(create({ id: 1n, name: 'Rosa', tag: 'unknown' }, context)).rejects.toMatchObject({
-        name: 'PlantRefused',
-        message: 'no such tag',
-      });
-    });
-
     it('leaves the outcome unknown if the ROLLBACK fails, too', async () => {
       const database = open2();
       const { create } = storageOf({
@@ -283,22 +275,6 @@ describe('sqliteStorage', () => {
       await storage.createTable();
       await storage.create({ id: 1n, name: 'a\ufffe\uffffb' }, context);
       expect((await storage.find(1n, context))?.name).toBe('a\ufffd\ufffdb');
-    });
-  });
-
-  describe('createTable', () => {
-    it('works after the first create, and when it is called again after a failure', async () => {
-      const database = open();
-      const storage = storageOf(database, { table: 'plants' });
-      await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(
-        `plant-store cannot use the table "plants": it does not exist. Call storage.createTable(), or run: ${schema}`,
-      );
-      database.exec('PRAGMA query_only=ON');
-      await expect(storage.createTable()).rejects.toThrow(/readonly/);
-      database.exec('PRAGMA query_only=OFF');
-      await storage.createTable();
-      await storage.createTable();
-      expect(await storage.create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
     });
   });
 
