@@ -13,7 +13,6 @@ import {
 import { context } from '../../storages/context.js';
 import { itStoresOwnColumns } from '../../storages/own-columns.js';
 import { itSaysWhatToDo } from '../../storages/setup.js';
-import { itKeepsTenantsOfAPool } from '../../storages/tenant-pool.js';
 import { Creators } from '../../support/creators.js';
 import { Doorway } from '../../support/doorway.js';
 import { initProgram } from '../../support/init-program.js';
@@ -255,16 +254,6 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
     for (const { id, name, run } of storageCases(() => openTable(poolOf(options)))) it(`${id}: ${name}`, run);
   });
 
-  // Set on the server: a pool would have to set it on every connection.
-  describe.each(['', 'NO_BACKSLASH_ESCAPES,ANSI_QUOTES', 'STRICT_ALL_TABLES,PAD_CHAR_TO_FULL_LENGTH'])(
-    'the SQL mode %j',
-    (mode) => {
-      beforeAll(() => server.query(`SET GLOBAL sql_mode = '${mode}'`));
-      afterAll(() => server.query('SET GLOBAL sql_mode = DEFAULT'));
-      for (const { id, name, run } of storageCases(() => openTable(poolOf()))) it(`${id}: ${name}`, run);
-    },
-  );
-
   describe('a table in partitions', () => {
     const openPartitions = async () => {
       const opened = await openTable(poolOf());
@@ -273,29 +262,6 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
       return { ...opened, makeNamesUnique: undefined };
     };
     for (const { id, name, run } of storageCases(openPartitions)) it(`${id}: ${name}`, run);
-  });
-
-  describe('a pool that names the tenant', () => {
-    itKeepsTenantsOfAPool(async () => {
-      const table = `tenants${tables++}`;
-      await behind.query(`CREATE TABLE ${table} (id BIGINT PRIMARY KEY, name VARCHAR(9) NOT NULL, tag VARCHAR(9),
-        tenant VARCHAR(9), UNIQUE (tenant, id)) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`);
-      await behind.query(`CREATE TRIGGER name_${table} BEFORE INSERT ON ${table} FOR EACH ROW
-        SET new.tenant = COALESCE(new.tenant, @tenant)`);
-      const pool = poolOf();
-      return {
-        open(tenantOf, options = {}) {
-          const getConnection = async () => {
-            const connection = await pool.getConnection();
-            await connection.query('SET @tenant = ?', [tenantOf()]);
-            return connection as unknown as MysqlConnection;
-          };
-          return mysqlStorage({ getConnection }, { table, ...options });
-        },
-        rows: async () =>
-          (await behind.query<RowDataPacket[]>(`SELECT name, tenant FROM ${table}`))[0] as never,
-      };
-    });
   });
 
   const trigger =
