@@ -315,48 +315,6 @@ describe('the body of a request', () => {
   });
 });
 
-describe('a member that an app adds to Object.prototype is not read as a member of the plant', () => {
-  const polluted = async (run: () => Promise<void>) => {
-    const added = { id: 7, name: 'Hemlock', tag: 'poison', repeated: ['id'], parsed: {}, message: 'no' };
-    for (const [name, value] of Object.entries(added)) {
-      Object.defineProperty(Object.prototype, name, { value, configurable: true, writable: true });
-    }
-    try {
-      await run();
-    } finally {
-      for (const name of Object.keys(added)) Reflect.deleteProperty(Object.prototype, name);
-    }
-  };
-
-  const spaced = '\n{"name":"Rosa canina","id":1}';
-  test.each<[string, PlantRequest['body']]>([
-    ['usual text', rose],
-    ['text that takes the general way', spaced],
-    ['a parsed value', { parsed: JSON.parse(rose) }],
-  ])('in a plant without a tag: %s', async (_form, body) => {
-    const { handle, plants } = open({ acceptReplays: true });
-    const answers: string[] = [];
-    await polluted(async () => {
-      // The second is a replay: it equals what is stored.
-      for (let i = 0; i < 2; i++) answers.push((await handle({ ...good, body })).body);
-    });
-    expect(answers).toEqual(['{"name":"Rosa canina"}', '{"name":"Rosa canina"}']);
-    expect([...plants.values()]).toEqual([{ id: 1n, name: 'Rosa canina' }]);
-  });
-
-  test.each<[string, PlantRequest['body']]>([
-    ['text', '{}'],
-    ['a parsed value', { parsed: {} }],
-  ])('in an empty object: %s', async (_form, body) => {
-    const { handle, plants } = open();
-    let error: unknown;
-    await polluted(async () => {
-      error = await errorOf(handle({ ...good, body }));
-    });
-    expect([error, plants.size]).toEqual([40002, 0]);
-  });
-});
-
 describe('a request', () => {
   test.each<[string, string, number]>([
     ['', '/plants', 200],

@@ -1,5 +1,5 @@
 /**
- * A program: serves plants on each host, and prints every response to a few requests. `Object.prototype` gets twelve members,
+ * A program: serves plants on each host, and prints every response to a few requests. `Object.prototype` gets members,
  * as legacy libraries add them, `before` plant-store is loaded or `after` it is mounted, or `never`.
  */
 import { once } from 'node:events';
@@ -20,7 +20,18 @@ function inherited(object: object) {
 
 /** Functions, texts that could be read for an option or an error, and names that no header can have. */
 function pollute(): void {
-  const texts = ['message', 'cause', 'code', 'basePath', 'acceptReplays', 'parsed'];
+  const texts = [
+    'message',
+    'cause',
+    'code',
+    'basePath',
+    'acceptReplays',
+    'parsed',
+    'id',
+    'name',
+    'tag',
+    'repeated',
+  ];
   const members = {
     ...{ extend: inherited, each: inherited, clone: inherited },
     ...Object.fromEntries(texts.map((name) => [name, `an inherited ${name}`])),
@@ -38,12 +49,15 @@ const { toFetch } = await import('plant-store/fetch');
 const { toKoa } = await import('plant-store/koa');
 const { toNode } = await import('plant-store/node');
 
-const handle = () => createPlantStore(memoryStorage(), acceptTokens('good'));
+const handle = () => createPlantStore(memoryStorage(), acceptTokens('good'), { acceptReplays: true });
+const refuse: express.ErrorRequestHandler = (_error, _request, response, _next) =>
+  void response.sendStatus(400);
 const app = fastify();
 await app.register(toFastify(handle())).ready();
 const hosts: Record<string, Server> = {
   node: createServer(toNode(handle())),
   express: createServer(express().use(toExpress(handle()))),
+  'express.json()': createServer(express().use(express.json(), toExpress(handle()), refuse)),
   koa: createServer(new Koa().use(toKoa(handle())).callback()),
   fastify: app.server,
   fetch: createAdaptorServer({ fetch: toFetch(handle()) }) as Server,
@@ -54,8 +68,12 @@ if (when === 'after') pollute();
 const authorized = ['Authorization: Bearer good', 'Content-Type: application/json'];
 const requests: readonly [headers: readonly string[], body: string][] = [
   [authorized, '{"id":1,"name":"Rosa"}'],
-  [authorized, '{"extra":{},"id":1e1,"name":"Rosa","tag":"shrub"}'],
+  // A replay.
   [authorized, '{"id":1,"name":"Rosa"}'],
+  [authorized, '{"id":1,"name":"Ilex"}'],
+  [authorized, '{"extra":{},"id":1e1,"name":"Rosa","tag":"shrub"}'],
+  [authorized, '\n{"name":"Rosa","id":2}'],
+  [authorized, '{}'],
   [authorized, '{"id":"1"}'],
   [authorized, '{'],
   [['Content-Type: application/json'], '{}'],
