@@ -5,19 +5,15 @@ import {
   chownSync,
   cpSync,
   existsSync,
-  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
   symlinkSync,
-  writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-// Tests may stub the global one.
-import { setTimeout } from 'node:timers/promises';
-import { runFolder } from './run-folder.js';
+import { madeOnce } from './run-folder.js';
 
 /** PostgreSQL refuses to run as root. */
 const account = otherThanRoot();
@@ -33,7 +29,7 @@ export class PostgresServer {
   static async start(settings: Record<string, string> = {}): Promise<PostgresServer> {
     const server = new PostgresServer();
     if (account) chownSync(server.#folder, account.uid, account.gid);
-    const template = await templateOf(runFolder());
+    const template = await templateOf();
     copyData(join(template, 'data'), join(server.#folder, 'data'));
     server.#program = join(template, 'bin/postgres');
     await server.#start(settings);
@@ -67,15 +63,14 @@ export class PostgresServer {
     });
   }
 
-  /** Kills the server and its children, and removes its folder when all have exited. */
+  /** Ends the server at once, which ends its children, and removes its folder. */
   async close(): Promise<void> {
     const child = this.#child!;
     if (child.exitCode === null && child.signalCode === null) {
       const gone = once(child, 'exit');
-      const processes = [child.pid!, ...childrenOf(child.pid!)];
-      for (const pid of processes) signal(pid, 'SIGKILL');
+      // PostgreSQL's immediate shutdown.
+      child.kill('SIGQUIT');
       await gone;
-      while (processes.some(isAlive)) await setTimeout(5);
     }
     rmSync(this.#folder, { recursive: true, force: true });
   }
@@ -85,23 +80,15 @@ export class PostgresServer {
   }
 }
 
-/** The programs and an empty database, which the first test of a run makes: initdb keeps a core busy for a second. */
-async function templateOf(folder: string): Promise<string> {
-  const template = join(folder, 'postgres');
-  const ready = join(template, 'ready');
-  try {
-    mkdirSync(template);
-  } catch {
-    while (!existsSync(ready)) await setTimeout(20);
-    return template;
-  }
-  copyBinaries(template);
-  if (account) chownSync(template, account.uid, account.gid);
-  const initdb = ['-D', join(template, 'data'), '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C'];
-  execFileSync(join(template, 'bin/initdb'), [...initdb, '--no-sync'], { ...account, stdio: 'pipe' });
-  writeFileSync(ready, '');
-  return template;
-}
+/** The programs and an empty database: initdb keeps a core busy for a second. */
+const templateOf = () =>
+  madeOnce('postgres', (template) => {
+    copyBinaries(template);
+    if (account) chownSync(template, account.uid, account.gid);
+    const options = '-U postgres -A trust -E UTF8 --locale=C --no-sync'.split(' ');
+    const all = ['-D', join(template, 'data'), ...options];
+    execFileSync(join(template, 'bin/initdb'), all, { ...account, stdio: 'pipe' });
+  });
 
 /** Copies as the account that owns the data. */
 function copyData(from: string, to: string): void {
@@ -132,31 +119,5 @@ function copyBinaries(folder: string): void {
   for (const { source, target } of JSON.parse(readFileSync(links, 'utf8'))) {
     const link = join(folder, target.replace(/^native\//, ''));
     if (!existsSync(link)) symlinkSync(basename(source), link);
-  }
-}
-
-function childrenOf(pid: number): number[] {
-  const listed = existsSync('/proc/self/stat')
-    ? readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-    : execFileSync('pgrep', ['-P', String(pid)], { encoding: 'utf8' });
-  return listed.split(/\s+/).filter(Boolean).map(Number);
-}
-
-function signal(pid: number, name: NodeJS.Signals | 0): boolean {
-  try {
-    return process.kill(pid, name);
-  } catch {
-    return false;
-  }
-}
-
-/** A zombie counts as dead, although its parent may never reap it. */
-function isAlive(pid: number): boolean {
-  if (!signal(pid, 0)) return false;
-  if (!existsSync('/proc/self/stat')) return true;
-  try {
-    return !/\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
   }
 }

@@ -1,6 +1,17 @@
-import { chmodSync, copyFileSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+// Tests may stub the global one.
+import { setTimeout } from 'node:timers/promises';
 import { root } from './root.js';
 
 /** A folder for what the tests of one run share, and the programs that they start. The packages of the repository are found from it. */
@@ -16,6 +27,21 @@ export function runFolder(): string {
 /** A folder of a test, which is removed after the run. */
 export function newFolder(): string {
   return mkdtempSync(join(runFolder(), 'test-'));
+}
+
+/** A folder that the first test of a run fills, and all others wait for. */
+export async function madeOnce(name: string, fill: (folder: string) => unknown): Promise<string> {
+  const folder = join(runFolder(), name);
+  const ready = join(folder, 'ready');
+  try {
+    mkdirSync(folder);
+  } catch {
+    while (!existsSync(ready)) await setTimeout(20);
+    return folder;
+  }
+  await fill(folder);
+  writeFileSync(ready, '');
+  return folder;
 }
 
 /** Vitest's global setup: its workers do not live to remove the folder. */
