@@ -136,42 +136,42 @@ it.each(['', '-c lock_timeout=1min'])(
 const uuid = '6f9619ff-8b86-d011-b42d-00c04fc964ff';
 
 describe('a column that no option names', () => {
-  it('gets its default, its identity, or what generates it', async () => {
-    const generous = { table: 'generous', namespace: { tenant: () => uuid } };
+  const namespace = { tenant: () => uuid };
+  beforeEach(async () => {
     const columns = { seq: () => '', upper: () => '', state: () => '' };
     await own.pool.query(
-      withColumns(schemaOf({ ...generous, columns }), {
+      withColumns(schemaOf({ table, namespace, columns }), {
         tenant: 'uuid',
         seq: 'bigint GENERATED ALWAYS AS IDENTITY',
         upper: 'text GENERATED ALWAYS AS (upper(name)) STORED',
         state: "text NOT NULL DEFAULT 'new'",
       }),
     );
-    const { create } = postgresStorage(own.pool, generous);
+  });
+
+  it('gets its default, its identity, or what generates it', async () => {
+    const { create } = postgresStorage(own.pool, { table, namespace });
     await Promise.all([2n, 1n].map((id) => create({ id, name: `plant ${id}` }, context)));
-    const { rows } = await own.pool.query('SELECT id::int, seq::int, upper, state FROM generous ORDER BY id');
-    expect(rows).toEqual([
+    const select = `SELECT id::int, seq::int, upper, state FROM "${table}" ORDER BY id`;
+    expect((await own.pool.query(select)).rows).toEqual([
       { id: 1, seq: 1, upper: 'PLANT 1', state: 'new' },
       { id: 2, seq: 2, upper: 'PLANT 2', state: 'new' },
     ]);
   });
 
   it.each(['seq', 'upper'])('cannot be an option if PostgreSQL generates its values: %s', async (column) => {
-    const { create } = postgresStorage(own.pool, {
-      table: 'generous',
-      namespace: { tenant: () => uuid },
-      columns: { [column]: () => '9' },
-    });
-    await expect(create({ id: 9n, name: 'Rosa' }, context)).rejects.toMatchObject({
-      cause: { code: '428C9' },
-    });
+    const columns = { [column]: () => '9' };
+    const { create } = postgresStorage(own.pool, { table, namespace, columns });
+    const cause = { code: '428C9' };
+    await expect(create({ id: 9n, name: 'Rosa' }, context)).rejects.toMatchObject({ cause });
   });
 });
 
 it('postgresStorage finds the plants of a batch by an index, also in a large table', async () => {
-  const large = { table: 'large', namespace: { tenant: () => uuid } };
+  const large = { table, namespace: { tenant: () => uuid } };
   await own.pool.query(`${withColumns(schemaOf(large), { tenant: 'uuid' })};
-    INSERT INTO large (tenant, id, name) SELECT '${uuid}', id, 'Rosa' FROM generate_series(1, 20000) AS id; ANALYZE large`);
+    INSERT INTO "${table}" (tenant, id, name) SELECT '${uuid}', id, 'Rosa' FROM generate_series(1, 20000) AS id;
+    ANALYZE "${table}"`);
   const statements: [string, unknown[]][] = [];
   const watched = {
     query(text: string, values: unknown[] = []) {
