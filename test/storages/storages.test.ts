@@ -11,7 +11,6 @@ import { type OpenedStorage, storageCases } from 'plant-store/testing';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { openPglite } from '../support/pglite.js';
 import { newFolder } from '../support/run-folder.js';
-import { driverOf } from '../support/sqlite.js';
 import { plantOf } from '../support/tables.js';
 import { ownServer } from './postgres-server.js';
 
@@ -44,22 +43,6 @@ const storages: Record<string, () => OpenedStorage<unknown> | Promise<OpenedStor
       return memoryStorage(plants).create(plant, context);
     },
   })),
-  // Batches of one: a create that waits is rejected if its client disconnects.
-  'groupCommit, ids by caller, one plant a batch'() {
-    const plants = new Map<unknown, Map<bigint, NewPlant>>([
-      ['garden', new Map()],
-      ['park', new Map()],
-    ]);
-    const storage = groupCommit(
-      (batch, contexts) =>
-        Promise.all(
-          batch.map((plant, i) => memoryStorage(plants.get(contexts[i]!.caller)).create(plant, contexts[i]!)),
-        ),
-      { maxBatch: 1, namespace: ({ caller }) => caller },
-    );
-    const peekAs = (caller: string) => ({ caller, peek: (id: bigint) => plants.get(caller)?.get(id) });
-    return { storage, ...peekAs('garden'), other: peekAs('park') };
-  },
   async 'SQLite in a file'() {
     const folder = newFolder();
     const [database, other] = [1, 2].map(() => new Database(join(folder, 'plants.db'))) as [Sqlite, Sqlite];
@@ -74,23 +57,6 @@ const storages: Record<string, () => OpenedStorage<unknown> | Promise<OpenedStor
     };
   },
   'SQLite in memory': () => openSqlite(new Database(':memory:')),
-  async 'SQLite on a driver that throws at a large integer, as node:sqlite does'() {
-    const database = new Database(':memory:');
-    const withoutLarge = <T extends object>(row: T): T => {
-      for (const value of Object.values(row)) {
-        if (typeof value === 'number' && !Number.isSafeInteger(Math.trunc(value)))
-          throw new RangeError(`Value is too large to be represented as a JavaScript number: ${value}`);
-      }
-      return row;
-    };
-    const strict = driverOf(database, (statement, sql) => ({
-      all: (...values: unknown[]) => (statement.all(...values) as object[]).map(withoutLarge),
-      // Since Node 26.
-      run: (...values: unknown[]) => withoutLarge(statement.run(...values)),
-      expandedSQL: sql,
-    }));
-    return openSqlite(database, strict);
-  },
   PGlite: () => openPostgres(pglite),
   PostgreSQL: () => openPostgres(own.pool),
   'PostgreSQL, a table in partitions': () => openPostgres(own.pool, 4),
