@@ -2,14 +2,13 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import pg from 'pg';
 import type { NewPlant, PlantStorage, StorageContext } from 'plant-store';
 import { schema } from 'plant-store/postgres';
 import { storageCases } from 'plant-store/testing';
 import { afterAll, beforeAll, expect, it, type Mock, vi } from 'vitest';
+import { ownServer } from '../storages/postgres-server.js';
 import { Doorway } from '../support/doorway.js';
 import { createPlant, expectExactPlants } from '../support/plants.js';
-import { PostgresServer } from '../support/postgres.js';
 
 /** What a program with a storage exports. */
 export interface StorageExample {
@@ -56,26 +55,15 @@ export async function expectPlantsUnder(mount: string): Promise<void> {
 }
 
 /** A PostgreSQL server with the table, which programs find in `DATABASE_URL`. */
-export function examplePostgres(): { readonly pool: pg.Pool; readonly empty: () => Promise<unknown> } {
-  let pool: pg.Pool;
+export function examplePostgres() {
+  const own = ownServer();
   beforeAll(async () => {
-    const database = await PostgresServer.start();
-    const doorway = await Doorway.before({ path: database.socket });
+    const doorway = await Doorway.before({ path: own.server.socket });
     process.env.DATABASE_URL = `postgres://postgres@127.0.0.1:${doorway.port}/postgres`;
-    pool = new pg.Pool({ connectionString: database.url });
-    pool.on('error', () => {});
-    await pool.query(schema);
-    return async () => {
-      doorway.close();
-      await database.close();
-    };
+    await own.pool.query(schema);
+    return () => doorway.close();
   });
-  return {
-    get pool() {
-      return pool;
-    },
-    empty: () => pool.query('TRUNCATE plants'),
-  };
+  return Object.assign(own, { empty: () => own.pool.query('TRUNCATE plants') });
 }
 
 /**

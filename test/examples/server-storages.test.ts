@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Creators } from '../support/creators.js';
@@ -28,9 +28,9 @@ async function listening(program: Program): Promise<Creators> {
 }
 
 /** Starts a server for each URL: it must print one line with these words and exit with 1. */
-async function fails(cases: Record<string, string | RegExp>, wrapper: string[] = []): Promise<void> {
+async function fails(cases: Record<string, string | RegExp>): Promise<void> {
   const starts = Object.entries(cases).map(async ([url, words]) => {
-    const program = startExample('server', { DATABASE_URL: url }, wrapper);
+    const program = startExample('server', { DATABASE_URL: url });
     expect(await program.exit, url).toBe(1);
     expect(program.output()).toMatch(words);
     expect(program.output()).toMatch(/^plant-store: .*\n$/);
@@ -80,23 +80,6 @@ describe('the demo server on a database', () => {
         'cannot open PostgreSQL at 127.0.0.1:1, database garden: connect ECONNREFUSED',
       [database.url.replace('/postgres?', '/meadow?')]: 'database "meadow" does not exist',
     });
-  });
-
-  it('says in words that it may not write, as a user without rights', async () => {
-    const locked = join(folder, 'locked');
-    mkdirSync(locked);
-    const kept = join(folder, 'read-only.db');
-    writeFileSync(kept, '');
-    chmodSync(kept, 0o444);
-    chmodSync(locked, 0o555);
-    await fails(
-      {
-        [`file:${locked}/plants.db`]: `cannot write to the directory ${locked}: permission denied`,
-        [`file:${kept}`]: `cannot write to the file ${kept}: permission denied`,
-      },
-      // For root everything is writable, until it lays its rights down.
-      process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-all', '--inh-caps=-all'] : [],
-    );
   });
 });
 

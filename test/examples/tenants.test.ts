@@ -1,31 +1,27 @@
 // The programs for apps with tenants, on a real PostgreSQL.
 import type { JWTPayload } from 'jose';
-import pg from 'pg';
 import type { PlantStorage, StorageContext } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { schemaOf } from 'plant-store/postgres';
 import { storageCases } from 'plant-store/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { ownServer } from '../storages/postgres-server.js';
 import { createPlant } from '../support/plants.js';
-import { PostgresServer } from '../support/postgres.js';
 import { plantOf, withColumns } from '../support/tables.js';
 import { type Key, newKey, startIssuer } from './issuer.js';
 import { exampleUrl, runExamplesHere, someContext } from './recipe.js';
 
 runExamplesHere();
 
-let admin: pg.Pool;
+const own = ownServer();
 let key: Key;
 let issuer: Awaited<ReturnType<typeof startIssuer>>;
 
 beforeAll(async () => {
-  const database = await PostgresServer.start();
-  admin = new pg.Pool({ connectionString: database.url });
-  admin.on('error', () => {});
   const ofTenants = withColumns(schemaOf({ namespace: { tenant: () => '' } }), {
     tenant: "text DEFAULT current_setting('app.tenant')",
   });
-  await admin.query(`
+  await own.pool.query(`
     CREATE ROLE app LOGIN;
     GRANT CREATE ON SCHEMA public TO app;
     ${ofTenants};
@@ -41,11 +37,8 @@ beforeAll(async () => {
   issuer = await startIssuer(key);
   process.env.ISSUER = issuer.url;
   // As a role that owns no table with policies, and is no superuser.
-  process.env.DATABASE_URL = database.url.replace('postgres@', 'app@');
-  return async () => {
-    await issuer.close();
-    await database.close();
-  };
+  process.env.DATABASE_URL = own.server.url.replace('postgres@', 'app@');
+  return () => issuer.close();
 });
 
 function token(claims: JWTPayload, sub = 'alice'): Promise<string> {
@@ -62,13 +55,13 @@ function itKeepsThePromises<Caller>(
   const peekAs = (tenant: string) => ({
     caller: callerOf(tenant),
     async peek(id: bigint) {
-      const { rows } = await admin.query(`SELECT * FROM ${sqlOf(tenant).from} AND id = $1`, [String(id)]);
+      const { rows } = await own.pool.query(`SELECT * FROM ${sqlOf(tenant).from} AND id = $1`, [String(id)]);
       return plantOf(rows[0]);
     },
   });
   const open = async () => {
     const storage = await load();
-    for (const tenant of ['garden', 'park']) await admin.query(sqlOf(tenant).empty);
+    for (const tenant of ['garden', 'park']) await own.pool.query(sqlOf(tenant).empty);
     return { storage, ...peekAs('garden'), other: peekAs('park') };
   };
   for (const { id, name, run } of storageCases(open)) it(`${id}: ${name}`, run);
@@ -85,7 +78,7 @@ describe('one table, with the tenant of the token', () => {
 
   it('serves each tenant its own plants, for its token alone', async () => {
     const url = `${await exampleUrl(load())}/api`;
-    await admin.query('TRUNCATE tenant_plants');
+    await own.pool.query('TRUNCATE tenant_plants');
     const scope = 'plants:read plants:write';
     const garden = await token({ tenant: 'garden', scope });
     const park = await token({ tenant: 'park', scope }, 'bob');
@@ -136,7 +129,7 @@ describe('a storage per tenant under row-level security, through a pool that tak
   );
 
   it('serves plants over HTTP, for the tenant of the token', async () => {
-    await admin.query('TRUNCATE plants');
+    await own.pool.query('TRUNCATE plants');
     const url = await exampleUrl(load());
     const create = async (bearer: string) =>
       (await createPlant(url, '{"id":1,"name":"Rosa"}', bearer)).status;
@@ -147,7 +140,7 @@ describe('a storage per tenant under row-level security, through a pool that tak
       await create('garden.wrong'),
       await create("x'; --.secret"),
     ]).toEqual([200, 200, 400, 401, 401]);
-    const { rows } = await admin.query('SELECT tenant FROM plants ORDER BY tenant');
+    const { rows } = await own.pool.query('SELECT tenant FROM plants ORDER BY tenant');
     expect(rows).toEqual([{ tenant: 'garden' }, { tenant: 'park' }]);
   });
 });

@@ -1,59 +1,40 @@
 // A storage at module level is shared by requests, and on Workers the code of a request ends with it: each create has a
 // queue of its own there.
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { schema } from 'plant-store/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Program, urlOf } from '../../support/program.js';
+import { listen, type Running } from '../../support/sockets.js';
 import type { Sent } from './batches-worker.js';
 import { openDatabase } from './fetch-database.js';
 import { bundle, startOn, stop } from './runtimes.js';
 
-/** Answers the calls of `groupCommit`. */
-class Calls {
-  /** What was stored, and every context in which a call was made. */
-  readonly stored: string[] = [];
-  readonly contexts: Sent[] = [];
-  /** What becomes of the calls of an id: held without an answer, or rolled back. */
-  readonly faults = new Map<string, 'held' | 'rolled back'>();
-  /** Called with the ids of each call that is held or rolled back. */
-  onFault = () => {};
-  readonly #server = createServer(async (request, response) =>
-    this.#answer((await json(request)) as Sent, response),
-  );
-
-  async open(): Promise<string> {
-    this.#server.listen(0, '127.0.0.1');
-    await once(this.#server, 'listening');
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  close(): void {
-    this.#server.close();
-    this.#server.closeAllConnections();
-  }
-
-  #answer(sent: Sent, response: ServerResponse): void {
-    this.contexts.push(sent);
-    const fault = sent.ids.map((id) => this.faults.get(id)).find(Boolean);
-    if (!fault) this.stored.push(...sent.ids);
-    else this.onFault();
-    if (fault !== 'held') response.writeHead(fault ? 503 : 200).end();
-  }
-}
+/** What `groupCommit` stored, and every context in which a call was made. */
+const stored: string[] = [];
+const contexts: Sent[] = [];
+/** What becomes of the calls of an id: held without an answer, or rolled back. */
+const faults = new Map<string, 'held' | 'rolled back'>();
+/** Called for each call that is held or rolled back. */
+let onFault = () => {};
+const callsServer = createServer(async (request, response) => {
+  const sent = (await json(request)) as Sent;
+  contexts.push(sent);
+  const fault = sent.ids.map((id) => faults.get(id)).find(Boolean);
+  if (!fault) stored.push(...sent.ids);
+  else onFault();
+  if (fault !== 'held') response.writeHead(fault ? 503 : 200).end();
+});
 
 let database: Awaited<ReturnType<typeof openDatabase>>;
-const calls = new Calls();
-let callsUrl: string;
+let calls: Running;
 
 beforeAll(async () => {
   database = await openDatabase(schema);
-  callsUrl = await calls.open();
+  calls = await listen(callsServer);
 });
 afterAll(async () => {
-  calls.close();
+  await calls.close();
   await database.close();
 });
 
@@ -71,13 +52,13 @@ describe.each([
   let url: string;
 
   beforeAll(async () => {
-    const bindings = { DATABASE: database.url, CALLS: callsUrl };
+    const bindings = { DATABASE: database.url, CALLS: calls.url };
     const worker = await bundle('test/programs/runtimes/batches-worker.ts');
     const start = JSON.stringify({ bindings, ...options });
     program = await startOn('node22', 'test/programs/runtimes/miniflare.ts', worker, start);
     url = await urlOf(program);
     // The Worker before this one may have retried a create after its last test.
-    calls.contexts.length = 0;
+    contexts.length = 0;
   });
   afterAll(() => stop(program));
 
@@ -129,9 +110,9 @@ describe.each([
       ['before it is retried', 'rolled back'],
     ] as const)('%s, stores the plants of all others', async (_phase, fault) => {
       const id = nextId++;
-      calls.faults.set(`${id}`, fault);
+      faults.set(`${id}`, fault);
       const isCalled = new Promise<void>((resolve) => {
-        calls.onFault = resolve;
+        onFault = resolve;
       });
       const beside = isCalled.then(() => many('groupCommit', 8));
       await end(id, isCalled);
@@ -142,10 +123,10 @@ describe.each([
   });
 
   it('stores no plant twice, and sends each batch in the AsyncLocalStorage of a create that is in it', () => {
-    expect(new Set(calls.stored).size).toBe(calls.stored.length);
-    expect(calls.stored.length).toBeGreaterThan(1000);
+    expect(new Set(stored).size).toBe(stored.length);
+    expect(stored.length).toBeGreaterThan(1000);
     const hasContexts = 'compatibilityFlags' in options;
-    for (const { ids, context } of calls.contexts.splice(0)) {
+    for (const { ids, context } of contexts.splice(0)) {
       if (hasContexts) expect(ids).toContain(context);
       else expect(context).toBeUndefined();
     }
