@@ -1,6 +1,4 @@
 // The default of onError: what an operator reads first when a request fails.
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import {
   BodyError,
   createPlantStore,
@@ -12,7 +10,6 @@ import {
 } from 'plant-store';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import fc, { anyUnit } from '../support/properties.js';
-import { root } from '../support/root.js';
 
 const request: PlantRequest = {
   method: 'POST',
@@ -161,23 +158,5 @@ test("no line of the default begins with a client's text, and none holds a contr
       const frames = lines.slice(1).join('\n');
       if (message.trim().length > 20) expect(frames).not.toContain(message.trim());
     }),
-  );
-});
-
-test('each error class of plant-store that explains itself is one line, without its stack', async () => {
-  const files = ['src', 'adapters'].flatMap((folder) => {
-    const names = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
-    return names.filter((name) => name.endsWith('.ts')).map((name) => join(root, folder, name));
-  });
-  const classes = files.flatMap((file) => [
-    ...readFileSync(file, 'utf8').matchAll(/\bclass (\w+) extends \w*Error\b/g),
-  ]);
-  // What the client gets, and what a client throws.
-  const others = ['PlantRefused', 'InsufficientScope', 'PlantError'];
-  const names = classes.map(([, name]) => name!).filter((name) => !others.includes(name));
-  expect(names).toContain('SetupError');
-  for (const name of names) await createPlantStore(rejecting(named(name, name)), () => true)(request);
-  expect(lines.map((line) => line.replace(/ \d{5} \w+,/, ''))).toEqual(
-    names.map((name) => `plant-store: POST /plants: ${name}`),
   );
 });
