@@ -137,6 +137,12 @@ describeUnless(withoutChromium, 'the page in a browser', () => {
       const { width, height } = options.viewport;
       expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe(background);
       expect(await accessibilityFaults(page)).toEqual([]);
+      // Phones zoom in on smaller ones.
+      const sizes =
+        "[...document.querySelectorAll('input')].map((input) => getComputedStyle(input).fontSize)";
+      expect(new Set(await page.evaluate(sizes))).toEqual(new Set(['16px']));
+      expect(await page.getByRole('link', { name: 'openapi.json' }).isVisible()).toBe(true);
+      expect(await textOf(page, 'main')).toContain('400 Bad Request');
       for (const [id, expected] of [
         ['5', /^200 Plant 5 created\. \d+ ms$/],
         ['5', /^400 40003 A plant with id 5 exists.* \d+ ms$/],
@@ -214,7 +220,10 @@ describeUnless(withoutChromium, 'the page in a browser', () => {
 
   it('shows a curl and a JavaScript program that do the same, whatever is typed', async () => {
     const url = await servePage();
+    const [, drawn] = /<pre id="curl"[^>]*>([\s\S]*?)<\/pre>/.exec(await (await fetch(url)).text())!;
     const { page } = await open(url);
+    // As the server has drawn it, so that nothing jumps when the script starts.
+    expect(await textOf(page, '#curl')).toBe(drawn!.replaceAll('&#34;', '"'));
     const name = `L'été "où" $HOME \\ \`date\` !1 %s`;
     await fill(page, { id: '21', name, tag: "a'b" });
     const curl = await textOf(page, '#curl');
@@ -230,13 +239,6 @@ describeUnless(withoutChromium, 'the page in a browser', () => {
     const run = new Function('createPlantClient', `return (async () => {${call}})()`);
     expect(await run(createPlantClient)).toEqual({ name, tag: "a'b" });
     expect(await create(page)).toMatch(/^400 40003 .*9007199254740993/);
-  });
-
-  it('draws the same curl as the server, so that nothing jumps when the script starts', async () => {
-    const url = await servePage();
-    const [, drawn] = /<pre id="curl"[^>]*>([\s\S]*?)<\/pre>/.exec(await (await fetch(url)).text())!;
-    const { page } = await open(url);
-    expect(drawn!.replaceAll('&#34;', '"')).toBe(await textOf(page, '#curl'));
   });
 
   it('offers an id that is free, never the one of the printed curl, and keeps one that was typed', async () => {
@@ -436,14 +438,6 @@ describeUnless(withoutChromium, 'the page in a browser', () => {
     resolve();
     await page.getByRole('button', { name: 'Create plant' }).waitFor();
     expect(await answer(page)).toMatch(/^200 Plant 2 created/);
-  });
-
-  it('has inputs of 16 pixels, which phones do not zoom, and reason phrases over the errors', async () => {
-    const { page } = await open(await servePage(), phone);
-    const sizes = "[...document.querySelectorAll('input')].map((input) => getComputedStyle(input).fontSize)";
-    expect(new Set(await page.evaluate(sizes))).toEqual(new Set(['16px']));
-    expect(await page.getByRole('link', { name: 'openapi.json' }).isVisible()).toBe(true);
-    expect(await textOf(page, 'main')).toContain('400 Bad Request');
   });
 
   it('runs plant-store/client', async () => {

@@ -1,23 +1,15 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { ownServer } from '../storages/postgres-server.js';
 import { Creators } from '../support/creators.js';
-import { PostgresServer } from '../support/postgres.js';
 import { type Program, paste, portOf, runExample, startExample } from '../support/program.js';
 import { newFolder } from '../support/run-folder.js';
 
-let database: PostgresServer;
+const own = ownServer();
 const folder = newFolder();
-
-beforeAll(async () => {
-  database = await PostgresServer.start();
-  writeFileSync(
-    join(folder, 'letter.db'),
-    'Dear gardener, this is no database, though it is long enough for one. '.repeat(50),
-  );
-});
-
-afterAll(() => database.close());
+const letter = join(folder, 'letter.db');
+writeFileSync(letter, 'Dear gardener, this is no database, though it is long enough for one. '.repeat(50));
 
 function start(databaseUrl: string): Program {
   return runExample('server', { DATABASE_URL: databaseUrl });
@@ -41,11 +33,11 @@ async function fails(cases: Record<string, string | RegExp>): Promise<void> {
 
 describe('the demo server on a database', () => {
   it('still has its plants after a restart', async () => {
-    const first = start(database.url);
+    const first = start(own.server.url);
     expect(await (await listening(first)).create(1)).toEqual({ status: 200, body: '{"name":"plant 1"}' });
     first.child.kill('SIGTERM');
     expect(await first.exit).toBe(0);
-    const second = await listening(start(database.url));
+    const second = await listening(start(own.server.url));
     expect(await second.create(1)).toMatchObject({
       status: 400,
       body: expect.stringContaining('"error":40003'),
@@ -75,10 +67,10 @@ describe('the demo server on a database', () => {
     await fails({
       [`file:${missing}/plants.db`]: `cannot write to the directory ${missing}: no such file or directory`,
       [`file:${folder}`]: `cannot write to the file ${folder}: it is a directory`,
-      [`file:${join(folder, 'letter.db')}`]: /cannot open \S+letter\.db: .*not a database/,
+      [`file:${letter}`]: /cannot open \S+letter\.db: .*not a database/,
       'postgres://rose:thorn@127.0.0.1:1/garden':
         'cannot open PostgreSQL at 127.0.0.1:1, database garden: connect ECONNREFUSED',
-      [database.url.replace('/postgres?', '/meadow?')]: 'database "meadow" does not exist',
+      [own.server.url.replace('/postgres?', '/meadow?')]: 'database "meadow" does not exist',
     });
   });
 });
@@ -86,7 +78,7 @@ describe('the demo server on a database', () => {
 describe('several servers on one database', () => {
   it.each([
     ['SQLite', () => `file:${join(folder, 'shared.db')}`],
-    ['PostgreSQL', () => database.url],
+    ['PostgreSQL', () => own.server.url],
   ])(
     'start at the same time, and exactly one of 32 racing creates of one id returns 200 (%s)',
     async (_, url) => {
