@@ -1,8 +1,11 @@
 /** One side of a pair: `node child.js <contender>`. Each message from the parent asks for the CPU time of this process. */
 import { once } from 'node:events';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Contenders } from './contender.js';
 import type { Opened, Used } from './side.js';
+
+/** Servers under load, by name, each opened in its own process. */
+export type Contenders = Record<string, () => Server | Promise<Server>>;
 
 const name = process.argv[2]!;
 // A process loads what its contender needs.

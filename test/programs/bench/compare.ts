@@ -1,6 +1,5 @@
-import type { Sample } from './contender.js';
 import type { Load } from './load.js';
-import { type Contestant, Side } from './side.js';
+import { type Contestant, type Sample, Side } from './side.js';
 
 /** How long a comparison takes. */
 export interface Effort {

@@ -9,7 +9,7 @@ import { acceptTokens, createPlantStore, type PlantStorage } from 'plant-store';
 import { toNode } from 'plant-store/node';
 import { postgresStorage } from 'plant-store/postgres';
 import { sqliteStorage } from 'plant-store/sqlite';
-import type { Contenders } from './contender.js';
+import type { Contenders } from './child.js';
 import { token } from './load.js';
 
 export const databases: Contenders = {

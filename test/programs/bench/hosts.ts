@@ -14,7 +14,7 @@ import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
 import * as v from 'valibot';
 import { type Answer, type BaselinePlants, create, type ParsedPlant, refuseHead, store } from './baseline.js';
-import type { Contenders } from './contender.js';
+import type { Contenders } from './child.js';
 import { path, token } from './load.js';
 
 const ours = () => createPlantStore(memoryStorage(), acceptTokens(token));

@@ -1,14 +1,21 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { Sample } from './contender.js';
 import { Clients, type Load } from './load.js';
 import { probe } from './probe.js';
+
+/** What a server did in a sample. */
+export interface Sample {
+  /** Microseconds of CPU time of its process for a request. */
+  readonly cost: number;
+  /** Requests a second. */
+  readonly rate: number;
+}
 
 /** What runs on one side of a pair. */
 export interface Contestant {
   /** The built program, as `buildChild` makes it. */
   readonly child: string;
-  /** The contender, as `contenders.ts` knows it. */
+  /** The contender, as `hosts.ts` or `databases.ts` knows it. */
   readonly name: string;
 }
 
