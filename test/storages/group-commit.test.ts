@@ -8,7 +8,7 @@ import {
   StorageBusy,
   type StorageContext,
 } from 'plant-store';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { waitFor } from '../support/wait-for.js';
 import { contextOf } from './context.js';
 import { answers, context, created, idsOf, open, outcomesOf, plant } from './group-commit-queue.js';
@@ -50,27 +50,6 @@ describe('a batch', () => {
       await waitFor(() => expect(active('MessagePort')).toBe(ports));
     },
   );
-
-  it('closes each channel that it opens where ports are others than on Node, as in browsers and on Deno', async () => {
-    const { sent, createMany } = recording();
-    const { MessageChannel } = globalThis;
-    const closes: (() => void)[] = [];
-    vi.stubGlobal('MessageChannel', function Channel() {
-      const { port1, port2 } = new MessageChannel();
-      const close = vi.fn(port1.close.bind(port1));
-      closes.push(close);
-      return { port1: Object.assign(port1, { on: undefined, close }), port2 };
-    });
-    onTestFinished(() => void vi.unstubAllGlobals());
-    const { create } = (await loadAnew())(createMany);
-    await create(plant(1), context);
-    await create(plant(2), context);
-    expect(sent).toEqual([[1], [2]]);
-    await waitFor(() => {
-      for (const close of closes) expect(close).toHaveBeenCalledOnce();
-    });
-    expect(closes.length).toBeGreaterThan(1);
-  });
 
   it('ends before its text fills a statement; a longer plant is sent alone', async () => {
     const { sent, createMany } = recording();

@@ -1,26 +1,23 @@
 import { EventEmitter } from 'node:events';
 import { createServer } from 'node:net';
 import pg from 'pg';
-import { type PostgresOptions, type PostgresPool, postgresStorage } from 'plant-store/postgres';
+import { type PostgresPool, postgresStorage } from 'plant-store/postgres';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { listen } from '../support/sockets.js';
 import { context } from './context.js';
+import { ownServer } from './postgres-server.js';
 
-const message = (type: string, body: Buffer) => {
+/** A message of PostgreSQL's protocol. */
+const message = (type: string, body: string) => {
   const length = Buffer.alloc(4);
   length.writeInt32BE(body.length + 4);
-  return Buffer.concat([Buffer.from(type), length, body]);
+  return Buffer.concat([Buffer.from(type), length, Buffer.from(body)]);
 };
-const authenticated = message('R', Buffer.from([0, 0, 0, 0]));
-const ready = message('Z', Buffer.from('I'));
-const refusalOf = (code: string, why: string) =>
-  message('E', Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${why}\0\0`));
 
-/** A storage on a server that answers the first packet of each connection with these bytes, then closes it. */
-async function storageOn(answer: Buffer, options: PostgresOptions = {}) {
-  let connections = 0;
+it('postgresStorage survives a server that accepts and closes in one packet, as a server does that is shutting down', async () => {
+  const refusal = message('E', 'SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0');
+  const answer = Buffer.concat([message('R', '\0\0\0\0'), message('Z', 'I'), refusal]);
   const server = createServer((socket) => {
-    connections++;
     socket.on('error', () => {});
     socket.once('data', () => socket.end(answer));
   });
@@ -28,36 +25,28 @@ async function storageOn(answer: Buffer, options: PostgresOptions = {}) {
   onTestFinished(close);
   const pool = new pg.Pool({ connectionString: `postgres://postgres:x@127.0.0.1:${port}/postgres` });
   pool.on('error', () => {});
-  return { pool, storage: postgresStorage(pool, options), connections: () => connections };
-}
-
-it('postgresStorage survives a server that accepts and closes in one packet, as a server does that is shutting down', async () => {
-  const { pool, storage } = await storageOn(
-    Buffer.concat([authenticated, ready, refusalOf('57P01', 'terminating connection')]),
-    {
-      timeoutMs: 500,
-    },
-  );
-  await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow();
+  const { create } = postgresStorage(pool, { timeoutMs: 500 });
+  await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow();
   await pool.end();
 });
 
-it.each([
-  ['28P01', 'password authentication failed'],
-  ['3D000', 'database "garden" does not exist'],
+const own = ownServer();
+
+it.each<[string, string, (url: string) => string]>([
+  ['28000', 'role "nobody" does not exist', (url) => url.replace('postgres@', 'nobody@')],
+  ['3D000', 'database "garden" does not exist', (url) => url.replace('/postgres?', '/garden?')],
 ])(
-  'postgresStorage rejects each create for good if the server refuses the login with %s',
-  async (code, message) => {
-    const { pool, storage, connections } = await storageOn(refusalOf(code, message));
+  'postgresStorage rejects each create for good if the server refuses the login with %s: %s',
+  async (code, message, urlFrom) => {
+    const pool = new pg.Pool({ connectionString: urlFrom(own.server.url) });
+    const { create, find } = postgresStorage(pool);
     const why = `plant-store cannot use the table "plants": ${message}. Check user, password and database in the settings of the pool`;
-    await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({
+    await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({
       name: 'RolledBack',
       resend: 'apart',
       cause: { message: why, cause: { code } },
     });
-    await expect(storage.find(1n, context)).rejects.toThrow(why);
-    expect(connections()).toBe(2);
-    await pool.end();
+    await expect(find(1n, context)).rejects.toThrow(why);
   },
 );
 

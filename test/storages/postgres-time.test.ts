@@ -38,14 +38,6 @@ async function settled<T>(promise: Promise<T>, stepMs?: number): Promise<T> {
   return promise;
 }
 
-/** How many processes of the server, for this pool, wait for the lock of a table. */
-async function waitingOf(pool: string): Promise<number> {
-  const select =
-    "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = $1 AND wait_event = 'relation'";
-  const { rows } = await own.pool.query(select, [pool]);
-  return rows[0].n;
-}
-
 it('a connection that hangs is discarded when its create times out, so that the pool has room for another', async () => {
   const narrow = own.poolOf({ max: 1 });
   const { create } = postgresStorage(narrow);
@@ -58,31 +50,6 @@ it('a connection that hangs is discarded when its create times out, so that the 
   expect(await hung).toMatchObject({ message: expect.stringContaining('did not answer within 10000 ms') });
   expect(await settled(create(plant(), context))).toBe('created');
   process.kill(processes[0].pid, 'SIGCONT');
-});
-
-it('a create that times out while its table is locked leaves no process of the server behind: statement_timeout ends it', async () => {
-  const pool = own.poolOf({ application_name: 'narrow', max: 2, statement_timeout: 300 });
-  const { create } = postgresStorage(pool);
-  expect(await create(plant(), context)).toBe('created');
-  let connections = 0;
-  pool.on('connect', () => connections++);
-  const locker = await own.pool.connect();
-  await locker.query('BEGIN; LOCK TABLE plants');
-  for (let count = 1; count <= 4; count++) {
-    let isSettled = false;
-    const creating = create(plant(), context).catch((error) => {
-      isSettled = true;
-      return error;
-    });
-    await passUntil(async () => isSettled || (await waitingOf('narrow')) > 0);
-    expect(await settled(creating, 200)).toBeInstanceOf(Error);
-    await waitFor(async () => expect(await waitingOf('narrow')).toBe(0));
-  }
-  // One for each create that lost its own, and none that cancels statements.
-  expect(connections).toBeLessThanOrEqual(4);
-  await locker.query('COMMIT');
-  locker.release();
-  expect(await settled(create(plant(), context))).toBe('created');
 });
 
 let hole: Doorway;
