@@ -20,13 +20,13 @@ interface Runtime {
 const runtimes: readonly Runtime[] = [
   {
     name: 'Bun.serve',
-    start: () => startOn('bun', 'test/programs/runtimes/contract-bun.ts'),
+    start: () => startOn('bun', 'test/programs/runtimes/contract-server.ts'),
     example: () => startOn('bun', 'examples/hosts/bun.ts'),
   },
   { name: 'Elysia on Bun', start: () => startOn('bun', 'test/programs/runtimes/contract-elysia.ts') },
   {
     name: 'Deno.serve',
-    start: () => startOn('deno', 'test/programs/runtimes/contract-deno.ts'),
+    start: () => startOn('deno', 'test/programs/runtimes/contract-server.ts'),
     example: () => startOn('deno', 'examples/hosts/deno.ts'),
   },
   {

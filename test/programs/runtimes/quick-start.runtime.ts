@@ -122,9 +122,3 @@ test('on workerd, the client creates plants with exact ids and reports what fail
     expect.objectContaining({ status: 400, error: 40003, problem: 'id_taken', stored: 'no' }),
   );
 });
-
-test('on Node 18, npx plant-store says in one line that it is too old', async () => {
-  const program = start([tool('node18/bin/node'), 'node_modules/plant-store/dist/cli.js'], {});
-  expect(await program.exit).toBe(1);
-  expect(program.output()).toMatch(/^plant-store: requires Node 20 or later, found 18\.[\d.]+\n$/);
-});
