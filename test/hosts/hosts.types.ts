@@ -14,7 +14,7 @@ import type { H3 } from 'h3';
 import type { Hono } from 'hono';
 import type Koa from 'koa';
 import type Koa2 from 'koa2';
-import { createPlantStore, guard, type PlantHandler } from 'plant-store';
+import type { PlantHandler } from 'plant-store';
 import { toExpress } from 'plant-store/express';
 import { toFastify } from 'plant-store/fastify';
 import { toFetch } from 'plant-store/fetch';
@@ -131,21 +131,6 @@ export function withoutHandler(): void {
   hono.mount('/api', toFetch);
   // @ts-expect-error
   serve({ fetch: toFetch });
-}
-
-export function anotherArgument(): void {
-  // @ts-expect-error
-  toNode(undefined);
-  // @ts-expect-error
-  toExpress('x');
-  // @ts-expect-error
-  toKoa(createPlantStore);
-  // @ts-expect-error
-  toExpress(guard);
-  // @ts-expect-error
-  toFastify(toExpress(handle));
-  // @ts-expect-error
-  toFetch(toFetch(handle));
 }
 
 /** Fastify's adapter returns a plugin that is a route's handler too, with one name for each. */
