@@ -10,7 +10,7 @@ import { schema as postgresSchema } from 'plant-store/postgres';
 import { schema as sqliteSchema } from 'plant-store/sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { filesOf, nextSteps } from '../../examples/server/init.js';
-import { type InitProgram, initProgram } from '../support/init-program.js';
+import { initProgram } from '../support/init-program.js';
 import { expectExactPlants } from '../support/plants.js';
 import { PostgresServer } from '../support/postgres.js';
 import { freePort, portOf } from '../support/program.js';
@@ -26,7 +26,8 @@ const hosts = ['express', 'koa', 'fastify', 'hono', 'next', 'node'] as const;
 const run = (args: readonly string[], folder = newFolder()) => startDemo(['init', ...args], {}, folder);
 
 /** Starts a program, and creates plants through it. */
-async function createThrough(start: InitProgram['start'], host: string, env: Record<string, string>) {
+type Start = ReturnType<typeof initProgram>['start'];
+async function createThrough(start: Start, host: string, env: Record<string, string>) {
   const port = await freePort();
   // Express's program prints the port that it was given, so it is given a free one.
   expect(await portOf(start({ ...env, PORT: String(port) }))).toBe(port);

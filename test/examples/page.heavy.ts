@@ -20,18 +20,11 @@ const { chromium } = await load('playwright-core');
 const { source: axe } = (await load('axe-core')).default;
 let browser: Any;
 
-/** A page, and what must not happen on it: requests to other hosts, errors, warnings. */
-interface Opened {
-  readonly page: Page;
-  readonly faults: string[];
-  /** The bodies that were posted. */
-  readonly posted: string[];
-}
-
-async function open(url: string, options: object = {}): Promise<Opened> {
+/** A page, what must not happen on it (requests to other hosts, errors, warnings), and the bodies that were posted. */
+async function open(url: string, options: object = {}) {
   const context = await browser.newContext(options);
   onTestFinished(() => context.close());
-  const page = await context.newPage();
+  const page: Page = await context.newPage();
   const faults: string[] = [];
   const posted: string[] = [];
   page.on('request', (request: Any) => {

@@ -1,10 +1,8 @@
 // The package as users get it: built, packed, and unpacked into projects that have nothing else but valibot.
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
-import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { errorNumbers } from 'plant-store';
@@ -13,6 +11,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { entries } from '../../tsup.config.js';
 import { load } from '../support/installed.js';
 import { linksOf } from '../support/pages.js';
+import { startProgram } from '../support/program.js';
 import { root } from '../support/root.js';
 import { bundleBudget } from './budget.js';
 
@@ -31,14 +30,9 @@ let installed: string;
 let names: string[];
 
 /** Resolves with the output of a program, also if it fails. */
-async function run(file: string, args: string[], cwd: string): Promise<{ code: number; output: string }> {
-  try {
-    const { stdout, stderr } = await promisify(execFile)(file, args, { cwd, maxBuffer: 2 ** 25 });
-    return { code: 0, output: stdout + stderr };
-  } catch (error) {
-    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
-    return { code, output: stdout + stderr };
-  }
+async function run(file: string, args: string[], cwd: string) {
+  const { exit, output } = startProgram([file, ...args], {}, cwd);
+  return { code: await exit, output: output() };
 }
 
 /** The names that the source of a subpath exports at run time. */

@@ -35,53 +35,42 @@ export interface Caller {
 }
 
 /** The storage, the verifier and the options that the table needs: one set for each host. */
-export function contractSetup(): {
-  readonly storage: PlantStorage<Caller>;
-  readonly verifyToken: VerifyToken<Caller>;
-  readonly options: PlantStoreOptions;
-  /** What `onError` got. */
-  readonly errors: { readonly error: unknown; readonly request: PlantRequest; readonly code: number }[];
-  /** The plants that a case stored. */
-  readonly stored: (contractCase: Pick<ContractCase, 'id'>) => NewPlant[];
-} {
+export function contractSetup() {
   const tenants = new Map<string, Map<bigint, NewPlant>>();
+  /** What `onError` got. */
   const errors: { error: unknown; request: PlantRequest; code: number }[] = [];
-  return {
-    storage: {
-      async create(plant, { caller }) {
-        if (plant.name === 'refuse me') throw new PlantRefused('name is on the list of refused names');
-        if (plant.name === 'be busy') throw new StorageBusy();
-        if (plant.name === 'fail') throw new Error('inside: the disk is full');
-        if (plant.name === 'violate a constraint')
-          throw new RolledBack('apart', new Error('inside: a CHECK'));
-        if (plant.name === 'deadlock') throw new RolledBack('together', new Error('inside: a deadlock'));
-        if (plant.name === 'answer nonsense') return 'inside' as 'created';
-        const plants = tenants.get(caller.tenant) ?? new Map<bigint, NewPlant>();
-        tenants.set(caller.tenant, plants);
-        if (plants.has(plant.id)) return 'taken';
-        plants.set(plant.id, plant);
-        return 'created';
-      },
+  const storage: PlantStorage<Caller> = {
+    async create(plant, { caller }) {
+      if (plant.name === 'refuse me') throw new PlantRefused('name is on the list of refused names');
+      if (plant.name === 'be busy') throw new StorageBusy();
+      if (plant.name === 'fail') throw new Error('inside: the disk is full');
+      if (plant.name === 'violate a constraint') throw new RolledBack('apart', new Error('inside: a CHECK'));
+      if (plant.name === 'deadlock') throw new RolledBack('together', new Error('inside: a deadlock'));
+      if (plant.name === 'answer nonsense') return 'inside' as 'created';
+      const plants = tenants.get(caller.tenant) ?? new Map<bigint, NewPlant>();
+      tenants.set(caller.tenant, plants);
+      if (plants.has(plant.id)) return 'taken';
+      plants.set(plant.id, plant);
+      return 'created';
     },
-    verifyToken(token) {
-      if (token === 'scopeless') throw new InsufficientScope('plants:write plants:read');
-      if (token === 'outage') throw new Error('inside: the token service is down');
-      if (token === 'promised-outage') return Promise.reject(new Error('inside: the token service is down'));
-      if (token === 'promised-scopeless') return Promise.reject(new InsufficientScope('plants:write'));
-      if (token === 'null') return null;
-      if (token === 'undefined') return undefined;
-      if (token === 'promised-null') return Promise.resolve(null);
-      if (token.startsWith('promised-good')) return Promise.resolve({ tenant: token });
-      return token.startsWith('good') && { tenant: token };
-    },
-    options: {
-      onError: (error, request, code) => {
-        errors.push({ error, request, code });
-      },
-    },
-    errors,
-    stored: ({ id }) => [...(tenants.get(tokenOf(id))?.values() ?? [])],
   };
+  const verifyToken: VerifyToken<Caller> = (token) => {
+    if (token === 'scopeless') throw new InsufficientScope('plants:write plants:read');
+    if (token === 'outage') throw new Error('inside: the token service is down');
+    if (token === 'promised-outage') return Promise.reject(new Error('inside: the token service is down'));
+    if (token === 'promised-scopeless') return Promise.reject(new InsufficientScope('plants:write'));
+    if (token === 'null') return null;
+    if (token === 'undefined') return undefined;
+    if (token === 'promised-null') return Promise.resolve(null);
+    if (token.startsWith('promised-good')) return Promise.resolve({ tenant: token });
+    return token.startsWith('good') && { tenant: token };
+  };
+  const options: PlantStoreOptions = {
+    onError: (error, request, code) => void errors.push({ error, request, code }),
+  };
+  /** The plants that a case stored. */
+  const stored = ({ id }: Pick<ContractCase, 'id'>) => [...(tenants.get(tokenOf(id))?.values() ?? [])];
+  return { storage, verifyToken, options, errors, stored };
 }
 
 /** The token of a case: `good.<id>`. */

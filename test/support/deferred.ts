@@ -1,11 +1,5 @@
-export interface Deferred<T> {
-  readonly promise: Promise<T>;
-  readonly resolve: (value: T) => void;
-  readonly reject: (reason: unknown) => void;
-}
-
 /** A promise that a test settles by hand (`Promise.withResolvers`, which Node 20 lacks). */
-export function deferred<T = void>(): Deferred<T> {
+export function deferred<T = void>() {
   let resolve!: (value: T) => void;
   let reject!: (reason: unknown) => void;
   const promise = new Promise<T>((accept, refuse) => {
