@@ -145,9 +145,6 @@ export async function oneMariaDb(): Promise<MariaDb> {
     '--bind-address=127.0.0.1',
     '--skip-name-resolve',
     ...small,
-    // What Galera needs, so that the figures of one server compare.
-    '--binlog-format=ROW',
-    '--innodb-autoinc-lock-mode=2',
   ];
   const server = new MariaDb(new Daemon(account, folder, 'mariadb'), '127.0.0.1', port, options, false);
   server.install();

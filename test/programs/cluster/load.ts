@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { seed } from '../../support/random.js';
 import { faultsIn, type Holdings, type Told } from './checker.js';
@@ -58,7 +59,6 @@ export class Load {
   readonly #apps: ChildProcess[];
   readonly #all: Omit<AppSettings, 'app'>;
   readonly #ready = new Map<number, number[]>();
-  readonly #watchers = new Set<() => void>();
 
   constructor(settings: LoadSettings) {
     this.#all = { apps: 2, creators: 48, rivals: 3, seed, ...settings };
@@ -68,7 +68,6 @@ export class Load {
         execArgv: ['--import', 'tsx'],
       });
       child.on('message', (message: ToLoad) => this.#receive(message));
-      child.on('exit', () => this.#watch());
       return child;
     });
   }
@@ -78,20 +77,12 @@ export class Load {
     const { counts } = this;
     const told = () => (outcome === 'failed' ? counts.refused + counts.unknown : counts[outcome]);
     const goal = told() + count;
-    await new Promise<void>((resolve, reject) => {
-      const end = (settle: () => void) => {
-        clearTimeout(stuck);
-        this.#watchers.delete(watch);
-        settle();
-      };
-      const fail = (what: string) => end(() => reject(new Error(`${what}: ${this.summary}`)));
-      const watch = () => {
-        if (told() >= goal) end(resolve);
-        else if (this.#apps.some(hasEnded)) fail('an app has ended');
-      };
-      const stuck = setTimeout(() => fail(`the creators are stuck`), 60_000);
-      this.#watchers.add(watch);
-    });
+    const stuck = AbortSignal.timeout(60_000);
+    while (told() < goal) {
+      if (stuck.aborted) throw new Error(`the creators are stuck: ${this.summary}`);
+      if (this.#apps.some(hasEnded)) throw new Error(`an app has ended: ${this.summary}`);
+      await sleep(5);
+    }
   }
 
   /** Stops the creators, and waits for their last responses. */
@@ -128,7 +119,6 @@ export class Load {
         this.told.push(one);
         this.counts[one.outcome]++;
       }
-      this.#watch();
     } else if ('failed' in message) {
       this.failures.set(message.failed, (this.failures.get(message.failed) ?? 0) + 1);
     } else {
@@ -137,10 +127,6 @@ export class Load {
       this.#ready.set(group, ready.length === this.#all.rivals ? [] : ready);
       if (ready.length === this.#all.rivals) this.#tell(ready);
     }
-  }
-
-  #watch(): void {
-    for (const watch of this.#watchers) watch();
   }
 
   #tell(message: ToApp): void {
