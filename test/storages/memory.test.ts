@@ -1,22 +1,10 @@
-import { createPlantStore, type NewPlant } from 'plant-store';
+import { createPlantStore } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
-import { storageCases } from 'plant-store/testing';
 import { describe, expect, it, vi } from 'vitest';
 import { createRequest } from '../support/plants.js';
 import { contextOf } from './context.js';
 
 describe('memoryStorage with a namespace', () => {
-  const open = () => {
-    const plants = new Map<bigint | string, NewPlant>();
-    const storage = memoryStorage<string>(plants, { namespace: { tenant: ({ caller }) => caller } });
-    const callerOf = (caller: string) => ({
-      caller,
-      peek: (id: bigint) => plants.get(JSON.stringify([caller, [String(id)]])),
-    });
-    return { storage, ...callerOf('garden'), other: callerOf('park') };
-  };
-  for (const { id, name, run } of storageCases(open)) it(`${id}: ${name}`, run);
-
   it('takes a value for its text, as databases do', async () => {
     const { create } = memoryStorage<unknown>(new Map(), {
       namespace: { tenant: ({ caller }) => caller as string },

@@ -112,20 +112,3 @@ it('a network that vanishes without a RST fills no pool that has a connectionTim
   hole.close();
   await pool.end();
 });
-
-it('a login that takes 6 s is waited for by a pool that allows 20 s', async () => {
-  const pool = poolBehindHole({ connectionTimeoutMillis: 20_000 });
-  const held: (() => void)[] = [];
-  let isHeld = true;
-  hole.onAnswer = (answer, client) => {
-    if (isHeld) held.push(() => client.write(answer));
-    else client.write(answer);
-  };
-  const creating = postgresStorage(pool).create(plant(), context);
-  await waitFor(() => expect(held).toHaveLength(1));
-  await clock.advance(6_000);
-  isHeld = false;
-  for (const answer of held) answer();
-  expect(await settled(creating)).toBe('created');
-  await pool.end();
-});

@@ -43,6 +43,13 @@ const storages: Record<string, () => OpenedStorage<unknown> | Promise<OpenedStor
       return memoryStorage(plants).create(plant, context);
     },
   })),
+  'memory, ids by tenant'() {
+    const plants = new Map<bigint | string, NewPlant>();
+    const storage = memoryStorage<unknown>(plants, { namespace: { tenant: ({ caller }) => `${caller}` } });
+    const keyOf = (caller: string, id: bigint) => JSON.stringify([caller, [`${id}`]]);
+    const callerOf = (caller: string) => ({ caller, peek: (id: bigint) => plants.get(keyOf(caller, id)) });
+    return { storage, ...callerOf('garden'), other: callerOf('park') };
+  },
   async 'SQLite in a file'() {
     const folder = newFolder();
     const [database, other] = [1, 2].map(() => new Database(join(folder, 'plants.db'))) as [Sqlite, Sqlite];
