@@ -8,8 +8,8 @@ import {
   itKeepsThePromises,
   runExamplesHere,
   type StorageExample,
-  someContext,
 } from '../examples/recipe.js';
+import { context } from '../storages/context.js';
 import { onPostgres } from '../storages/on-postgres.js';
 import { itStoresOwnColumns } from '../storages/own-columns.js';
 import { ownServer } from '../storages/postgres-server.js';
@@ -38,7 +38,7 @@ describe('PostgreSQL', () => {
   it('the app of drizzle finds a plant by its own GET, its id exact, and only for a token', async () => {
     const { storage, ...example } = await importExample('drizzle');
     await empty();
-    await storage.create({ id: 9007199254740993n, name: 'Ilex' }, someContext());
+    await storage.create({ id: 9007199254740993n, name: 'Ilex' }, context);
     const url = `${await exampleUrl(example)}/api/plants`;
     const get = async (id: string, authorization = 'Bearer secret') => {
       const response = await fetch(`${url}/${id}`, { headers: { authorization } });

@@ -1,13 +1,8 @@
 // The DynamoDB recipe on dynalite.
 import { createServer, request as httpRequest } from 'node:http';
 import { beforeAll, describe, expect, it } from 'vitest';
-import {
-  exampleUrl,
-  itKeepsThePromises,
-  runExamplesHere,
-  type StorageExample,
-  someContext,
-} from '../examples/recipe.js';
+import { exampleUrl, itKeepsThePromises, runExamplesHere, type StorageExample } from '../examples/recipe.js';
+import { context } from '../storages/context.js';
 import { importExample, load } from '../support/installed.js';
 import { createPlant } from '../support/plants.js';
 import { listen, type Running } from '../support/sockets.js';
@@ -85,7 +80,7 @@ describe('dynamodb', () => {
   it('a create throws if the response was lost after the plant was stored: it never returns taken', async () => {
     await empty();
     next = 'cut the answer';
-    await expect(example.storage.create({ id: 1n, name: 'Rosa' }, someContext())).rejects.toThrow();
+    await expect(example.storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow();
     expect(await peek(1n)).toEqual({ id: 1n, name: 'Rosa', tag: undefined });
   });
 
@@ -99,7 +94,7 @@ describe('dynamodb', () => {
 
   it('is busy when DynamoDB throttles', async () => {
     next = 'throttle';
-    await expect(example.storage.create({ id: 2n, name: 'Rosa' }, someContext())).rejects.toMatchObject({
+    await expect(example.storage.create({ id: 2n, name: 'Rosa' }, context)).rejects.toMatchObject({
       name: 'StorageBusy',
     });
   });

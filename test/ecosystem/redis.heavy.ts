@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { itKeepsThePromises, runExamplesHere, type StorageExample, someContext } from '../examples/recipe.js';
+import { itKeepsThePromises, runExamplesHere, type StorageExample } from '../examples/recipe.js';
+import { context } from '../storages/context.js';
 import { Doorway } from '../support/doorway.js';
 import { type Any, importExample, load } from '../support/installed.js';
 import { describeUnless } from '../support/obstacle.js';
@@ -66,15 +67,15 @@ describeUnless(obstacle, 'redis', () => {
   it('a create throws if the response is lost after the plant was stored: it never returns taken', async () => {
     await behind.flushall();
     // Otherwise the cut reply could be one to ioredis's own first commands.
-    expect(await example.storage.create({ id: 2n, name: 'Ilex' }, someContext())).toBe('created');
+    expect(await example.storage.create({ id: 2n, name: 'Ilex' }, context)).toBe('created');
     cutsNextAnswer = true;
-    await expect(example.storage.create({ id: 1n, name: 'Rosa' }, someContext())).rejects.toThrow();
+    await expect(example.storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow();
     expect(await peek(1n)).toEqual({ id: 1n, name: 'Rosa' });
   });
 
   it('Redis keeps the acknowledged plants through a crash if appendfsync is "always"', async () => {
     await behind.flushall();
-    expect(await example.storage.create({ id: 1n, name: 'Rosa' }, someContext())).toBe('created');
+    expect(await example.storage.create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
     const reconnected = once(behind, 'ready');
     database.child.kill('SIGKILL');
     await database.exit;

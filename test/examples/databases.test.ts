@@ -6,17 +6,12 @@ import { postgresStorage, schema } from 'plant-store/postgres';
 import { schema as sqliteSchema, sqliteStorage } from 'plant-store/sqlite';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { refuseOfMysql, refuseOfPostgres, refuseOfSqlite } from '../../examples/storages/refuse.js';
+import { context } from '../storages/context.js';
 import { createPlant, createRequest } from '../support/plants.js';
 import { runExample, urlOf } from '../support/program.js';
 import { plantOf, withColumns } from '../support/tables.js';
 import { waitFor } from '../support/wait-for.js';
-import {
-  examplePostgres,
-  itKeepsThePromises,
-  runExamplesHere,
-  type StorageExample,
-  someContext,
-} from './recipe.js';
+import { examplePostgres, itKeepsThePromises, runExamplesHere, type StorageExample } from './recipe.js';
 
 runExamplesHere();
 
@@ -106,8 +101,8 @@ describe('outbox', () => {
   it('the app stores one event for each plant that was created, and none for a taken id', async () => {
     await emptyBoth();
     const ids = [1n, 2n, 2n, 2n ** 53n + 1n];
-    await Promise.all(ids.map((id) => example.storage.create({ id, name: `plant ${id}` }, someContext())));
-    await example.storage.create({ id: 1n, name: 'another' }, someContext());
+    await Promise.all(ids.map((id) => example.storage.create({ id, name: `plant ${id}` }, context)));
+    await example.storage.create({ id: 1n, name: 'another' }, context);
     const published: unknown[] = [];
     await example.relay(async (event) => void published.push(event));
     const event = (id: string) => ({ type: 'plant.created', id, name: `plant ${id}`, tag: null });
@@ -118,7 +113,7 @@ describe('outbox', () => {
 
   it('the app keeps the event whose publication failed, and those after it', async () => {
     await emptyBoth();
-    for (const id of [1n, 2n, 3n]) await example.storage.create({ id, name: 'Rosa' }, someContext());
+    for (const id of [1n, 2n, 3n]) await example.storage.create({ id, name: 'Rosa' }, context);
     const published: unknown[] = [];
     const publish = async (event: unknown) => {
       if (published.push((event as { id: string }).id) === 2) throw new Error('the broker is away');
@@ -132,9 +127,7 @@ describe('outbox', () => {
     await emptyBoth();
     await database.pool.query('ALTER TABLE outbox ADD CONSTRAINT full_up CHECK (false) NOT VALID');
     try {
-      await expect(example.storage.create({ id: 1n, name: 'Rosa' }, someContext())).rejects.toThrow(
-        'full_up',
-      );
+      await expect(example.storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow('full_up');
       expect(await peek(1n)).toBeUndefined();
     } finally {
       await database.pool.query('ALTER TABLE outbox DROP CONSTRAINT full_up');
@@ -159,11 +152,11 @@ describe('refuse turns the unique name of a table into a 400 with a text of the 
   };
   it.each(Object.entries(open))('on %s', async (_, open) => {
     const storage = await open();
-    expect(await storage.create({ id: 1n, name: 'Rosa' }, someContext())).toBe('created');
-    const refused = storage.create({ id: 2n, name: 'Rosa' }, someContext());
+    expect(await storage.create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
+    const refused = storage.create({ id: 2n, name: 'Rosa' }, context);
     await expect(refused).rejects.toMatchObject({ name: 'PlantRefused', message });
-    expect(await storage.create({ id: 1n, name: 'Rosa' }, someContext())).toBe('taken');
-    expect(await storage.create({ id: 1n, name: 'Ilex' }, someContext())).toBe('taken');
+    expect(await storage.create({ id: 1n, name: 'Rosa' }, context)).toBe('taken');
+    expect(await storage.create({ id: 1n, name: 'Ilex' }, context)).toBe('taken');
   });
 
   it('on MySQL, by the error of mysql2', () => {
@@ -178,10 +171,10 @@ it('a table with other column names is used through a view', async () => {
     CREATE TABLE garden (plant_no bigint PRIMARY KEY, title text NOT NULL, kind text);
     ${viewSql}`);
   const storage = postgresStorage(pool);
-  expect(await storage.create({ id: 9007199254740993n, name: 'Rosa' }, someContext())).toBe('created');
-  expect(await storage.create({ id: 9007199254740993n, name: 'Ilex' }, someContext())).toBe('taken');
+  expect(await storage.create({ id: 9007199254740993n, name: 'Rosa' }, context)).toBe('created');
+  expect(await storage.create({ id: 9007199254740993n, name: 'Ilex' }, context)).toBe('taken');
   const many = Array.from({ length: 20 }, (_, i) => ({ id: BigInt(i % 15), name: 'Acer', tag: 'tree' }));
-  const outcomes = await Promise.all(many.map((plant) => storage.create(plant, someContext())));
+  const outcomes = await Promise.all(many.map((plant) => storage.create(plant, context)));
   expect(outcomes.filter((outcome) => outcome === 'created')).toHaveLength(15);
   const { rows } = await pool.query('SELECT plant_no::text, title, kind FROM garden WHERE plant_no > 13');
   expect(rows).toEqual([

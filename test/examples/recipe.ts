@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { NewPlant, PlantStorage, StorageContext } from 'plant-store';
+import type { NewPlant, PlantStorage } from 'plant-store';
 import { schema } from 'plant-store/postgres';
 import { storageCases } from 'plant-store/testing';
 import { afterAll, beforeAll, expect, it, type Mock, vi } from 'vitest';
@@ -35,12 +35,6 @@ export function runExamplesHere(env: Record<string, string> = {}): { log: Mock; 
   });
   afterAll(() => vi.restoreAllMocks());
   return printed;
-}
-
-/** The context that a storage gets with the plant. */
-export function someContext(): StorageContext<unknown> {
-  const request = { method: 'POST', url: '/plants', headers: {} };
-  return { caller: undefined, request, signal: new AbortController().signal };
 }
 
 export const rosa = (id: number): string => `{"id":${id},"name":"Rosa canina"}`;

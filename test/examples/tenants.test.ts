@@ -1,15 +1,16 @@
 // The programs for apps with tenants, on a real PostgreSQL.
 import type { JWTPayload } from 'jose';
-import type { PlantStorage, StorageContext } from 'plant-store';
+import type { PlantStorage } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { schemaOf } from 'plant-store/postgres';
 import { storageCases } from 'plant-store/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { contextOf } from '../storages/context.js';
 import { ownServer } from '../storages/postgres-server.js';
 import { createPlant } from '../support/plants.js';
 import { plantOf, withColumns } from '../support/tables.js';
 import { type Key, newKey, startIssuer } from './issuer.js';
-import { exampleUrl, runExamplesHere, someContext } from './recipe.js';
+import { exampleUrl, runExamplesHere } from './recipe.js';
 
 runExamplesHere();
 
@@ -154,11 +155,6 @@ describe('a storage per tenant in a schema each', () => {
 });
 
 describe('the map of storages', () => {
-  const contextOf = (tenant: string): StorageContext<{ tenant: string }> => ({
-    ...someContext(),
-    caller: { tenant },
-  });
-
   it('keeps the storages that were used last, and no more than its bound', async () => {
     const opened: string[] = [];
     const { perTenant } = await load();
@@ -167,7 +163,7 @@ describe('the map of storages', () => {
       return memoryStorage();
     }, 2);
     for (const tenant of ['a', 'b', 'a', 'c', 'a', 'b'])
-      await storage.create({ id: 1n, name: 'Rosa' }, contextOf(tenant));
+      await storage.create({ id: 1n, name: 'Rosa' }, contextOf({ tenant }));
     expect(opened).toEqual(['a', 'b', 'c', 'b']);
   });
 
@@ -181,8 +177,8 @@ describe('the map of storages', () => {
         }),
     };
     const storage = perTenant((tenant) => (tenant === 'slow' ? slow : memoryStorage()), 1);
-    const created = storage.create({ id: 1n, name: 'Rosa' }, contextOf('slow'));
-    expect(await storage.create({ id: 1n, name: 'Rosa' }, contextOf('next'))).toBe('created');
+    const created = storage.create({ id: 1n, name: 'Rosa' }, contextOf({ tenant: 'slow' }));
+    expect(await storage.create({ id: 1n, name: 'Rosa' }, contextOf({ tenant: 'next' }))).toBe('created');
     finish();
     expect(await created).toBe('created');
   });

@@ -7,20 +7,10 @@ import { chunk, raw } from '../../support/sockets.js';
 
 export const mebibyte = 2 ** 20;
 
-/** An upload whose body is still to be written. */
-export interface BegunUpload {
-  readonly stream: Duplex;
-  /** Settles when the connection is open: from then on `pause` stops only what the client reads. */
-  readonly opened: Promise<unknown>;
-  /** Resolves when the kernel has taken this part of the body, or the connection is closed. */
-  readonly write: (part: Uint8Array) => Promise<void>;
-  /** Status and number of the Error; `closed` if there is none. */
-  readonly answer: Promise<string>;
-  /** Settles when the connection or the stream is closed. */
-  readonly closed: Promise<void>;
-}
-
-/** Sends the head of an upload over HTTP/1, TLS or HTTP/2, as the URL of the mount says. Without a length it is chunked. */
+/**
+ * Sends the head of an upload over HTTP/1, TLS or HTTP/2, as the URL of the mount says; the body is still to be written.
+ * Without a length it is chunked.
+ */
 export function beginUpload(
   url: string,
   {
@@ -28,7 +18,7 @@ export function beginUpload(
     length,
     connection = 'keep-alive',
   }: { token: string; length?: number | undefined; connection?: string },
-): BegunUpload {
+) {
   const { protocol, host, port, pathname } = new URL(url);
   const path = `${pathname.replace(/\/$/, '')}/plants`;
   const isHttp2 = protocol === 'h2c:';
@@ -55,7 +45,9 @@ export function beginUpload(
     stream.write(raw([...headers, `Connection: ${connection}`], '', { line: `POST ${path} HTTP/1.1` }));
   }
   stream.on('error', () => {});
+  /** Settles when the connection or the stream is closed. */
   const closed = new Promise<void>((resolve) => stream.on('close', resolve));
+  /** Status and number of the Error; `closed` if there is none. */
   const answer = new Promise<string>((resolve) => {
     stream.on('data', (part) => {
       received += part;
@@ -64,11 +56,13 @@ export function beginUpload(
     });
     closed.then(() => resolve('closed'));
   });
+  /** Resolves when the kernel has taken this part of the body, or the connection is closed. */
   const write = (part: Uint8Array) =>
     new Promise<void>((resolve) => {
       stream.write(length || isHttp2 ? part : chunk(part), () => resolve());
       closed.then(resolve);
     });
+  /** Settles when the connection is open: from then on `pause` stops only what the client reads. */
   const opened = once(stream, isHttp2 ? 'ready' : protocol === 'https:' ? 'secureConnect' : 'connect');
   return { stream, opened, write, answer, closed };
 }
