@@ -74,6 +74,11 @@ describe('without onError, one line explains', () => {
     ],
     ['a timeout', named('TimeoutError', 'no reply'), '50001 storage_failed, POST /plants: no reply'],
     ['a thrown string', 'full', '50001 storage_failed, POST /plants: full'],
+    [
+      'the first 1 000 characters',
+      'x'.repeat(2_000),
+      `50001 storage_failed, POST /plants: ${'x'.repeat(951)} …`,
+    ],
     ['nothing that was thrown', undefined, '50001 storage_failed, POST /plants: undefined'],
     ['a thrown object', {}, '50001 storage_failed, POST /plants: an object was thrown'],
   ])('%s', async (_what, thrown, line) => {

@@ -35,7 +35,6 @@ export const rooms: readonly Room[] = [
   { path: 'adapters/storages/mysql', tests: ['test/storages/{mysql,refuse,arguments}*.test.ts'] },
   { path: 'adapters/storages/_mysql', tests: ['test/storages/{mysql,refuse,arguments}*.test.ts'] },
   { path: 'adapters/storages/sqlite', tests: ['test/storages/{sqlite,refuse,arguments}*.test.ts'] },
-  { path: 'adapters/storages/_sqlite', tests: ['test/storages/{sqlite,refuse,arguments}*.test.ts'] },
   {
     path: 'adapters/storages/',
     tests: ['test/storages/{postgres,mysql,server,setup,sqlite,refuse,arguments}*.test.ts'],
