@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type { TestProject } from 'vitest/node';
 import { galeraPrograms } from './galera.js';
 import { accountOf } from './machine.js';
@@ -27,15 +27,24 @@ function install(): string {
   if (!hasApt()) return `${missing().join(', ')} not found, and there is no apt-get to install them`;
   const packages = missing();
   console.log(`Installing ${packages.join(', ')}`);
-  const said = withoutServices(() => {
-    const updated = apt('update');
-    return apt('install', '--yes', '--no-install-recommends', ...packages) || updated;
-  });
+  const { stderr } = spawnSync('sh', ['-c', script, 'sh', ...packages], { encoding: 'utf8' });
   const still = missing();
   return still.length === 0
     ? ''
-    : `apt-get could not install ${still.join(', ')}: ${said.trim().split('\n').at(-1)}`;
+    : `apt-get could not install ${still.join(', ')}: ${stderr.trim().split('\n').at(-1)}`;
 }
+
+/** Keeps Debian's packages from starting servers, because each test starts its own. Another program may be installing, too. */
+const script = String.raw`
+policy=/usr/sbin/policy-rc.d
+if [ ! -e $policy ]; then
+  printf '#!/bin/sh\nexit 101\n' > $policy
+  chmod 755 $policy
+  trap "rm $policy" EXIT
+fi
+get() { DEBIAN_FRONTEND=noninteractive timeout 240 apt-get -o DPkg::Lock::Timeout=120 "$@"; }
+get update
+get install --yes --no-install-recommends "$@"`;
 
 function missing(): string[] {
   return [
@@ -48,25 +57,4 @@ function missing(): string[] {
 
 function hasApt(): boolean {
   return existsSync('/usr/bin/apt-get');
-}
-
-/** @returns the error output if it failed */
-function apt(...args: readonly string[]): string {
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  // Another program may be installing at this moment.
-  const patient = ['-o', 'DPkg::Lock::Timeout=120', ...args];
-  const { status, stderr } = spawnSync('apt-get', patient, { env, encoding: 'utf8', timeout: 240_000 });
-  return status === 0 ? '' : stderr || `apt-get ${args[0]} took too long`;
-}
-
-/** Keeps Debian's packages from starting servers: each test starts its own. */
-function withoutServices<T>(work: () => T): T {
-  const policy = '/usr/sbin/policy-rc.d';
-  if (existsSync(policy)) return work();
-  writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
-  try {
-    return work();
-  } finally {
-    rmSync(policy);
-  }
 }
