@@ -7,7 +7,6 @@ import {
   type PlantResponse,
 } from './http.js';
 import { checkOptions, type PlantStoreOptions, plantStoreRules } from './options.js';
-import { Context } from './request/context.js';
 import { bearerToken, callerOf } from './request/headers.js';
 import { guardedHandler, verifier } from './request/parties.js';
 import { createHandler } from './request/progress.js';
@@ -49,15 +48,14 @@ export function guard<Caller>(
   if (typeof answer !== 'function') throw new TypeError('answer must be a function');
   const settings = checkOptions<PlantStoreOptions>(options, plantStoreRules, ['timeoutMs', 'onError']);
 
-  return createHandler(async (request, progress) => {
+  return createHandler<Caller>(async (progress, request) => {
     const token = bearerToken(request.headers);
-    const context = new Context<Caller>(request, progress);
 
     progress.enter(verifier);
-    context.caller = callerOf(await verifyToken(token, context));
+    progress.caller = callerOf(await verifyToken(token, progress));
 
     progress.enter(guardedHandler);
-    progress.respond(validateResponse(await answer(request, context)));
+    progress.respond(validateResponse(await answer(request, progress)));
   }, settings);
 }
 

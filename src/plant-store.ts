@@ -5,7 +5,6 @@ import { parsePlant } from './plant/json.js';
 import { toJson } from './plant/plant.js';
 import { idTaken, methodNotAllowed, notFound } from './problems.js';
 import { decodeBody, readBody } from './request/body.js';
-import { Context } from './request/context.js';
 import { bearerToken, callerOf, checkBodyHeaders } from './request/headers.js';
 import { bodyOwner, library, storageParty, verifier } from './request/parties.js';
 import { createHandler } from './request/progress.js';
@@ -42,18 +41,18 @@ export function createPlantStore<Caller>(
 
   const path = settings.basePath + operation.path;
   // The client's mistakes are thrown where they are found; all other errors get their meaning in parties.ts.
-  return createHandler(async (request, progress) => {
+  return createHandler<Caller>(async (progress, request) => {
     const { method, url } = request;
     if (path !== url && path !== pathOf(url)) throw notFound(path, pathOf(url));
     if (method !== operation.method) throw methodNotAllowed();
     const token = bearerToken(request.headers);
-    const context = new Context<Caller>(request, progress);
 
     progress.enter(verifier);
-    const verified = await verifyToken(token, context);
+    // Always awaited: Node parses the body that came with the headers meanwhile, and then it can be read at once.
+    const verified = await verifyToken(token, progress);
 
     progress.enter(library);
-    context.caller = callerOf(verified);
+    progress.caller = callerOf(verified);
     checkBodyHeaders(request.headers, settings.bodyLimit);
 
     progress.enter(bodyOwner);
@@ -66,12 +65,12 @@ export function createPlantStore<Caller>(
     const body = toJson(plant);
 
     progress.enter(storageParty);
-    const outcome = await storage.create(plant, context);
+    const outcome = await storage.create(plant, progress);
     if (outcome !== 'created') {
       if (outcome !== 'taken') throw new TypeError("storage.create must return 'created' or 'taken'");
       // Again, because the timeout may have expired meanwhile: then `find` is not called.
       progress.enter(storageParty);
-      const stored = settings.acceptReplays ? await storage.find?.(id, context) : undefined;
+      const stored = settings.acceptReplays ? await storage.find?.(id, progress) : undefined;
       if (!stored || toJson(stored) !== body) throw idTaken(id);
     }
 

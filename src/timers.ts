@@ -1,13 +1,14 @@
 // Captured at load time, before an app's tests install fake timers. Called without an object, because browsers
 // refuse a `setTimeout` that is called on another object than the global one.
-const now = /* @__PURE__ */ performance.now.bind(performance);
+
+/** Milliseconds since some moment. Never goes back. */
+export const now: () => number = /* @__PURE__ */ performance.now.bind(performance);
 const set = setTimeout;
 const clear = clearTimeout;
 const Channel = typeof MessageChannel === 'function' ? MessageChannel : undefined;
 
 /** The clock of the platform. */
 export const systemClock = {
-  /** Milliseconds since some moment. Never goes back. */
   now,
   setTimer: (task: () => void, ms: number): unknown => set(task, ms),
   clearTimer: (timer: unknown) => clear(timer as ReturnType<typeof setTimeout>),

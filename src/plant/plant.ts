@@ -40,16 +40,15 @@ export const memberNames = Object.keys(isMember) as (keyof NewPlant)[];
 /** @throws {Refusal} that names every wrong member; `undefined` is JSON that is not an object */
 export function toNewPlant(given: Members | undefined): NewPlant {
   if (!given) throw notANewPlant();
-  const { repeated } = given;
-  const wrong = memberNames.filter((name) => !isMember[name](given[name]));
-  if (wrong.length > 0 || repeated.length > 0) {
-    const ruleOf = (name: keyof NewPlant) =>
-      name === 'id' && typeof given.id === 'string' ? idIsString : memberRules[name];
-    throw notANewPlant([...wrong.map(ruleOf), ...repeated.map(repeatedMember)]);
+  const { id, name, tag, repeated } = given;
+  if (isMember.id(id) && isMember.name(name) && isMember.tag(tag) && repeated.length === 0) {
+    // An absent tag is an own property that is undefined: one on Object.prototype must not be read.
+    return { id, name, tag } satisfies Whole<NewPlant>;
   }
-  const { id, name, tag } = given as Whole<NewPlant>;
-  // An absent tag is an own property that is undefined: one on Object.prototype must not be read.
-  return { id, name, tag } satisfies Whole<NewPlant>;
+  const wrong = memberNames.filter((member) => !isMember[member](given[member]));
+  const ruleOf = (member: keyof NewPlant) =>
+    member === 'id' && typeof id === 'string' ? idIsString : memberRules[member];
+  throw notANewPlant([...wrong.map(ruleOf), ...repeated.map(repeatedMember)]);
 }
 
 /** Writes a plant as a 200 has it. Identical plants have the same text. */

@@ -6,12 +6,12 @@ import { stallMs, Upload } from './upload.js';
 /**
  * Reads the body, in whichever of its forms it is. Fails as a `ReadBody` does.
  *
- * @param progress gets `abandonBody` for a stream: what to do with it if the request is refused while it is being read
+ * @param progress is told of a stream what to do with it if the request is refused while it is being read
  */
 export function readBody(
   body: PlantRequest['body'],
   limit: number,
-  progress: Pick<Progress, 'abandonBody'>,
+  progress: Pick<Progress<unknown>, 'onRefusal'>,
 ): MaybePromise<Content> {
   if (typeof body === 'function') return body(limit);
   if (typeof body !== 'object' || body === null || !(Symbol.asyncIterator in body)) return body ?? '';
@@ -19,7 +19,7 @@ export function readBody(
   // Cancelling a socket's stream, Node's or the web's, destroys the connection before the response is sent: drain it instead.
   const isConnection = 'pipe' in body || 'getReader' in body;
   // After a timeout too, because the app sends its response only now.
-  progress.abandonBody = (ms) => (isConnection ? upload.discard(Math.max(ms, stallMs)) : upload.stop());
+  progress.onRefusal((ms) => (isConnection ? upload.discard(Math.max(ms, stallMs)) : upload.stop()));
   return upload.read(new ChunkCollector(limit));
 }
 

@@ -46,21 +46,3 @@ export abstract class HostRequest extends WithSignal implements PlantRequest {
     return { ...this };
   }
 }
-
-/** What `verifyToken` and the storage get in addition to the token and the plant. */
-export class Context<Caller> extends WithSignal {
-  caller = undefined as Caller;
-  readonly #progress: { readonly signal: Signal };
-
-  constructor(
-    readonly request: PlantRequest,
-    progress: { readonly signal: Signal },
-  ) {
-    super();
-    this.#progress = progress;
-  }
-
-  getSignal(): Signal {
-    return this.#progress.signal;
-  }
-}

@@ -1,4 +1,4 @@
-import { endOfTurn, keepAliveUntil, sleep, systemClock } from '../timers.js';
+import { endOfTurn, keepAliveUntil, now, sleep } from '../timers.js';
 
 /** The part of an AsyncIterator that an upload uses. */
 interface Chunks {
@@ -67,10 +67,10 @@ export class Upload {
 
   /** Resolves after `stallMs` without progress, and after `ms` milliseconds in all. */
   async #stall(ms: number): Promise<void> {
-    const end = systemClock.now() + ms;
+    const end = now() + ms;
     for (let quiet = 0; quiet < 5 && !this.#isOver; ) {
       const left = this.#left;
-      const rest = Math.min(stallMs / 5, end - systemClock.now());
+      const rest = Math.min(stallMs / 5, end - now());
       if (rest <= 0) return;
       await sleep(Math.ceil(rest));
       quiet = left === this.#left ? quiet + 1 : 0;
