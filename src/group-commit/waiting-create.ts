@@ -44,9 +44,9 @@ export class WaitingCreate<Caller> {
     for (const duplicate of this.duplicates ?? []) duplicate.settle('taken');
   }
 
-  /** Rejects it, unless it is settled. If its plant may be stored, its duplicates remember why. */
+  /** Rejects it, unless it is settled, as a promise does. If its plant may be stored, its duplicates remember why. */
   fail(error: unknown): void {
-    if (!this.isSettled) this.reject(error);
+    this.reject(error);
     this.isSettled = true;
     if (!notStored.some((name) => isNamed(error, name)))
       for (const duplicate of this.duplicates ?? []) duplicate.unknown ??= error;

@@ -121,6 +121,10 @@ describe('a duplicate of a create', () => {
   );
 });
 
+it.each([new Error('a CHECK'), 'a CHECK'])('RolledBack has the message of its cause: %s', (cause) => {
+  expect(new RolledBack('apart', cause)).toMatchObject({ message: 'a CHECK', cause });
+});
+
 describe('a namespace', () => {
   it('has ids of its own: creates of one id in two namespaces are one batch, sorted, and no duplicates', async () => {
     const { answersIn, clock, create, createMany, database } = open({ namespace: ({ caller }) => caller });

@@ -149,6 +149,15 @@ it.each([
   },
 );
 
+it('a database without the catalogue of PostgreSQL stores plants in columns of the usual types', async () => {
+  const bare: PostgresPool = {
+    query: (text, values) =>
+      text.startsWith('WITH RECURSIVE') ? Promise.reject(failure('42883')) : own.pool.query(text, values),
+  };
+  expect(await both(postgresStorage(bare, { table }))).toMatchObject([created, created]);
+  expect(await rows()).toMatchObject([{ name: 'plant 1' }, { name: 'plant 2' }]);
+});
+
 it('a table that its role may not use is named with the grant', async () => {
   const role = `gardener-${randomUUID()}`;
   await world.query(`CREATE ROLE "${role}" LOGIN`);
