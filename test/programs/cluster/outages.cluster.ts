@@ -42,50 +42,44 @@ const servers: Record<string, () => Promise<Server>> = {
   },
 };
 
-/** When the outage ended, and when the server accepted statements again. */
-interface Return {
-  readonly ended: number;
-  readonly back: number;
+interface Outage {
+  readonly begin: (server: Server) => Promise<unknown>;
+  /** Resolves when the server accepts statements again. */
+  readonly end: (server: Server) => Promise<unknown>;
 }
 
-const outages: Record<string, (server: Server) => Promise<Return>> = {
-  'killed for 30 s': async (server) => {
-    await server.daemon.signal('SIGKILL');
-    await sleep(outage);
-    const ended = Date.now();
-    server.start();
-    await until('the server', () => server.query('SELECT 1'));
-    return { ended, back: Date.now() };
+const outages: Record<string, Outage> = {
+  'killed for 30 s': {
+    begin: ({ daemon }) => daemon.signal('SIGKILL'),
+    end(server) {
+      server.start();
+      return until('the server', () => server.query('SELECT 1'));
+    },
   },
-  'frozen for 30 s': async (server) => {
-    await server.daemon.signal('SIGSTOP');
-    await sleep(outage);
-    const ended = Date.now();
-    await server.daemon.signal('SIGCONT');
-    return { ended, back: ended };
+  'frozen for 30 s': {
+    begin: ({ daemon }) => daemon.signal('SIGSTOP'),
+    end: ({ daemon }) => daemon.signal('SIGCONT'),
   },
 };
 
 describe.skipIf(inject('obstacle'))(`64 creators while the database is away (seed ${seed})`, () => {
   // All at once: the servers are away for most of the time, and so it takes one minute instead of four.
   for (const [name, open] of Object.entries(servers)) {
-    for (const [what, strike] of Object.entries(outages)) {
+    for (const [what, { begin, end }] of Object.entries(outages)) {
       it.concurrent(`keeps its promises, and its time, when ${name} is ${what}`, async ({ expect }) => {
         const server = await open();
         const { url } = server;
-        const load = new Load({
-          table: 'plants',
-          urls: [url],
-          apps: 1,
-          creators: 64,
-          rivals: 0,
-          pauseMs: 100,
-        });
+        const creators = { apps: 1, creators: 64, rivals: 0, pauseMs: 100 };
+        const load = new Load({ table: 'plants', urls: [url], ...creators });
         try {
           await load.tells('created', 2_000);
           const calm = load.memory;
           const struck = Date.now();
-          const { ended, back } = await strike(server);
+          await begin(server);
+          await sleep(outage);
+          const ended = Date.now();
+          await end(server);
+          const back = Date.now();
           await load.tells('created', 2_000);
           const answers = await load.stop();
           const faults = faultsIn(answers, [await server.plants()]);
