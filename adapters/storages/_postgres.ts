@@ -32,9 +32,11 @@ export function postgresServer(pool: PostgresPool, spec: TableSpec): TableServer
   let isNaming = true;
 
   /** Runs an INSERT, by its name if the connection keeps it prepared. */
-  async function run(client: PgClient, { name, text }: Statement, values: unknown[]) {
+  function run(client: PgClient, statement: Statement, values: unknown[]) {
+    const { name, text } = statement;
     if (!isNaming || !canPrepare(client) || !keepsPrepared(client, name)) return client.query(text, values);
-    return client.query({ name, text, values } as unknown as string).catch((error) => {
+    // `pg` copies own members by their descriptors, which took 4 µs: this object has none.
+    return client.query(Object.create(statement), values).catch((error) => {
       if (!notPrepared.includes(error?.code)) throw error;
       // Nothing has run. The next statements would fail as well, so none is named from now on.
       isNaming = false;
@@ -112,7 +114,7 @@ SELECT ${values.join(', ')} FROM unnest(${arrays.join(', ')}) AS new (${aliases.
 (SELECT ${verbosity}, ${patience}) AS settings ${ending} RETURNING ${text} AS key`),
     /** For one plant, through `pg`, which counts the rows itself: half of the time. */
     insertOne: named(`${into}
-SELECT ${parameters.join(', ')} WHERE ${verbosity} <> '' AND ${patience} <> '' ${ending}`),
+SELECT ${parameters.join(', ')} WHERE ${verbosity} <> ${patience} ${ending}`),
     stored: `SELECT (new.place - 1)::text AS n, ${text} AS key
 FROM unnest(${arrays.slice(0, key.length).join(', ')}) WITH ORDINALITY AS new (${aliases.slice(0, key.length).join(', ')}, place)
 JOIN ${name} AS plant ON ${where(values)}`,

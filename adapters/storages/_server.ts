@@ -9,17 +9,8 @@ import { type Fault, Rejection, type TableSpec } from './_table.js';
  * - `transient`: sending again may help. `permanent`: it cannot.
  * - `locked`: another transaction holds a lock that a plant needs. `expired`: the statement took too long.
  * - `rejected`: maybe because of one plant of the batch. `open transaction`: the connection came with a transaction of the app.
- * - `explained`: an error of plant-store itself, which says so.
  */
-type Fate =
-  | 'unknown'
-  | 'transient'
-  | 'permanent'
-  | 'locked'
-  | 'expired'
-  | 'rejected'
-  | 'open transaction'
-  | 'explained';
+type Fate = 'unknown' | 'transient' | 'permanent' | 'locked' | 'expired' | 'rejected' | 'open transaction';
 
 /** What an error says. `no table`, `no column`: of this table, or of another that a trigger needs. */
 export type Meaning = Fate | 'no table' | 'no column' | Exclude<Fault, 'missing'>;
@@ -73,7 +64,7 @@ export class ServerTable<Connection> implements StoredTable {
   ) {}
 
   insert(rows: Rows, call: BatchCall): Promise<CreateOutcome[]> {
-    const insert = async (connection: Connection) => {
+    const insert = (connection: Connection) => {
       const change = this.spec.changeOf(rows);
       if (change) throw change;
       return this.server.insert(connection, rows);
@@ -132,37 +123,43 @@ export class ServerTable<Connection> implements StoredTable {
       const end = (isReusable: boolean, settle: () => void) => {
         if (isOver) return;
         isOver = true;
+        clearTimeout(timer);
         settle();
         if (held) this.server.release(held, isReusable);
       };
-      const timedOut = `the database did not answer within ${this.timeoutMs} ms`;
-      // Not removed when the call ends: that would cost more than the signal, which is garbage with its call, or, of `find`,
-      // after its timeout.
-      call.signal.addEventListener('abort', () => end(false, () => reject(new Error(timedOut))));
-      const work = async (connection: Connection) => {
-        if (isOver) return this.server.release(connection, true);
-        held = connection;
-        if (!this.spec.isKnown) await this.#look(connection);
-        call.sent = true;
-        const result = await run(connection);
-        end(true, () => resolve(result));
+      const why = `the database did not answer within ${this.timeoutMs} ms`;
+      const abandon = () => end(false, () => reject(new Error(why)));
+      // Only a call that takes long gets a signal and its listener: they would be a tenth of a lone create.
+      const timer = setTimeout(() => {
+        if (call.signal.aborted) abandon();
+        else call.signal.addEventListener('abort', abandon);
+      }, 50);
+      const work = async () => {
+        try {
+          const connection = await this.server.connect();
+          if (isOver) return this.server.release(connection, true);
+          held = connection;
+          if (!this.spec.isKnown) await this.#look(connection);
+          call.sent = true;
+          const result = await run(connection);
+          end(true, () => resolve(result));
+        } catch (given) {
+          const error = given ?? new Error('the driver failed without an error');
+          const isOwn = error instanceof Rejection || error instanceof StorageBusy;
+          const own = ['unknown', error instanceof Rejection] as const;
+          const [meaning, isReusable] = isOwn ? own : this.server.explain(error, call.sent);
+          const thrown = await this.#thrown(meaning, error, count, held!);
+          end(isReusable, () => reject(thrown));
+        }
       };
-      const fail = async (given: unknown) => {
-        const error = given ?? new Error('the driver failed without an error');
-        const isOwn = error instanceof Rejection || error instanceof StorageBusy;
-        const own = ['explained', error instanceof Rejection] as const;
-        const [meaning, isReusable] = isOwn ? own : this.server.explain(error, call.sent);
-        const thrown = await this.#thrown(meaning, error, count, held!);
-        end(isReusable, () => reject(thrown));
-      };
-      this.server.connect().then(work).catch(fail);
+      work();
     });
   }
 
   /** The one place that knows what becomes of the plants. `groupCommit` retries what was rolled back. */
   async #thrown(meaning: Meaning, error: unknown, count: number, connection: Connection): Promise<unknown> {
     const { spec } = this;
-    if (meaning === 'unknown' || meaning === 'explained') return error;
+    if (meaning === 'unknown') return error;
     if (meaning === 'open transaction') return new OpenTransaction(error);
     if (meaning === 'permanent')
       return new StorageBusy('the database refused the connection', { cause: error });
