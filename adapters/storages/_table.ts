@@ -80,6 +80,8 @@ export class TableSpec {
   readonly columns: readonly string[];
   /** What is unique: the columns of the namespace and the id, as in `columns`. */
   readonly key: readonly string[];
+  /** Whether it has no columns of the app. */
+  readonly isPlain: boolean;
   /** Whether a look has found it. */
   isKnown = false;
   /** Each column in `CREATE TABLE`. All columns of the app have the same type: a start. */
@@ -105,6 +107,7 @@ export class TableSpec {
     this.name = quote('table', table, dialect, dialect.container);
     this.names = [...spaces, ...members, ...further];
     this.columns = [...spaces.map(quoted), ...members, ...further.map(quoted)];
+    this.isPlain = this.names.length === members.length;
     this.key = this.columns.slice(0, spaces.length + 1);
     const isKey = (type: string) => (spaces.length > 0 ? type.replace('PRIMARY KEY', 'NOT NULL') : type);
     this.#types = [
@@ -176,11 +179,10 @@ export class TableSpec {
 
   /** The error of every create after an error of the database, with the remedy. The next create looks again. */
   faulty(fault: Fault, error?: unknown): Rejection {
-    const { name, schema } = this;
+    const { name, schema, isPlain } = this;
     this.isKnown = false;
     const said = (error as Error)?.message;
     const key = this.key.join(', ');
-    const isPlain = this.names.length === members.length;
     const why = {
       login: `${said}. Check user, password and database in the settings of the pool`,
       denied: `${said}. Run: GRANT SELECT, INSERT ON ${name} TO …`,

@@ -1,5 +1,5 @@
 import { type CreateOutcome, RolledBack, StorageBusy } from '../../src/index.js';
-import { type ColumnValue, outcomesOf, type Row, type Rows, type Value } from './_rows.js';
+import { type ColumnValue, outcomesOf, type Row, type Rows, textOf, type Value } from './_rows.js';
 import { type SqlOptions, type SqlStorage, type StoredTable, sqlStorage } from './_sql.js';
 import { type Column, type Dialect, Rejection, schemaOfIn, TableSpec } from './_table.js';
 
@@ -8,9 +8,14 @@ export type { ColumnValue };
 /** The part that this storage uses of a connection of `libsql`, `better-sqlite3`, `node:sqlite` or `bun:sqlite`. */
 export interface SqliteDatabase {
   exec(sql: string): unknown;
-  // biome-ignore lint/suspicious/noExplicitAny: the drivers' own types ask for this or that; a string is sent
-  prepare(sql: string): { all(...values: any[]): unknown[] };
+  prepare(sql: string): {
+    all(...values: Values): unknown[];
+    run(...values: Values): { changes: number | bigint };
+  };
 }
+
+// biome-ignore lint/suspicious/noExplicitAny: the drivers' own types ask for this or that; strings are sent
+type Values = any[];
 
 // By the affinity of a type, in SQLite's own order: REAL rounds ids, and what is no text changes names such as `007`.
 const texts = /^(?!.*INT)(.*(CHAR|CLOB|TEXT|BLOB)|$)/i;
@@ -78,6 +83,8 @@ export function sqliteStorage<Caller = unknown>(
 type Statement = ReturnType<SqliteDatabase['prepare']> & {
   /** Of node:sqlite, whose connection may have another default. */
   setReturnArrays?(isEnabled: boolean): void;
+  /** Since Node 26, `run` throws at a rowid beyond 2^53 otherwise. */
+  setReadBigInts?(isEnabled: boolean): void;
 };
 
 /** A table of a database that may have other connections, in this process and in others. */
@@ -136,11 +143,16 @@ class SqliteTable implements StoredTable {
     return isDefinite ? new Rejection('apart', error) : error;
   }
 
-  /** RETURNING says which rows are new. */
+  /** RETURNING says which rows are new; of a lone plant, a count does, and without JSON: in a fifth less time. */
   #insert(rows: Rows): CreateOutcome[] {
-    const created = this.#all(this.#sql.insert, rows);
+    const { insertOne, insert, stored } = this.#sql;
+    const values = rows[0]!.map(textOf);
+    const created =
+      rows.length === 1 && this.spec.isPlain
+        ? Array(Number(this.#use(insertOne, (statement) => statement.run(...values)).changes)).fill({})
+        : this.#all(insert, rows);
     if (created.length === rows.length) return rows.map(() => 'created');
-    return outcomesOf(rows, created, this.#all(this.#sql.stored, rows));
+    return outcomesOf(rows, created, this.#all(stored, rows));
   }
 
   async find(key: Row): Promise<Record<string, unknown> | undefined> {
@@ -166,16 +178,22 @@ class SqliteTable implements StoredTable {
   }
 
   #all(sql: string, rows: Rows): Record<string, unknown>[] {
+    const json = JSON.stringify(rows, sent);
+    return this.#use(sql, (statement) => statement.all(json)) as Record<string, unknown>[];
+  }
+
+  #use<T>(sql: string, use: (statement: Statement) => T): T {
     const statement = this.#prepared.get(sql) ?? this.#prepare(sql);
     this.#prepared.delete(sql);
-    const found = statement.all(JSON.stringify(rows.map((row) => row.map(sent))));
+    const result = use(statement);
     this.#prepared.set(sql, statement);
-    return found as Record<string, unknown>[];
+    return result;
   }
 
   #prepare(sql: string): Statement {
     const statement: Statement = this.database.prepare(sql);
     statement.setReturnArrays?.(false);
+    statement.setReadBigInts?.(true);
     return statement;
   }
 
@@ -200,16 +218,19 @@ function sqlOf({ name, columns, key, found }: TableSpec) {
   const keyOf = (row: string) => key.map((column) => `quote(${row}${column})`).join(` || ',' || `);
   const same = key.map((column, i) => `plant.${column} = ${values[i]}`).join(' AND ');
   const rows = `json_each(?) AS new JOIN ${name} AS plant ON ${same}`;
+  const into = `INSERT INTO ${name} (${columns.join(', ')})`;
+  const ending = `ON CONFLICT (${key.join(', ')}) DO NOTHING`;
   return {
-    insert: `INSERT INTO ${name} (${columns.join(', ')}) SELECT ${values.join(', ')} FROM json_each(?) AS new WHERE true
-ON CONFLICT (${key.join(', ')}) DO NOTHING RETURNING ${keyOf('')} AS key`,
+    insert: `${into} SELECT ${values.join(', ')} FROM json_each(?) AS new WHERE true ${ending} RETURNING ${keyOf('')} AS key`,
+    /** Of a table without columns of the app, whose numbers each driver binds in its own way. */
+    insertOne: `${into} VALUES (CAST(? AS INTEGER)${', ?'.repeat(columns.length - 1)}) ${ending}`,
     stored: `SELECT new.key AS n, ${keyOf('plant.')} AS key FROM ${rows}`,
     find: `SELECT ${found} FROM ${rows}`,
   };
 }
 
 /** A number where it is exact, because a column without a type does not make one of a text. */
-function sent(value: Value): Value {
+function sent(_: string, value: Value): Value {
   if (typeof value !== 'bigint') return value;
   return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
 }
