@@ -1,6 +1,6 @@
 import { type CreateOutcome, StorageBusy } from '../../src/index.js';
 import { duplicateKey, explain, type MysqlError } from './_mysql-errors.js';
-import { members, type Rows, type Value } from './_rows.js';
+import type { Rows, Value } from './_rows.js';
 import { keepsPrepared, OpenTransaction, type TableServer } from './_server.js';
 import { type Column, cutsSpaces, type Dialect, type TableSpec } from './_table.js';
 
@@ -28,7 +28,8 @@ export interface MysqlPool {
   getConnection(): Promise<MysqlConnection>;
 }
 
-type Cells = (string | null)[];
+/** A row; `n` of `stored` is a number. */
+type Found = Record<string, string>;
 
 const utf8 = 'CHARACTER SET utf8mb4 COLLATE utf8mb4_bin';
 const text = `LONGTEXT ${utf8}`;
@@ -56,14 +57,11 @@ export const dialect: Dialect = {
 const maxBytes: Record<string, number> = { tinytext: 255, text: 65_535, mediumtext: 16_777_215 };
 
 function changes(type: string): ((text: string) => boolean) | undefined {
-  if (/^(enum|set)\(/.test(type)) {
-    // As the server quotes them. It takes a number for the place of a word, or for a sum of such places.
-    const words = type
-      .match(/'([^']|'')*'/g)!
-      .map((word) => word.slice(1, -1).replace(/\\(\\)|'(')/g, '$1$2'));
-    const isSet = type.startsWith('set');
-    return (text) =>
-      !(isSet ? text.split(',').filter(Boolean) : [text]).every((word) => words.includes(word));
+  const [, kind, words] = /^(enum|set)\((.*)\)$/.exec(type) ?? [];
+  if (kind) {
+    // The server takes a number for the place of a word, or for a sum of such places. It quotes the words like this.
+    const isWord = (text: string) => `,${words},`.includes(`,'${text.replace(/['\\]/g, '$&$&')}',`);
+    return (text) => !(kind === 'set' ? text.split(',').filter(Boolean) : [text]).every(isWord);
   }
   const bytes = maxBytes[type];
   return bytes
@@ -80,21 +78,19 @@ export function mysqlServer(pool: MysqlPool, spec: TableSpec): TableServer<Mysql
     explain: (error, wasSent) => explain(error, wasSent, last!),
     async look(connection) {
       const found = await execute(connection, rowsOf(lookAt), [database, last!, database, last!, last!]);
-      const [exactName, engine] = found[0] ?? [];
-      const rows = found.filter(([name]) => name === exactName);
-      if (rows[0]) checkServer(spec, rows[0]);
+      const [first] = found;
+      if (first && unsafe.test(first.settings!)) throw spec.unusable(`${needed} ${first.settings}`);
       const key = spec.names.slice(0, spec.key.length);
       const index = rowsOf(indexOf(key.length));
       // An INSERT does not say which index it relies on. A view shows none.
-      if (engine && (await execute(connection, index, [database, exactName!, ...key])).length === 0)
+      if (first?.engine && !(await execute(connection, index, [database, first.table!, ...key]))[0])
         throw spec.faulty('not unique');
-      const columns = rows.map(([, , , name, type]) => ({ name: name!, type: type! }));
+      const columns = found.filter(({ table }) => table === first!.table) as unknown as Column[];
       sql = statementsOf(spec, spec.learn(columns));
     },
     insert: (connection, rows) => insert(connection, sql, rows),
     async find(connection, key) {
-      const [row] = await execute(connection, sql.find, key.map(sent), true);
-      return row && Object.fromEntries(members.slice(1).map((member, i) => [member, row[i]]));
+      return (await execute(connection, sql.find, key.map(sent), true))[0];
     },
     createTable: (connection) => execute(connection, spec.schema),
   };
@@ -104,8 +100,9 @@ export function mysqlServer(pool: MysqlPool, spec: TableSpec): TableServer<Mysql
  * Finds the engine and the columns of a table, by the names of its database and of itself, what the session does to texts,
  * and its isolation, which MySQL and MariaDB call by another name each. The exact name goes first. Each name is a parameter: the server then reads this table and no other.
  */
-const lookAt = `SELECT t.TABLE_NAME, t.ENGINE, e.TRANSACTIONS, c.COLUMN_NAME, c.COLUMN_TYPE, @@character_set_client,
-@@sql_mode, CONCAT('' /*!50720 , @@transaction_isolation */ /*M! , @@tx_isolation */) FROM information_schema.TABLES AS t JOIN information_schema.COLUMNS AS c ON c.TABLE_NAME = BINARY t.TABLE_NAME
+const lookAt = `SELECT t.TABLE_NAME AS 'table', t.ENGINE AS engine, COLUMN_NAME AS name, COLUMN_TYPE AS type,
+CONCAT_WS(', ', t.ENGINE, TRANSACTIONS, @@character_set_client, @@sql_mode /*!50720 , @@transaction_isolation */ /*M! , @@tx_isolation */)
+AS settings FROM information_schema.TABLES AS t JOIN information_schema.COLUMNS AS c ON c.TABLE_NAME = BINARY t.TABLE_NAME
 LEFT JOIN information_schema.ENGINES AS e ON e.ENGINE = t.ENGINE
 WHERE c.TABLE_SCHEMA = COALESCE(?, DATABASE()) AND c.TABLE_NAME = ?
 AND t.TABLE_SCHEMA = COALESCE(?, DATABASE()) AND t.TABLE_NAME = ? ORDER BY t.TABLE_NAME = BINARY ? DESC`;
@@ -115,24 +112,15 @@ const indexOf = (count: number) => `SELECT INDEX_NAME FROM information_schema.ST
 WHERE TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ? AND NON_UNIQUE = 0 GROUP BY INDEX_NAME
 HAVING SUM(SUB_PART IS NULL AND COLUMN_NAME IN (${Array(count).fill('?')})) = ${count} AND COUNT(*) = ${count}`;
 
-/** @throws {Rejection} if the engine cannot roll back, or the session changes texts or reads what is not committed */
-function checkServer(
-  spec: TableSpec,
-  [, engine, transactions, , , characters, modes, isolation]: Cells,
-): void {
-  // A failed INSERT of such an engine leaves rows behind.
-  if (transactions === 'NO') throw spec.unusable(`its engine ${engine} has no transactions; use InnoDB`);
-  if (characters !== 'utf8mb4')
-    throw spec.unusable(`the connection's character set ${characters} changes texts: use utf8mb4`);
-  // It is MariaDB's, and holds for parameters before a statement can set another.
-  if (/EMPTY_STRING_IS_NULL/.test(modes!))
-    throw spec.unusable('the SQL mode EMPTY_STRING_IS_NULL changes texts: remove it from sql_mode');
-  // After a duplicate key the ids that are stored are asked for, and a rival's may be rolled back.
-  if (isolation === 'READ-UNCOMMITTED')
-    throw spec.unusable(
-      'READ UNCOMMITTED shows plants that may be rolled back: use READ COMMITTED or higher',
-    );
-}
+/**
+ * Settings of a table and its session with which plants change or get lost. A failed INSERT of an engine without transactions
+ * leaves rows behind. Another character set, or MariaDB's EMPTY_STRING_IS_NULL, which holds for parameters before a statement
+ * can set another mode, changes texts. After a duplicate key the ids that are stored are asked for: READ UNCOMMITTED shows a
+ * rival's, which may be rolled back.
+ */
+const unsafe = /, NO, |EMPTY_STRING_IS_NULL|READ-UNCOMMITTED|^(?!.*utf8mb4, )/;
+const needed =
+  'it needs InnoDB, utf8mb4, no sql_mode EMPTY_STRING_IS_NULL, and READ COMMITTED or higher; it has';
 
 /**
  * Settings of one statement, for MariaDB and for MySQL, each of which takes the other's for a comment. Without a strict
@@ -154,7 +142,7 @@ function statementsOf({ name, names, columns, key, found }: TableSpec, types: re
   const row = `(${columns.map(() => '?').join(', ')})`;
   const lone = `${insertInto} ${name} (${columns.join(', ')}) VALUES ${row}`;
   const storedOf = (count: number) => {
-    const selects = Array.from({ length: count }, (_, i) => `SELECT ${i} FROM ${name} WHERE ${same}`);
+    const selects = Array.from({ length: count }, (_, i) => `SELECT ${i} AS n FROM ${name} WHERE ${same}`);
     return rowsOf(selects.join(' UNION ALL '));
   };
   const storedOne = storedOf(1);
@@ -189,7 +177,7 @@ async function insert(connection: MysqlConnection, sql: Statements, rows: Rows):
     const stored = await execute(connection, sql.stored(rows.length), keys, rows.length === 1);
     // Another unique index was violated, or by two plants of this batch.
     if (stored.length === 0) throw error;
-    const taken = new Set(stored.map(([n]) => Number(n)));
+    const taken = new Set(stored.map(({ n }) => Number(n)));
     const free = rows.filter((_, n) => !taken.has(n));
     const outcomes = await insert(connection, sql, free);
     return rows.map((_, n) => (taken.has(n) ? 'taken' : outcomes.shift()!));
@@ -198,7 +186,7 @@ async function insert(connection: MysqlConnection, sql: Statements, rows: Rows):
 
 /** A statement with rows. Every setting of the pool that changes rows is set again, because what a statement says wins. */
 function rowsOf(sql: string): MysqlStatement {
-  return { sql, rowsAsArray: true, nestTables: false, typeCast: (_field, next) => next() };
+  return { sql, rowsAsArray: false, nestTables: false, typeCast: (_field, next) => next() };
 }
 
 /**
@@ -213,14 +201,14 @@ async function execute(
   statement: string | MysqlStatement,
   values: (string | Date | null)[] = [],
   isLasting = false,
-): Promise<Cells[]> {
+): Promise<Found[]> {
   // Each checkout has a wrapper of its own.
   const { connection: core = connection } = connection as { connection?: object };
   const running = connection.execute(statement, values);
   // A connection that has closed by now throws, and has no statement left to drop.
   if (!isLasting || !keepsPrepared(core, statement))
     running.finally(() => connection.unprepare(statement)).catch(() => {});
-  const result = (await running)[0] as Cells[] | { readonly serverStatus: number };
+  const result = (await running)[0] as Found[] | { readonly serverStatus: number };
   if (Array.isArray(result)) return result;
   if ((result.serverStatus & inTransaction) === 0) return [];
   // What was inserted would be lost or stored with that transaction.

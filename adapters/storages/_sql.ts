@@ -65,7 +65,7 @@ export function sqlStorage<Caller>(table: StoredTable, options: SqlOptions<Calle
     if (cause instanceof SetupError) return plants.map(() => error);
     if (!refuse || plants.length > 1) throw error;
     const isValid = (text: unknown) => text === undefined || typeof text === 'string';
-    const must = 'refuse must return a string or undefined, and must not be async';
+    const must = 'refuse must return a string or undefined, and no promise';
     const text = callApp(() => refuse(cause, plants[0]!), isValid, must, cause);
     if (text === undefined) throw error;
     return [new PlantRefused(text, { cause })];
@@ -86,9 +86,7 @@ export function sqlStorage<Caller>(table: StoredTable, options: SqlOptions<Calle
     find: async (id, context) => plantOf(id, await table.find(rows.keyOf(id, context))),
     async createTable() {
       if (!rows.isExtended) return table.createTable();
-      throw new Error(
-        'only you know the types of your columns. Write a migration from what schemaOf returns',
-      );
+      throw new Error('Write a migration from what schemaOf returns, with the types of your columns');
     },
   };
 }

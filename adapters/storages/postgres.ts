@@ -57,8 +57,9 @@ export function postgresStorage<Caller = unknown>(
   // Not documented. Without these two, each create on a client that nobody connected would wait until it times out.
   const { _connected, _connecting } = (pool ?? {}) as { _connected?: unknown; _connecting?: unknown };
   if (typeof pool?.query !== 'function' || (_connected === false && _connecting === false)) {
-    throw new TypeError(`postgresStorage needs a pg Pool, a connected pg Client or a PGlite:
-pass new pg.Pool(), or call client.connect() first`);
+    throw new TypeError(
+      'postgresStorage needs a pg Pool, a PGlite or a connected Client: pass new pg.Pool(), or call client.connect() first',
+    );
   }
   const spec = new TableSpec(dialect, options);
   return sqlStorage(new ServerTable(spec, postgresServer(pool, spec), options.timeoutMs), options);

@@ -97,7 +97,9 @@ describe('mysqlStorage', () => {
   });
 
   it('sends ids as text that is cast, because MySQL compares BIGINT with text as doubles', async () => {
-    const { pool, statements } = answering(duplicate, inserted, [['1']], inserted, [['Rosa', null]]);
+    const { pool, statements } = answering(duplicate, inserted, [{ n: 1 }], inserted, [
+      { name: 'Rosa', tag: null },
+    ]);
     const storage = mysqlStorage(pool, { table: 'garden.a `table`' });
     await createAll(storage, 1n, 2n);
     await storage.find(1n, context);
@@ -113,11 +115,11 @@ describe('mysqlStorage', () => {
   });
 
   it('reads rows as it needs them, whatever the options of the pool for rows, tables and types', async () => {
-    const { pool, statements } = answering([['Rosa', null]]);
+    const { pool, statements } = answering([{ name: 'Rosa', tag: null }]);
     expect(await mysqlStorage(pool).find(1n, context)).toEqual({ id: 1n, name: 'Rosa', tag: undefined });
     const { rowsAsArray, nestTables, typeCast } = statements[0]![2] as MysqlStatement;
     expect([rowsAsArray, nestTables, typeCast({}, () => "the driver's own value")]).toEqual([
-      true,
+      false,
       false,
       "the driver's own value",
     ]);
@@ -204,8 +206,8 @@ describe('mysqlStorage', () => {
   });
 
   it.each([
-    ['sends the other plants again if one is', [['1']], 'created taken created', ['INSERT 1,3']],
-    ['sends no more if all are', [['0'], ['1'], ['2']], 'taken taken taken', []],
+    ['sends the other plants again if one is', [{ n: 1 }], 'created taken created', ['INSERT 1,3']],
+    ['sends no more if all are', [{ n: 0 }, { n: 1 }, { n: 2 }], 'taken taken taken', []],
   ])('asks which ids are stored, and %s', async (_, stored, outcomes, then) => {
     const { pool, log } = answering(duplicate, inserted, stored);
     const settled = await createAll(mysqlStorage(pool), 1n, 2n, 3n);
@@ -236,24 +238,32 @@ describe('mysqlStorage, of the table that the server shows', () => {
   function showing({ engine = 'InnoDB', transactions = 'YES', indexes = ['PRIMARY'], ...more }: Shown) {
     const { characters = 'utf8mb4', modes = '', isolation = 'REPEATABLE-READ', types } = more;
     const all = { id: 'bigint', name: 'longtext', tag: 'longtext', ...types };
-    const columns = Object.entries(all).map(([column, type]) => {
-      return ['plants', engine, transactions, column, type, characters, modes, isolation];
-    });
+    const settings = [engine, transactions, characters, modes, isolation].join(', ');
+    const columns = Object.entries(all).map(([name, type]) => ({
+      table: 'plants',
+      engine,
+      settings,
+      name,
+      type,
+    }));
     const connection = connectionOf((sql) => {
-      if (sql.includes('STATISTICS')) return indexes.map((index) => [index]);
+      if (sql.includes('STATISTICS')) return indexes.map((name) => ({ INDEX_NAME: name }));
       return sql.includes('information_schema') ? columns : inserted;
     });
     return { getConnection: async () => connection };
   }
 
   it.each<[string, Shown]>([
-    ['its engine MyISAM has no transactions; use InnoDB', { engine: 'MyISAM', transactions: 'NO' }],
-    ["the connection's character set latin1 changes texts: use utf8mb4", { characters: 'latin1' }],
     [
-      'the SQL mode EMPTY_STRING_IS_NULL changes texts: remove it from sql_mode',
+      'it needs InnoDB, utf8mb4, no sql_mode EMPTY_STRING_IS_NULL, and READ COMMITTED or higher; it has MyISAM, NO',
+      { engine: 'MyISAM', transactions: 'NO' },
+    ],
+    ['it has InnoDB, YES, latin1', { characters: 'latin1' }],
+    [
+      'it has InnoDB, YES, utf8mb4, STRICT_ALL_TABLES,EMPTY_STRING_IS_NULL',
       { modes: 'STRICT_ALL_TABLES,EMPTY_STRING_IS_NULL' },
     ],
-    ['READ UNCOMMITTED shows plants that may be rolled back', { isolation: 'READ-UNCOMMITTED' }],
+    ['it has InnoDB, YES, utf8mb4, , READ-UNCOMMITTED', { isolation: 'READ-UNCOMMITTED' }],
     ['it needs a unique index of exactly (id)', { indexes: [] }],
     ['double', { types: { id: 'double' } }],
   ])('says that %s', async (why, shown) => {
@@ -270,6 +280,9 @@ describe('mysqlStorage, of the table that the server shows', () => {
     ['text', 'Rosa ', ' '.repeat(65_536)],
     ["enum('happy','sad')", 'sad', '2'],
     ["set('happy','sad')", 'sad,happy', '3'],
+    ["enum('it''s','a\\\\b','1''')", "it's", '1'],
+    ["enum('it''s','a\\\\b')", 'a\\b', '2'],
+    ["set('','sad')", ',', '1'],
   ])('rejects a text that a column of type %s would change', async (type, exact, changed) => {
     const columns = { mood: (given: { caller: unknown }) => String(given.caller) };
     const { create } = mysqlStorage(showing({ types: { mood: type } }), { columns });
