@@ -56,7 +56,7 @@ export function postgresServer(pool: PostgresPool, spec: TableSpec): TableServer
     if ((one ? rowCount : created.length) === rows.length) return rows.map(() => 'created' as const);
     // The plants are stored, whatever this error says: to send them again would find their own ids taken. So its message
     // is not part of this one, whose meaning is unknown.
-    const stored = await client.query(sql.stored, values.slice(0, spec.key.length)).catch((cause) => {
+    const stored = await client.query(sql.stored, values).catch((cause) => {
       throw new Error('it is unknown which of the plants were new', { cause });
     });
     return outcomesOf(rows, created, stored.rows);
@@ -95,7 +95,8 @@ function statementsOf(spec: TableSpec, columns: readonly Column[]) {
   const usual = /^pg_catalog\.(int8|text)$/;
   const arrays = casts.map((cast, i) => `$${i + 1}::${usual.test(cast) ? cast : 'text'}[]`);
   const values = casts.map((cast, i) => `new.v${i}::${cast}`);
-  const aliases = casts.map((_, i) => `v${i}`);
+  const rows = `unnest(${arrays.join(', ')})`;
+  const aliases = `AS new (${casts.map((_, i) => `v${i}`).join(', ')}`;
   const stored = key.map((column) => `plant.${column}`);
   const text = key.length > 1 ? `ROW(${stored.join(', ')})::text` : `${stored}::text`;
   const where = (given: string[]) => stored.map((column, i) => `${column} = ${given[i]}`).join(' AND ');
@@ -110,13 +111,12 @@ function statementsOf(spec: TableSpec, columns: readonly Column[]) {
     // In the order of the arrays: ids come sorted, so that two instances cannot deadlock, and of keys that only PostgreSQL
     // takes for one, the first create wins.
     insert: named(`${into}
-SELECT ${values.join(', ')} FROM unnest(${arrays.join(', ')}) AS new (${aliases.join(', ')}),
+SELECT ${values.join(', ')} FROM ${rows} ${aliases}),
 (SELECT ${verbosity}, ${patience}) AS settings ${ending} RETURNING ${text} AS key`),
     /** For one plant, through `pg`, which counts the rows itself: half of the time. */
     insertOne: named(`${into}
 SELECT ${parameters.join(', ')} WHERE ${verbosity} <> ${patience} ${ending}`),
-    stored: `SELECT (new.place - 1)::text AS n, ${text} AS key
-FROM unnest(${arrays.slice(0, key.length).join(', ')}) WITH ORDINALITY AS new (${aliases.slice(0, key.length).join(', ')}, place)
+    stored: `SELECT (new.place - 1)::text AS n, ${text} AS key FROM ${rows} WITH ORDINALITY ${aliases}, place)
 JOIN ${name} AS plant ON ${where(values)}`,
     find: `SELECT ${spec.found} FROM ${name} AS plant WHERE ${where(parameters)}`,
   };
