@@ -194,11 +194,6 @@ it.each<[string, unknown]>([
   expect(await Promise.all(creates)).toEqual(['created', 'created', 'created']);
 });
 
-it("RolledBack is logged with the database's own words", () => {
-  const error = new RolledBack('together', new Error('deadlock detected'));
-  expect(String(error)).toMatch(/deadlock detected/);
-});
-
 it('a createMany that returns the array of plants, filled with outcomes, has its outcomes read', async () => {
   const { create } = groupCommit(async (plants) => {
     const list = plants as unknown as CreateOutcome[];
