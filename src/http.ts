@@ -12,7 +12,7 @@ export type Global<Name extends string, Fallback> = typeof globalThis extends {
 export type Signal = Global<'AbortSignal', { readonly aborted: boolean }>;
 
 /** The operation. The core, its 404 and 405, the hosts and the OpenAPI document follow it. */
-export const operation = { operationId: 'createPlant', method: 'POST', path: '/plants' } as const;
+export const operation = { method: 'POST', path: '/plants' } as const;
 
 /** A value, or a promise of it. */
 export type MaybePromise<T> = T | PromiseLike<T>;

@@ -25,7 +25,8 @@ export function logError(error: unknown, request: PlantRequest, code: ErrorNumbe
   const target = `${propertyOf(request, 'method')} ${pathOf(`${propertyOf(request, 'url')}`)}`;
   let line = `plant-store: ${code} ${name}, ${target}: ${messageOf(error)}`;
   if (code === 50002 && ofInvalidToken.test(thrown)) {
-    line += `. verifyToken threw ${thrown}: return null for an invalid token; throw only if the token cannot be checked`;
+    line +=
+      '. verifyToken must return null for an invalid token, and throw only if the token cannot be checked';
   }
   const isOfSetup = nameOf(propertyOf(error, 'cause')) === 'SetupError';
   if (isOfSetup && !isDue(messageOf(error), 60_000)) return;

@@ -6,20 +6,17 @@ import { operation, type PlantResponse } from './http.js';
  */
 export const problems = {
   body_not_json: [40001, 'The body is empty or is not JSON. Send a JSON object in UTF-8.'],
-  plant_invalid: [
-    40002,
-    'The body is not a NewPlant. Send a JSON object with an integer id and a string name.',
-  ],
+  plant_invalid: [40002, 'The body is not a NewPlant.'],
   id_taken: [40003, 'A plant with this id exists. Choose another id.'],
   plant_refused: [40004, 'This plant was rejected. Change it and try again.'],
   media_type_unsupported: [40005, 'Send the body as application/json, without a Content-Encoding.'],
-  body_too_large: [40006, 'The body is too large. Send a smaller one.'],
+  body_too_large: [40006, 'The body is too large.'],
   body_incomplete: [40007, 'The body did not arrive in full. Nothing was stored; try again.'],
   token_missing: [40101, 'Missing bearer token. Send "Authorization: Bearer <token>".'],
   token_invalid: [40102, 'The bearer token is invalid or expired. Get a new one.'],
   scope_insufficient: [40301, 'The bearer token lacks a required scope; see WWW-Authenticate.'],
-  not_found: [40401, 'Not found. Use another path.'],
-  method_not_allowed: [40501, 'Method not allowed. Use another method.'],
+  not_found: [40401, 'Not found.'],
+  method_not_allowed: [40501, `Method not allowed. Use ${operation.method}.`],
   internal_error: [50000, 'The server failed. Try again later.'],
   storage_failed: [50001, 'The storage failed. The plant may or may not have been stored.'],
   verification_failed: [50002, 'The server could not check the token. Nothing was stored; try again.'],
@@ -72,8 +69,7 @@ export function notFound(known: string, path: string): Refusal {
 
 /** A 405 must name the methods of its path (RFC 9110 §15.5.6). */
 export function methodNotAllowed(): Refusal {
-  const { method } = operation;
-  return new Refusal('method_not_allowed', `Method not allowed. Use ${method}.`, { allow: method });
+  return new Refusal('method_not_allowed', undefined, { allow: operation.method });
 }
 
 export function idTaken(id: bigint): Refusal {

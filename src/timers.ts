@@ -23,10 +23,9 @@ export const systemClock = {
 /** A test can bring a simulated one. */
 export type Clock = typeof systemClock;
 
-/** The executor of a promise that resolves with the next message of a channel. */
-type Executor = (resolve: () => void) => void;
-
-let kept: Executor | undefined;
+/** The channel that `nextMessage` keeps, because to open one costs more than to send a message. */
+let kept: ReturnType<typeof openChannel> | undefined;
+const waiting: (() => void)[] = [];
 
 /**
  * Resolves when the event loop delivers a message: Node has then parsed all of the packet that it is parsing. Not by
@@ -34,7 +33,19 @@ let kept: Executor | undefined;
  * for Jest's jsdom, which has no messages.
  */
 export function nextMessage(): Promise<void> {
-  return Channel ? new Promise(kept ?? openChannel(true)) : Promise.resolve();
+  if (!Channel) return Promise.resolve();
+  // Only Node's are kept: on Workers a request must not wake another's port, and Deno's tests report a port that is kept.
+  if (typeof MessagePort.prototype.on !== 'function') return endOfTurn();
+  return new Promise((resolve) => {
+    if (waiting.push(resolve) > 1) return;
+    kept ??= openChannel(() => {
+      kept?.port1.unref();
+      for (const resolve of waiting.splice(0)) resolve();
+    });
+    // Referenced only while somebody waits: otherwise it would keep the process alive.
+    kept.port1.ref();
+    kept.port2.postMessage(null);
+  });
 }
 
 /**
@@ -42,30 +53,20 @@ export function nextMessage(): Promise<void> {
  * up to 1000 messages of one channel in a turn.
  */
 export function endOfTurn(): Promise<void> {
-  return new Promise(openChannel(false));
+  return new Promise((resolve) => {
+    if (!Channel) return void set(resolve, 0);
+    const { port1, port2 } = openChannel(() => {
+      for (const port of [port1, port2]) port.close(); // Deno counts both.
+      resolve();
+    });
+    port2.postMessage(null);
+  });
 }
 
-/** @param isShared whether to keep it, because to open one costs more than to send a message */
-function openChannel(isShared: boolean): Executor {
-  if (!Channel) return (resolve) => set(resolve, 0);
-  const { port1, port2 } = new Channel();
-  // Only on Node: on Workers a request must not wake another's port, and Deno's tests report a port that is kept.
-  const isKept = isShared && typeof port1.on === 'function';
-  const waiting: (() => void)[] = [];
-  const onmessage = () => {
-    if (isKept) port1.unref();
-    else for (const port of [port1, port2]) port.close(); // Deno counts both.
-    for (const resolve of waiting.splice(0)) resolve();
-  };
-  Object.assign(port1, { onmessage });
-  const executor: Executor = (resolve) => {
-    if (waiting.push(resolve) > 1) return;
-    // Referenced only while somebody waits: otherwise it would keep the process alive.
-    if (isKept) port1.ref();
-    port2.postMessage(null);
-  };
-  if (isKept) kept = executor;
-  return executor;
+function openChannel(onmessage: () => void) {
+  const channel = new Channel!();
+  Object.assign(channel.port1, { onmessage });
+  return channel;
 }
 
 /** Keeps the process alive until the promise settles, for waits that a response depends on in a program without a server. */

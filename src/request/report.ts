@@ -1,17 +1,18 @@
-import { ignoringErrors, type PlantRequest } from '../http.js';
+import type { PlantRequest } from '../http.js';
 import type { Complete, PlantStoreOptions } from '../options.js';
 import { isNamed, propertyOf } from '../problems.js';
 import { HostRequest } from './context.js';
 
 type OnError = Complete<PlantStoreOptions>['onError'];
 
-/** Reports an error to `onError`, unless it only says that the client disconnected. */
-export function report(onError: OnError, ...[error, request, code]: Parameters<OnError>): Promise<void> {
-  return ignoringErrors(() => {
+/** Reports an error to `onError`, unless it only says that the client disconnected. Never rejects. */
+export async function report(onError: OnError, ...reported: Parameters<OnError>): Promise<void> {
+  const [error, request] = reported;
+  try {
     if (isOfClient(error, request)) return;
     if (request instanceof HostRequest) request.conceal();
-    return onError(error, request, code);
-  });
+    await onError(...reported);
+  } catch {}
 }
 
 /** Whether an error only says that the client disconnected, which is expected, and not a fault. */

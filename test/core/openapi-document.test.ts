@@ -21,10 +21,10 @@ describe('the document', () => {
     expect(JSON.parse(JSON.stringify(document))).toStrictEqual(document);
   });
 
-  it(`describes the operation ${operation.operationId}`, () => {
+  it('describes the operation', () => {
     const paths: Record<string, Record<string, unknown>> = document.paths;
-    const { operationId, method, path } = operation;
-    expect(paths[path]?.[method.toLowerCase()]).toMatchObject({ operationId });
+    const { method, path } = operation;
+    expect(paths[path]?.[method.toLowerCase()]).toMatchObject({ operationId: 'createPlant' });
   });
 
   it('names the given servers, and no others', () => {
