@@ -27,8 +27,8 @@ export const dialect: Dialect = {
 };
 
 export function postgresServer(pool: PostgresPool, spec: TableSpec): TableServer<PgClient> {
-  let columns: readonly Column[] = [];
-  let sql = statementsOf(spec, columns);
+  let sends: ((value: Value) => string | null)[] = [];
+  let sql = statementsOf(spec, []);
   let isNaming = true;
 
   /** Runs an INSERT, by its name if the connection keeps it prepared. */
@@ -45,10 +45,7 @@ export function postgresServer(pool: PostgresPool, spec: TableSpec): TableServer
   }
 
   async function insert(client: PgClient, rows: Rows) {
-    const values = rows[0]!.map((_, i) => {
-      const sent = /^jsonb?$/.test(columns[i]?.base ?? '') ? jsonOf : textOf;
-      return rows.map((row) => sent(row[i]!));
-    });
+    const values = rows[0]!.map((_, i) => rows.map((row) => (sends[i] ?? textOf)(row[i]!)));
     const one = rows.length === 1 && canPrepare(client) && values.map(([value]) => value);
     const { rows: created, rowCount } = await withNotices(client, isPool(pool), () =>
       run(client, one ? sql.insertOne : sql.insert, one || values),
@@ -67,7 +64,8 @@ export function postgresServer(pool: PostgresPool, spec: TableSpec): TableServer
     explain,
     async look(client) {
       const { rows } = await client.query(lookAt, [spec.name, spec.names]);
-      columns = spec.learn(rows);
+      const columns = spec.learn(rows);
+      sends = columns.map(({ base }) => (/^jsonb?$/.test(base!) ? jsonOf : textOf));
       sql = statementsOf(spec, columns);
       if (rows[0]) warnOfTimeouts(pool, rows[0].timeout);
     },
