@@ -26,14 +26,16 @@ test('a body that has come in two chunks is read whole, although verifyToken beg
 describe.each(protocols)('on %s', (_, serve, begin, ways) => {
   const bodyLimit = 100;
 
-  test('a body of exactly the limit is read, although its pieces split every character', async () => {
+  test('a body of exactly the limit is read, although its pieces split every character, and no listener is left', async () => {
     const body = Buffer.from('{"id":1,"name":"Épine 🌹"}');
-    const { port, plants } = await start({ serve, options: { bodyLimit: body.length } });
+    const { port, plants, calls } = await start({ serve, options: { bodyLimit: body.length } });
     const sender = await begin(port);
     for (const byte of body) await sender.write(Buffer.of(byte));
     await sender.write('', true);
     expect(await sender.text()).toBe('{"name":"Épine 🌹"}');
     expect(plants.get(1n)).toEqual({ id: 1n, name: 'Épine 🌹' });
+    const request = (await calls.next()).request.raw as IncomingMessage;
+    expect(['data', 'readable', 'end'].map((event) => request.listenerCount(event))).toEqual([0, 0, 0]);
   });
 
   test('a declared length over the limit is rejected before any of the body arrives', async () => {
