@@ -23,13 +23,14 @@ export function logError(error: unknown, request: PlantRequest, code: ErrorNumbe
   if (isOutage && !isDue('outage', 1_000)) return void unlogged++;
   const [name] = Object.entries(problems).find(([, [number]]) => number === code)!;
   const target = `${propertyOf(request, 'method')} ${pathOf(`${propertyOf(request, 'url')}`)}`;
-  let line = `plant-store: ${code} ${name}, ${target}: ${messageOf(error)}`;
+  const message = messageOf(error);
+  let line = `plant-store: ${code} ${name}, ${target}: ${message}`;
   if (code === 50002 && ofInvalidToken.test(thrown)) {
     line +=
-      '. verifyToken must return null for an invalid token, and throw only if the token cannot be checked';
+      '. verifyToken must return null for an invalid token, and throw only if it could not check the token';
   }
   const isOfSetup = nameOf(propertyOf(error, 'cause')) === 'SetupError';
-  if (isOfSetup && !isDue(messageOf(error), 60_000)) return;
+  if (isOfSetup && !isDue(message, 60_000)) return;
   if (isOutage && unlogged > 0) {
     line += ` (${unlogged} more)`;
     unlogged = 0;

@@ -5,10 +5,10 @@ import { operation, type PlantResponse } from './http.js';
  * changes meaning; its first three digits are the HTTP status.
  */
 export const problems = {
-  body_not_json: [40001, 'The body is empty or is not JSON. Send a JSON object in UTF-8.'],
+  body_not_json: [40001, 'The body is empty or not JSON. Send a JSON object in UTF-8.'],
   plant_invalid: [40002, 'The body is not a NewPlant.'],
   id_taken: [40003, 'A plant with this id exists. Choose another id.'],
-  plant_refused: [40004, 'This plant was rejected. Change it and try again.'],
+  plant_refused: [40004, 'The storage rejected this plant. Change it and try again.'],
   media_type_unsupported: [40005, 'Send the body as application/json, without a Content-Encoding.'],
   body_too_large: [40006, 'The body is too large.'],
   body_incomplete: [40007, 'The body did not arrive in full. Nothing was stored; try again.'],
@@ -23,7 +23,7 @@ export const problems = {
   body_unreadable: [50003, 'The server could not read the body. Nothing was stored; tell the operator.'],
   storage_rejected: [50004, 'The storage rejected this plant. Nothing was stored; tell the operator.'],
   busy: [50301, 'The storage is busy or unavailable. Nothing was stored; try again.'],
-  timed_out: [50302, 'Storage timed out. The plant may or may not have been stored.'],
+  timed_out: [50302, 'The storage timed out. The plant may or may not have been stored.'],
 } as const satisfies Record<string, readonly [error: number, sentence: string]>;
 
 /** The name of an error code, as `errorNumbers` has it. */

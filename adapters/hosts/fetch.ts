@@ -15,7 +15,7 @@ import {
   type ReadBody,
   type Signal,
 } from '../../src/index.js';
-import { SharedTimer } from './_shared-timer.js';
+import { sharedTimer } from './_shared-timer.js';
 
 /** The part of a Fetch `Request` that this adapter uses. */
 export interface FetchRequest {
@@ -27,6 +27,7 @@ export interface FetchRequest {
   /** Azure Functions has none. */
   readonly signal?: Signal | undefined;
   arrayBuffer(): Promise<ArrayBuffer>;
+  bytes?(): Promise<Uint8Array>;
 }
 
 /** The platform's `Response`. */
@@ -56,10 +57,10 @@ export function toFetch(
   ...rest: undefined[]
 ): (request: FetchRequest, ...rest: unknown[]) => Promise<FetchResponse> {
   checkHandler(handle, rest);
-  const timer = new SharedTimer();
+  const startTimer = sharedTimer();
   return async (request, server) => {
     if (typeof request.headers.get !== 'function') return respondToMistake(request, server) as never;
-    const plantRequest = new FetchPlantRequest(request, server, timer);
+    const plantRequest = new FetchPlantRequest(request, server, startTimer);
     const response = await handle(plantRequest);
     const { status, headers, body } = response;
     // If the request is not for plant-store, the app may still read the body. Otherwise read first: a host on Node destroys
@@ -90,11 +91,11 @@ class FetchPlantRequest extends HostRequest {
   readonly body: ReadBody;
   #upload: Upload | undefined;
   /** Only on Deno. */
-  readonly #timer: SharedTimer | undefined;
+  readonly #startTimer: ReturnType<typeof sharedTimer> | undefined;
 
-  constructor(raw: FetchRequest, server: unknown, timer: SharedTimer) {
+  constructor(raw: FetchRequest, server: unknown, startTimer: ReturnType<typeof sharedTimer>) {
     super(raw.method, raw.url, raw.headers, raw);
-    if (has(server, 'remoteAddr')) this.#timer = timer;
+    if (has(server, 'remoteAddr')) this.#startTimer = startTimer;
     this.body = (limit) => this.#read(limit, server);
   }
 
@@ -106,7 +107,8 @@ class FetchPlantRequest extends HostRequest {
       if (declared === null || !canReadWhole(raw, server)) this.#upload = uploadOf(raw);
       const bytes = this.#upload
         ? await this.#upload.read(new ChunkCollector(limit))
-        : new Uint8Array(await raw.arrayBuffer());
+        : // In half of the time on Bun; older ones have no `bytes`.
+          (has(server, 'requestIP') && (await raw.bytes?.())) || new Uint8Array(await raw.arrayBuffer());
       // A host may have cut the body at a limit of its own. A Request never has that of a GET, which a guard may read.
       const hasBody = raw.method !== 'GET' && raw.method !== 'HEAD';
       if (hasBody && bytes.length < Number(declared)) throw new BodyError('body_incomplete');
@@ -130,7 +132,7 @@ class FetchPlantRequest extends HostRequest {
   }
 
   override startTimer(onTimeout: () => void, ms: number) {
-    return this.#timer?.start(onTimeout, ms);
+    return this.#startTimer?.(onTimeout, ms);
   }
 
   // On some hosts reading `signal` builds a whole Request.

@@ -1,4 +1,4 @@
-import type { Json } from '../http.js';
+import { type Json, own } from '../http.js';
 import { Refusal } from '../problems.js';
 import { readPlainPlant } from './json-fast-path.js';
 import { type Members, memberNames, type NewPlant, toNewPlant } from './plant.js';
@@ -47,9 +47,8 @@ function fromParsed(value: unknown): Members | undefined {
  */
 function plantMembers(value: unknown): Record<keyof NewPlant, unknown> | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  const own = (name: keyof NewPlant) =>
-    Object.hasOwn(value, name) ? (value as Partial<Members>)[name] : undefined;
-  return { id: own('id'), name: own('name'), tag: own('tag') };
+  const { id, name, tag }: Partial<Members> = own(value);
+  return { id, name, tag };
 }
 
 /**
@@ -94,8 +93,8 @@ function endOfString(text: string, from: number): number {
   }
 }
 
-/** What follows a key that has a number (RFC 8259 §6), in text that is known to be JSON. */
-const numberMember = /\s*:\s*(?<sign>-?)(?<whole>\d+)(?:\.(?<fraction>\d+))?(?:e(?<exponent>[+-]?\d+))?/iy;
+/** What follows a key that has a number (RFC 8259 §6), in text that is known to be JSON: sign, whole, fraction, exponent. */
+const numberMember = /\s*:\s*(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?/iy;
 
 /**
  * An integer in any notation (`1.0` and `1e3` are integers to JSON Schema), from its digits. `double`, which JSON.parse
@@ -105,7 +104,7 @@ const numberMember = /\s*:\s*(?<sign>-?)(?<whole>\d+)(?:\.(?<fraction>\d+))?(?:e
 function integerOf(number: RegExpExecArray | null, double: number): bigint | undefined {
   if (!Number.isInteger(double) || Math.abs(double) > 2 ** 63) return undefined;
   // null if the id came twice; that is refused later.
-  const { sign, whole = '', fraction = '', exponent = 0 } = number?.groups ?? {};
+  const [, sign, whole = '', fraction = '', exponent = 0] = number ?? [];
   const digits = whole + fraction;
   // If the double is 0, every digit must be 0.
   const point = double && whole.length + Number(exponent);

@@ -110,22 +110,22 @@ export class Progress<Caller> extends WithSignal implements StorageContext<Calle
     return this.#controller.signal;
   }
 
-  /** Starts the timer a microtask later, because work that is already done needs none. */
-  armTimer(): void {
+  /** Starts the timer when a step has taken longer than a microtask, because work that is already done needs none. */
+  async armTimer(): Promise<void> {
     const { timeoutMs } = this.#settings;
-    const party = this.#party;
-    settled.then(() => {
-      if (this.#isClosed || timeoutMs === 0) return;
-      // That step finished synchronously: look again at the next one.
-      if (party !== this.#party) return this.armTimer();
-      const onTimeout = () => this.#expire();
-      this.#expiresAt = now() + timeoutMs;
-      this.#cancelTimer = this.#host?.startTimer?.(onTimeout, timeoutMs);
-      if (this.#cancelTimer) return;
-      // Looked up at each call, so that fake timers can expire a request.
-      const timer = setTimeout(onTimeout, timeoutMs);
-      this.#cancelTimer = () => clearTimeout(timer);
-    });
+    let party: Party;
+    do {
+      party = this.#party;
+      await settled;
+    } while (party !== this.#party);
+    if (this.#isClosed || timeoutMs === 0) return;
+    const onTimeout = () => this.#expire();
+    this.#expiresAt = now() + timeoutMs;
+    this.#cancelTimer = this.#host?.startTimer?.(onTimeout, timeoutMs);
+    if (this.#cancelTimer) return;
+    // Looked up at each call, so that fake timers can expire a request.
+    const timer = setTimeout(onTimeout, timeoutMs);
+    this.#cancelTimer = () => clearTimeout(timer);
   }
 
   get #host(): HostRequest | undefined {

@@ -1,17 +1,19 @@
 import type { PlantRequest } from '../http.js';
 import type { Complete, PlantStoreOptions } from '../options.js';
-import { isNamed, propertyOf } from '../problems.js';
+import { type ErrorNumber, isNamed, propertyOf } from '../problems.js';
 import { HostRequest } from './context.js';
 
-type OnError = Complete<PlantStoreOptions>['onError'];
-
 /** Reports an error to `onError`, unless it only says that the client disconnected. Never rejects. */
-export async function report(onError: OnError, ...reported: Parameters<OnError>): Promise<void> {
-  const [error, request] = reported;
+export async function report(
+  onError: Complete<PlantStoreOptions>['onError'],
+  error: unknown,
+  request: PlantRequest,
+  code: ErrorNumber,
+): Promise<void> {
   try {
     if (isOfClient(error, request)) return;
     if (request instanceof HostRequest) request.conceal();
-    await onError(...reported);
+    await onError(error, request, code);
   } catch {}
 }
 

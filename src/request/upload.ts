@@ -1,4 +1,4 @@
-import { endOfTurn, keepAliveUntil, now, sleep } from '../timers.js';
+import { endOfTurn, keepAliveUntil, sleep } from '../timers.js';
 
 /** The part of an AsyncIterator that an upload uses. */
 interface Chunks {
@@ -8,6 +8,8 @@ interface Chunks {
 
 /** How long a refused client may go without progress: milliseconds. */
 export const stallMs = 500;
+
+const pollMs = stallMs / 5;
 
 /** Leaves a refused client some time to read its response, before its connection is closed. */
 export function linger(): Promise<void> {
@@ -67,12 +69,9 @@ export class Upload {
 
   /** Resolves after `stallMs` without progress, and after `ms` milliseconds in all. */
   async #stall(ms: number): Promise<void> {
-    const end = now() + ms;
-    for (let quiet = 0; quiet < 5 && !this.#isOver; ) {
+    for (let quiet = 0, rest = ms; quiet < 5 && rest > 0 && !this.#isOver; rest -= pollMs) {
       const left = this.#left;
-      const rest = Math.min(stallMs / 5, end - now());
-      if (rest <= 0) return;
-      await sleep(Math.ceil(rest));
+      await sleep(Math.ceil(Math.min(pollMs, rest)));
       quiet = left === this.#left ? quiet + 1 : 0;
     }
   }

@@ -99,7 +99,7 @@ describe('without onError, one line explains', () => {
     const verifyToken = throwing(Object.assign(named(name, 'no good'), { code }));
     await createPlantStore(rejecting(0), verifyToken)(request);
     expect(lines[0]).toBe(
-      `plant-store: 50002 verification_failed, POST /plants: ${name}: no good. verifyToken must return null for an invalid token, and throw only if the token cannot be checked`,
+      `plant-store: 50002 verification_failed, POST /plants: ${name}: no good. verifyToken must return null for an invalid token, and throw only if it could not check the token`,
     );
   });
 

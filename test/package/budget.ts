@@ -3,7 +3,7 @@
  * Draining a rejected upload takes 350 of them, so that the next request on its connection gets a response; the lines that
  * explain a 5xx to an operator take 800. Own members only, and a process that stays alive until its response, take 190.
  */
-export const bundleBudget = 8_250;
+export const bundleBudget = 7_900;
 
 /**
  * The largest bundle of `plant-store/client`, in the same bytes. To end every wait with the signal, and to read no more of a
