@@ -178,7 +178,8 @@ class SqliteTable implements StoredTable {
   }
 
   #all(sql: string, rows: Rows): Record<string, unknown>[] {
-    const json = JSON.stringify(rows, sent);
+    // Not as a replacer, which sees what a `toJSON` that the app gave to BigInt has made of an id.
+    const json = JSON.stringify(rows.map((row) => row.map(sent)));
     return this.#use(sql, (statement) => statement.all(json)) as Record<string, unknown>[];
   }
 
@@ -230,7 +231,7 @@ function sqlOf({ name, columns, key, found }: TableSpec) {
 }
 
 /** A number where it is exact, because a column without a type does not make one of a text. */
-function sent(_: string, value: Value): Value {
+function sent(value: Value): Value {
   if (typeof value !== 'bigint') return value;
   return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
 }

@@ -88,6 +88,16 @@ describe('sqliteStorage', () => {
     },
   );
 
+  it('ids are exact although the app lets JSON round every bigint', async () => {
+    const { create, createTable } = storageOf(open());
+    await createTable();
+    const ids = [2n ** 53n, 2n ** 53n + 1n];
+    Object.assign(BigInt.prototype, { toJSON: Number.prototype.valueOf.bind(0) });
+    await Promise.all(ids.map((id) => create({ id, name: '' }, context)));
+    Reflect.deleteProperty(BigInt.prototype, 'toJSON');
+    expect(rows()).toMatchObject(ids.map((id) => ({ id: String(id) })));
+  });
+
   describe('another connection that writes', () => {
     it('makes create wait, without blocking the event loop', async () => {
       const { database, blocked } = watched();
