@@ -55,6 +55,9 @@ export interface TableServer<Connection> extends Pool<Connection> {
   createTable(connection: Connection): Promise<unknown>;
 }
 
+// Captured at load time, before an app's tests install fake timers: a call that hangs still gives its connection back.
+const { setTimeout, clearTimeout } = globalThis;
+
 /** A table of a server. A statement has the same timeout as a create. */
 export class ServerTable<Connection> implements StoredTable {
   constructor(
