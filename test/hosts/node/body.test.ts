@@ -23,22 +23,6 @@ test('a body that has come in two chunks is read whole, although verifyToken beg
   expect(await wire.answer()).toMatchObject(roseCreated);
 });
 
-test('a body that came in one packet with the headers is read in the same turn of the event loop', async () => {
-  const order: string[] = [];
-  const { open } = await start({
-    serve: (listener) =>
-      createServer((request, response) => {
-        setImmediate(() => order.push('next turn'));
-        listener(request, response);
-      }),
-    storage: { create: async () => (order.push('create') ? 'created' : 'taken') },
-  });
-  const wire = await open();
-  await wire.write(raw([token, json], rose));
-  expect(await wire.answer()).toMatchObject(roseCreated);
-  expect(order[0]).toBe('create');
-});
-
 describe.each(protocols)('on %s', (_, serve, begin, ways) => {
   const bodyLimit = 100;
 
