@@ -56,7 +56,8 @@ export interface TableServer<Connection> extends Pool<Connection> {
 }
 
 // Captured at load time, before an app's tests install fake timers: a call that hangs still gives its connection back.
-const { setTimeout, clearTimeout } = globalThis;
+const set = setTimeout;
+const clear = clearTimeout;
 
 /** A table of a server. A statement has the same timeout as a create. */
 export class ServerTable<Connection> implements StoredTable {
@@ -126,14 +127,14 @@ export class ServerTable<Connection> implements StoredTable {
       const end = (isReusable: boolean, settle: () => void) => {
         if (isOver) return;
         isOver = true;
-        clearTimeout(timer);
+        clear(timer);
         settle();
         if (held) this.server.release(held, isReusable);
       };
-      const why = `the database did not answer within ${this.timeoutMs} ms`;
-      const abandon = () => end(false, () => reject(new Error(why)));
+      const abandon = () =>
+        end(false, () => reject(new Error(`the database did not answer within ${this.timeoutMs} ms`)));
       // Only a call that takes long gets a signal and its listener: they would be a tenth of a lone create.
-      const timer = setTimeout(() => {
+      const timer = set(() => {
         if (call.signal.aborted) abandon();
         else call.signal.addEventListener('abort', abandon);
       }, 50);
