@@ -45,8 +45,9 @@ it('acceptTokens takes the same time for each secret, by Welch', { timeout: 300_
   ]!;
   const [base, ...others] = classes.map(({ name, times }) => ({ name, ...statistics(times, limit) }));
   for (const { name, mean, error } of others) {
+    // The threshold of test vector leakage assessment: at 3, the noise of six comparisons fails one run of sixty.
     const t = (mean - base!.mean) / Math.hypot(error, base!.error);
-    expect(Math.abs(t), `${name}: ${(mean - base!.mean) / calls} ns more a call`).toBeLessThanOrEqual(3);
+    expect(Math.abs(t), `${name}: ${(mean - base!.mean) / calls} ns more a call`).toBeLessThanOrEqual(4.5);
   }
 });
 
