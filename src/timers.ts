@@ -35,7 +35,8 @@ const waiting: (() => void)[] = [];
 export function nextMessage(): Promise<void> {
   if (!Channel) return Promise.resolve();
   // Only Node's are kept: on Workers a request must not wake another's port, and Deno's tests report a port that is kept.
-  if (typeof MessagePort.prototype.on !== 'function') return endOfTurn();
+  // Looked up on the global object: a test setup for jsdom may define MessageChannel alone.
+  if (!globalThis.MessagePort?.prototype.on) return endOfTurn();
   return new Promise((resolve) => {
     if (waiting.push(resolve) > 1) return;
     kept ??= openChannel(() => {

@@ -36,6 +36,8 @@ function fakeTimers(): void {
   });
   // As in Jest, whose `process` is a copy: Node's own streams need the real one.
   vi.stubGlobal('process', Object.create(process, { nextTick: { value() {}, writable: true } }));
+  // As in a jsdom whose setup defines MessageChannel alone.
+  vi.stubGlobal('MessagePort', undefined);
   onTestFinished(realTimers);
 }
 
