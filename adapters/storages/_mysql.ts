@@ -2,7 +2,7 @@ import { type CreateOutcome, StorageBusy } from '../../src/index.js';
 import { duplicateKey, explain, type MysqlError } from './_mysql-errors.js';
 import type { Rows, Value } from './_rows.js';
 import { keepsPrepared, OpenTransaction, type TableServer } from './_server.js';
-import { type Column, cutsSpaces, type Dialect, type TableSpec } from './_table.js';
+import { type Column, cutsSpaces, type Dialect, learn, type TableSpec, unusable } from './_table.js';
 
 /** A statement as `mysql2` takes it. */
 export interface MysqlStatement {
@@ -79,14 +79,14 @@ export function mysqlServer(pool: MysqlPool, spec: TableSpec): TableServer<Mysql
     async look(connection) {
       const found = await execute(connection, rowsOf(lookAt), [database, last!, database, last!, last!]);
       const [first] = found;
-      if (first && unsafe.test(first.settings!)) throw spec.unusable(`${needed} ${first.settings}`);
+      if (first && unsafe.test(first.settings!)) throw unusable(spec, `${needed} ${first.settings}`);
       const key = spec.names.slice(0, spec.key.length);
       const index = rowsOf(indexOf(key.length));
       // An INSERT does not say which index it relies on. A view shows none.
       if (first?.engine && !(await execute(connection, index, [database, first.table!, ...key]))[0])
-        throw spec.faulty('not unique');
+        throw unusable(spec, spec.notUnique);
       const columns = found.filter(({ table }) => table === first!.table) as unknown as Column[];
-      sql = statementsOf(spec, spec.learn(columns));
+      sql = statementsOf(spec, learn(spec, columns));
     },
     insert: (connection, rows) => insert(connection, sql, rows),
     async find(connection, key) {

@@ -9,7 +9,7 @@ import {
 } from './_postgres-pool.js';
 import { outcomesOf, type Rows, textOf, type Value } from './_rows.js';
 import { keepsPrepared, type TableServer } from './_server.js';
-import { type Column, cutsSpaces, type Dialect, type TableSpec } from './_table.js';
+import { type Column, cutsSpaces, type Dialect, learn, type TableSpec } from './_table.js';
 
 // Not "name", which cuts, and not arrays, which are another value. A numeric with a negative scale rounds.
 const text = 'text|character varying|enum|([^.]+\\.)?citext';
@@ -64,7 +64,7 @@ export function postgresServer(pool: PostgresPool, spec: TableSpec): TableServer
     explain,
     async look(client) {
       const { rows } = await client.query(lookAt, [spec.name, spec.names]);
-      const columns = spec.learn(rows);
+      const columns = learn(spec, rows);
       sends = columns.map(({ base }) => (/^jsonb?$/.test(base!) ? jsonOf : textOf));
       sql = statementsOf(spec, columns);
       if (rows[0]) warnOfTimeouts(pool, rows[0].timeout);

@@ -148,9 +148,8 @@ export function callApp<T>(call: () => T, isValid: (value: T) => boolean, must: 
 
 function isValue(value: unknown): boolean {
   // JSON turns NaN into null, and UTF-8 turns a lone surrogate into U+FFFD.
-  if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
-  if (value instanceof Date) return !Number.isNaN(value.getTime());
+  if (typeof value === 'number' || value instanceof Date) return Number.isFinite(Number(value));
   return value === null || /bigint|boolean/.test(typeof value);
 }
 

@@ -1,7 +1,7 @@
 import { type BatchCall, type CreateOutcome, RolledBack, StorageBusy } from '../../src/index.js';
 import type { Row, Rows } from './_rows.js';
 import type { StoredTable } from './_sql.js';
-import { type Fault, Rejection, type TableSpec } from './_table.js';
+import { changeOf, Rejection, type TableSpec, unusable } from './_table.js';
 
 /**
  * What became of the plants that were sent. `unknown`: they may or may not be stored. Otherwise nothing was stored:
@@ -13,7 +13,7 @@ import { type Fault, Rejection, type TableSpec } from './_table.js';
 type Fate = 'unknown' | 'transient' | 'permanent' | 'locked' | 'expired' | 'rejected' | 'open transaction';
 
 /** What an error says. `no table`, `no column`: of this table, or of another that a trigger needs. */
-export type Meaning = Fate | 'no table' | 'no column' | Exclude<Fault, 'missing'>;
+export type Meaning = Fate | 'no table' | 'no column' | 'not unique' | 'denied' | 'login';
 
 /** What an error means, and whether its connection can be used again. Otherwise it may still hold half a response. */
 export type Explanation = readonly [meaning: Meaning, isReusable: boolean];
@@ -69,7 +69,7 @@ export class ServerTable<Connection> implements StoredTable {
 
   insert(rows: Rows, call: BatchCall): Promise<CreateOutcome[]> {
     const insert = (connection: Connection) => {
-      const change = this.spec.changeOf(rows);
+      const change = changeOf(this.spec, rows);
       if (change) throw change;
       return this.server.insert(connection, rows);
     };
@@ -83,7 +83,7 @@ export class ServerTable<Connection> implements StoredTable {
   find(key: Row): Promise<Record<string, unknown> | undefined> {
     return this.#send(async (connection) =>
       // Nothing is stored under a key that a column would change.
-      this.spec.changeOf([key]) ? undefined : this.server.find(connection, key),
+      changeOf(this.spec, [key]) ? undefined : this.server.find(connection, key),
     );
   }
 
@@ -176,8 +176,16 @@ export class ServerTable<Connection> implements StoredTable {
       spec.isKnown = false;
       const fault = await this.#look(connection).catch((found) => found);
       if (fault instanceof Rejection) return fault;
-      if (meaning === 'no table' && !fault && !spec.isKnown) return spec.faulty('missing', error);
-    } else if (meaning !== 'rejected') return spec.faulty(meaning, error);
+      if (meaning === 'no table' && !fault && !spec.isKnown) return unusable(spec, spec.missing, error);
+    } else if (meaning !== 'rejected') {
+      const said = (error as Error).message;
+      const why = {
+        login: `${said}. Check user, password and database in the settings of the pool`,
+        denied: `${said}. Run: GRANT SELECT, INSERT ON ${spec.name} TO …`,
+        'not unique': spec.notUnique,
+      };
+      return unusable(spec, why[meaning], error);
+    }
     return new Rejection('apart', error);
   }
 }

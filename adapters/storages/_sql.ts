@@ -9,7 +9,7 @@ import {
   type PlantStorage,
 } from '../../src/index.js';
 import { callApp, plantOf, type Row, type Rows, rowMaker } from './_rows.js';
-import { Rejection, SetupError, type TableOptions } from './_table.js';
+import { migrate, Rejection, SetupError, type TableOptions } from './_table.js';
 
 /** The options of the SQL storages. */
 export interface SqlOptions<Caller = unknown>
@@ -86,7 +86,7 @@ export function sqlStorage<Caller>(table: StoredTable, options: SqlOptions<Calle
     find: async (id, context) => plantOf(id, await table.find(rows.keyOf(id, context))),
     async createTable() {
       if (!rows.isExtended) return table.createTable();
-      throw new Error('Write a migration from what schemaOf returns, with the types of your columns');
+      throw new Error(migrate);
     },
   };
 }

@@ -54,148 +54,134 @@ export class SetupError extends Error {
   override readonly name = 'SetupError';
 }
 
-/** What can be wrong with the table or the login, as the database's errors tell it. */
-export type Fault = 'missing' | 'not unique' | 'denied' | 'login';
+/** What to do about a table with columns of the app, whose types only the app knows. */
+export const migrate = 'Write a migration from what schemaOf returns, with the types of your columns';
 
 /** A whole number, as a column of integers spells it: `01`, ` 1` and, in MySQL, `1abc` would be another's `1`. */
 function isInt64(text: string): boolean {
-  return /^(0|-?[1-9]\d{0,18})$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
+  return /^-?\d{1,19}$/.test(text) && String(BigInt.asIntN(64, BigInt(text))) === text;
 }
 
 /** For `Dialect.changes`: VARCHAR(n) loses the trailing spaces beyond its length, CHAR(n) all of them. */
 export function cutsSpaces(type: string): ((text: string) => boolean) | undefined {
-  if (/^(char|character)\b(?! varying)|^bpchar/.test(type)) return (text) => text.endsWith(' ');
-  const [, length] = /^(?:varchar|character varying)\((\d+)\)/.exec(type) ?? [];
-  return length ? (text) => text.endsWith(' ') && [...text].length > Number(length) : undefined;
+  if (!/^(bp|var)?char/.test(type)) return undefined;
+  const length = /var/.test(type) ? Number(/\d+/.exec(type) ?? Infinity) : 0;
+  return (text) => text.endsWith(' ') && [...text].length > length;
 }
 
 /** A table as its options describe it, in the SQL of one database, and what a look at it has found. */
-export class TableSpec {
-  /** As it was given, and quoted. */
-  readonly given: string;
-  readonly name: string;
-  /** The columns in their order: the namespace, those of a plant, further ones of the app. */
-  readonly names: readonly string[];
-  /** The same, those of the app quoted. */
-  readonly columns: readonly string[];
-  /** What is unique: the columns of the namespace and the id, as in `columns`. */
-  readonly key: readonly string[];
-  /** Whether it has no columns of the app. */
-  readonly isPlain: boolean;
-  /** Whether a look has found it. */
-  isKnown = false;
-  /** Each column in `CREATE TABLE`. All columns of the app have the same type: a start. */
-  readonly #types: readonly string[];
-  #checks: { i: number; column: Column; isChanged: (text: string) => boolean }[] = [];
+export type TableSpec = ReturnType<typeof specOf>;
 
-  /** What `find` selects. Not the id, which drivers round, and at which node:sqlite throws. */
-  readonly found = members
-    .slice(1)
-    .map((member) => `plant.${member}`)
-    .join(', ');
+/** @throws {TypeError} if a name is invalid */
+export function specOf(dialect: Dialect, { table = 'plants', namespace, columns: own }: TableOptions<never>) {
+  const { types, text, container, ending = '' } = dialect;
+  const spaces = Object.keys(namespace ?? {});
+  const further = Object.keys(own ?? {});
+  const quoted = (column: string) => quote('a column', column, dialect);
+  const name = quote('table', table, dialect, container);
+  const names = [...spaces, ...members, ...further];
+  if (new Set(names.map((name) => name.toLowerCase())).size < names.length)
+    throw new TypeError(`the columns must have different names, got ${names.join(', ')}`);
+  const columns = [...spaces.map(quoted), ...members, ...further.map(quoted)];
+  const key = columns.slice(0, spaces.length + 1);
+  const isKey = (type: string) => (spaces.length > 0 ? type.replace('PRIMARY KEY', 'NOT NULL') : type);
+  // All columns of the app have the same type: a start.
+  const definitions = [
+    ...spaces.map(() => `${text} NOT NULL`),
+    ...members.map((member) => isKey(types[member])),
+    ...further.map(() => text),
+  ];
+  const lines = columns.map((column, i) => `${column} ${definitions[i]}`);
+  const keys = key.join(', ');
+  if (spaces.length > 0) lines.push(`PRIMARY KEY (${keys})`);
+  const schema = `CREATE TABLE IF NOT EXISTS ${name} (${lines.join(', ')})${ending}`;
+  const isPlain = names.length === members.length;
+  return {
+    dialect,
+    /** As it was given, and quoted. */
+    given: table,
+    name,
+    /** The columns in their order: the namespace, those of a plant, further ones of the app. */
+    names,
+    /** The same, those of the app quoted. */
+    columns,
+    /** Each in `CREATE TABLE`. */
+    definitions: lines,
+    /** What is unique: the columns of the namespace and the id, as in `columns`. */
+    key,
+    /** Whether it has no columns of the app. */
+    isPlain,
+    /** What `find` selects. Not the id, which drivers round, and at which node:sqlite throws. */
+    found: members
+      .slice(1)
+      .map((member) => `plant.${member}`)
+      .join(', '),
+    /** The SQL that creates the table. */
+    schema,
+    /** What is wrong without the table, and without its index. */
+    missing: `it does not exist. ${isPlain ? `Call storage.createTable(), or run: ${schema}` : migrate}`,
+    notUnique: `it needs a unique index of exactly (${keys}). Run: CREATE UNIQUE INDEX plants_key ON ${name} (${keys})`,
+    /** Whether a look has found it. */
+    isKnown: false,
+    /** The columns that change some values without an error. */
+    checks: [] as { i: number; column: Column; isChanged: (text: string) => boolean }[],
+  };
+}
 
-  /** @throws {TypeError} if a name is invalid */
-  constructor(
-    readonly dialect: Dialect,
-    { table = 'plants', namespace, columns }: TableOptions<never>,
-  ) {
-    const { types, text } = dialect;
-    const spaces = Object.keys(namespace ?? {});
-    const further = Object.keys(columns ?? {});
-    const quoted = (name: string) => quote('a column', name, dialect);
-    this.given = table;
-    this.name = quote('table', table, dialect, dialect.container);
-    this.names = [...spaces, ...members, ...further];
-    this.columns = [...spaces.map(quoted), ...members, ...further.map(quoted)];
-    this.isPlain = this.names.length === members.length;
-    this.key = this.columns.slice(0, spaces.length + 1);
-    const isKey = (type: string) => (spaces.length > 0 ? type.replace('PRIMARY KEY', 'NOT NULL') : type);
-    this.#types = [
-      ...spaces.map(() => `${text} NOT NULL`),
-      ...members.map((member) => isKey(types[member])),
-      ...further.map(() => text),
-    ];
-    const lower = this.names.map((name) => name.toLowerCase());
-    const repeated = this.names.find((_, i) => lower.indexOf(lower[i]!) < i);
-    if (repeated !== undefined) throw new TypeError(`the table has one column ${repeated}, not two`);
+/**
+ * Takes what a look has found; none if there is no table. Returns the columns in the order of the table's.
+ *
+ * @throws {Rejection} if one is missing, or would change the values that it is given
+ */
+export function learn(spec: TableSpec, found: readonly Column[]): Column[] {
+  const { exact, changes } = spec.dialect;
+  spec.isKnown = false;
+  spec.checks = [];
+  if (found.length === 0) return [];
+  const columns = spec.names.map((name, i) => {
+    const column = found.find((other) => other.name.toLowerCase() === name.toLowerCase());
+    const needed = spec.definitions[i]!.replace(/ (NOT NULL|PRIMARY KEY)$/, '');
+    if (!column)
+      throw unusable(spec, `it has no column ${name}. Run: ALTER TABLE ${spec.name} ADD ${needed}`);
+    const { type, base = type } = column;
+    // Of the namespace if negative. A further column of the app rounds as the app likes.
+    const place = i - spec.key.length + 1;
+    const holds = place < 0 ? exact.namespace : exact[members[place]!];
+    if (holds?.test(base) === false)
+      throw unusable(
+        spec,
+        `its column ${name} is ${type}, which does not hold every ${name} exactly: use ${needed}`,
+      );
+    const isNumber = place < 0 && /int|decimal|numeric/i.test(base);
+    const isChanged = isNumber ? (value: string) => !isInt64(value) : changes?.(base);
+    if (isChanged) spec.checks.push({ i, column, isChanged });
+    return column;
+  });
+  spec.isKnown = true;
+  return columns;
+}
+
+/** The error of a value that a column would change without one. */
+export function changeOf({ dialect, checks }: TableSpec, rows: Rows): Rejection | undefined {
+  const { sent = textOf } = dialect;
+  for (const { i, column, isChanged } of checks) {
+    if (!rows.some(({ [i]: value }) => value != null && isChanged(String(sent(value))))) continue;
+    const why = `the column ${column.name}, ${column.type}, would change the value`;
+    return new Rejection('apart', new Error(why));
   }
+  return undefined;
+}
 
-  /** The SQL that creates the table. */
-  get schema(): string {
-    const definitions = this.columns.map((column, i) => `${column} ${this.#types[i]}`);
-    if (this.key.length > 1) definitions.push(`PRIMARY KEY (${this.key.join(', ')})`);
-    return `CREATE TABLE IF NOT EXISTS ${this.name} (${definitions.join(', ')})${this.dialect.ending ?? ''}`;
-  }
-
-  /**
-   * Takes what a look has found; none if there is no table. Returns the columns in the order of the table's.
-   *
-   * @throws {Rejection} if one is missing, or would change the values that it is given
-   */
-  learn(found: readonly Column[]): Column[] {
-    const { exact, changes } = this.dialect;
-    this.isKnown = false;
-    this.#checks = [];
-    if (found.length === 0) return [];
-    const columns = this.names.map((name, i) => {
-      const column = found.find((other) => other.name.toLowerCase() === name.toLowerCase());
-      const needed = this.#types[i]!.replace(/ (NOT NULL|PRIMARY KEY)$/, '');
-      if (!column)
-        throw this.unusable(
-          `it has no column ${name}. Run: ALTER TABLE ${this.name} ADD ${this.columns[i]} ${needed}`,
-        );
-      const { type, base = type } = column;
-      const isSpace = i < this.key.length - 1;
-      // A further column of the app rounds as the app likes.
-      const holds = isSpace ? exact.namespace : exact[members[i - this.key.length + 1]!];
-      if (holds?.test(base) === false)
-        throw this.unusable(
-          `its column ${name} is ${type}, which does not hold every ${name} exactly: use ${needed}`,
-        );
-      const isNumber = isSpace && /int|decimal|numeric/i.test(base);
-      const isChanged = isNumber ? (value: string) => !isInt64(value) : changes?.(base);
-      if (isChanged) this.#checks.push({ i, column, isChanged });
-      return column;
-    });
-    this.isKnown = true;
-    return columns;
-  }
-
-  /** The error of a value that a column would change without one. */
-  changeOf(rows: Rows): Rejection | undefined {
-    const { sent = textOf } = this.dialect;
-    for (const { i, column, isChanged } of this.#checks) {
-      if (!rows.some(({ [i]: value }) => value != null && isChanged(String(sent(value))))) continue;
-      const why = `the column ${column.name}, ${column.type}, would change the value`;
-      return new Rejection('apart', new Error(why));
-    }
-    return undefined;
-  }
-
-  unusable(why: string, cause?: unknown): Rejection {
-    const error = new SetupError(`plant-store cannot use the table ${this.name}: ${why}`, { cause });
-    return new Rejection('apart', error);
-  }
-
-  /** The error of every create after an error of the database, with the remedy. The next create looks again. */
-  faulty(fault: Fault, error?: unknown): Rejection {
-    const { name, schema, isPlain } = this;
-    this.isKnown = false;
-    const said = (error as Error)?.message;
-    const key = this.key.join(', ');
-    const why = {
-      login: `${said}. Check user, password and database in the settings of the pool`,
-      denied: `${said}. Run: GRANT SELECT, INSERT ON ${name} TO …`,
-      'not unique': `it needs a unique index of exactly (${key}). Run: CREATE UNIQUE INDEX plants_key ON ${name} (${key})`,
-      missing: `it does not exist. ${isPlain ? `Call storage.createTable(), or run: ${schema}` : 'Write a migration from what schemaOf returns'}`,
-    };
-    return this.unusable(why[fault], error);
-  }
+/** The error of every create until somebody does what it says. The next create looks again. */
+export function unusable(spec: TableSpec, why: string, cause?: unknown): Rejection {
+  spec.isKnown = false;
+  const error = new SetupError(`plant-store cannot use the table ${spec.name}: ${why}`, { cause });
+  return new Rejection('apart', error);
 }
 
 /** The `schemaOf` of a database. */
 export function schemaOfIn(dialect: Dialect): (options?: TableOptions<never>) => string {
-  return (options = {}) => new TableSpec(dialect, options).schema;
+  return (options = {}) => specOf(dialect, options).schema;
 }
 
 /** @throws {TypeError} if it is no such name */

@@ -2,7 +2,7 @@ import { dialect, type MysqlConnection, type MysqlPool, type MysqlStatement, mys
 import type { ColumnValue } from './_rows.js';
 import { ServerTable } from './_server.js';
 import { type SqlOptions, type SqlStorage, sqlStorage } from './_sql.js';
-import { schemaOfIn, TableSpec } from './_table.js';
+import { schemaOfIn, specOf } from './_table.js';
 
 export type { ColumnValue, MysqlConnection, MysqlPool, MysqlStatement };
 
@@ -55,6 +55,6 @@ export function mysqlStorage<Caller = unknown>(
   if (typeof pool?.getConnection !== 'function' || pool.getConnection.length > 0) {
     throw new TypeError('mysqlStorage needs a mysql2/promise pool: pass pool.promise()');
   }
-  const spec = new TableSpec(dialect, options);
+  const spec = specOf(dialect, options);
   return sqlStorage(new ServerTable(spec, mysqlServer(pool, spec), options.timeoutMs), options);
 }

@@ -3,7 +3,7 @@ import type { PostgresPool } from './_postgres-pool.js';
 import type { ColumnValue } from './_rows.js';
 import { ServerTable } from './_server.js';
 import { type SqlOptions, type SqlStorage, sqlStorage } from './_sql.js';
-import { schemaOfIn, TableSpec } from './_table.js';
+import { schemaOfIn, specOf } from './_table.js';
 
 export type { ColumnValue, PostgresPool };
 
@@ -61,6 +61,6 @@ export function postgresStorage<Caller = unknown>(
       'postgresStorage needs a pg Pool, a PGlite or a connected Client: pass new pg.Pool(), or call client.connect() first',
     );
   }
-  const spec = new TableSpec(dialect, options);
+  const spec = specOf(dialect, options);
   return sqlStorage(new ServerTable(spec, postgresServer(pool, spec), options.timeoutMs), options);
 }

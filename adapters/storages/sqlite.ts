@@ -1,7 +1,17 @@
 import { type CreateOutcome, RolledBack, StorageBusy } from '../../src/index.js';
 import { type ColumnValue, outcomesOf, type Row, type Rows, textOf, type Value } from './_rows.js';
 import { type SqlOptions, type SqlStorage, type StoredTable, sqlStorage } from './_sql.js';
-import { type Column, type Dialect, Rejection, schemaOfIn, TableSpec } from './_table.js';
+import {
+  type Column,
+  changeOf,
+  type Dialect,
+  learn,
+  Rejection,
+  schemaOfIn,
+  specOf,
+  type TableSpec,
+  unusable,
+} from './_table.js';
 
 export type { ColumnValue };
 
@@ -77,7 +87,7 @@ export function sqliteStorage<Caller = unknown>(
   if (typeof database?.exec !== 'function' || typeof database.prepare !== 'function') {
     throw new TypeError("sqliteStorage needs an open database: pass new Database('plants.db')");
   }
-  return sqlStorage(new SqliteTable(database, new TableSpec(dialect, options)), options);
+  return sqlStorage(new SqliteTable(database, specOf(dialect, options)), options);
 }
 
 type Statement = ReturnType<SqliteDatabase['prepare']> & {
@@ -107,7 +117,7 @@ class SqliteTable implements StoredTable {
       this.database.exec('BEGIN IMMEDIATE');
       step = 'insert';
       this.#look();
-      const change = this.spec.changeOf(rows);
+      const change = changeOf(this.spec, rows);
       if (change) throw change;
       const outcomes = this.#insert(rows);
       step = 'commit';
@@ -131,12 +141,12 @@ class SqliteTable implements StoredTable {
     if (error instanceof Rejection) return error;
     const [, noTable, noColumn, notUnique] =
       /(no such table)|(no such column|has no column)|(ON CONFLICT clause)/.exec(String(error)) ?? [];
-    if (notUnique) return this.spec.faulty('not unique', error);
+    if (notUnique) return unusable(this.spec, this.spec.notUnique, error);
     // Of this table, or of one that a trigger needs: look again.
     if (noTable || noColumn) this.spec.isKnown = false;
     try {
       this.#look();
-      if (noTable && !this.spec.isKnown) return this.spec.faulty('missing', error);
+      if (noTable && !this.spec.isKnown) return unusable(this.spec, this.spec.missing, error);
     } catch (fault) {
       if (fault instanceof Rejection) return fault;
     }
@@ -159,7 +169,7 @@ class SqliteTable implements StoredTable {
     try {
       this.#look();
       // Nothing is stored under a key that a column would change.
-      return this.spec.changeOf([key]) ? undefined : this.#all(this.#sql.find, [key])[0];
+      return changeOf(this.spec, [key]) ? undefined : this.#all(this.#sql.find, [key])[0];
     } catch (error) {
       throw this.#explained(error, false);
     }
@@ -174,7 +184,7 @@ class SqliteTable implements StoredTable {
   #look(): void {
     if (this.spec.isKnown) return;
     const info = this.#prepare('SELECT name, type FROM pragma_table_info(?)');
-    this.spec.learn(info.all(this.spec.given) as Column[]);
+    learn(this.spec, info.all(this.spec.given) as Column[]);
   }
 
   #all(sql: string, rows: Rows): Record<string, unknown>[] {
