@@ -11,8 +11,8 @@ export interface MysqlError {
 export const duplicateKey = 1062;
 
 /**
- * By the server's error numbers, as MariaDB, MySQL and TiDB document them, by SQLSTATE and message; `unsent` is in front if
- * no plant was sent.
+ * By the server's error numbers, as MariaDB, MySQL and TiDB document them, by SQLSTATE, message and the name of the table;
+ * `unsent` is in front if no plant was sent.
  */
 const meanings: Meanings = [
   // The server rolled back, and may take the plants later: too many connections (1040, 1203), no quorum (1047), a deadlock
@@ -22,32 +22,27 @@ const meanings: Meanings = [
   // A user, a host or a database that the server refuses for good.
   [/^unsent (1044|1045|1049|1130|1698) /, 'login'],
   // A server that says no says it again; or the app has ended its pool.
-  [/^unsent (\d+ \w+ \w{5} |.*Pool is closed\.$)/, 'permanent'],
+  [/^unsent (\d+ \w{5} |.*Pool is closed\. )/, 'permanent'],
   [/^unsent/, 'transient'],
   // The server says that it rolled back after a wait for a lock, MariaDB's `max_statement_time`, MySQL's `max_execution_time`.
   [/^1205 /, 'locked'],
   [/^(1969|3024) /, 'expired'],
   // A packet too large was not even read.
   [/^1153 /, 'rejected'],
-  // The commit may have succeeded: it failed (1180), its rollback failed (1181), or not all was rolled back (1196), or the
-  // connection was killed (1927). TiDB, Vitess and proxies report 1105 for anything.
-  [/^(1105|1180|1181|1196|1927) /, 'unknown'],
-  // No grant on the table, or on a column of it.
-  [/^114[23] own/, 'denied'],
-  [/^1146 /, 'no table'],
-  [/^1054 /, 'no column'],
+  // No grant on the table, or on a column of it. A trigger may lack one on another table: the message ends with the quoted name.
+  [/^114[23] .*['`](.+)['`] \1$/i, 'denied'],
+  [/^(1054|1146) /, 'missing'],
   // The server says that it rolled back the statement, whatever the reason: a CHECK, a SIGNAL of a trigger, a limit. Not if
-  // the connection broke, or the statement was interrupted (70100), or the number is none of MySQL's or MariaDB's.
-  [/^[1-7]\d{3} \w+ (?!08|70)\w{5} /, 'rejected'],
+  // the connection broke, or the statement was interrupted (70100), or the number is none of MySQL's or MariaDB's. And not if
+  // the commit may have succeeded: it failed (1180), its rollback failed (1181), or not all was rolled back (1196); TiDB,
+  // Vitess and proxies report 1105 for anything.
+  [/^(?!1105|118[01]|1196)[1-7]\d{3} (?!08|70)\w{5} /, 'rejected'],
 ];
 
 /** @param table its name without that of its database */
 export function explain(error: unknown, wasSent: boolean, table: string): Explanation {
   const { errno, sqlState, message } = Object(error) as MysqlError;
-  // A trigger may lack a grant on another table: the message ends with the name of its table.
-  const plain = (text: string) => text.toLowerCase().replaceAll('`', "'");
-  const origin = plain(String(message)).endsWith(plain(`'${table}'`)) ? 'own' : 'other';
-  const meaning = meaningIn(meanings, `${wasSent ? '' : 'unsent '}${errno} ${origin} ${sqlState} ${message}`);
+  const text = `${wasSent ? '' : 'unsent '}${errno} ${sqlState} ${message} ${table}`;
   // After an error of the server the connection can be used again, except after these: the server hangs up.
-  return [meaning, sqlState !== undefined && errno !== 1153 && errno !== 4031];
+  return [meaningIn(meanings, text), sqlState !== undefined && errno !== 1153 && errno !== 4031];
 }

@@ -1,6 +1,6 @@
 import { type CreateOutcome, StorageBusy } from '../../src/index.js';
 import { duplicateKey, explain, type MysqlError } from './_mysql-errors.js';
-import type { Rows, Value } from './_rows.js';
+import { type Rows, textOf, type Value } from './_rows.js';
 import { keepsPrepared, OpenTransaction, type TableServer } from './_server.js';
 import { type Column, cutsSpaces, type Dialect, learn, type TableSpec, unusable } from './_table.js';
 
@@ -31,20 +31,20 @@ export interface MysqlPool {
 /** A row; `n` of `stored` is a number. */
 type Found = Record<string, string>;
 
-const utf8 = 'CHARACTER SET utf8mb4 COLLATE utf8mb4_bin';
+const utf8 = 'COLLATE utf8mb4_bin';
 const text = `LONGTEXT ${utf8}`;
 // Not CHAR, which loses trailing spaces, and not ENUM, which changes the case.
-const texts = /^(varchar|(tiny|medium|long)?text)/;
+const texts = /^(varchar|\w*text)/;
 export const dialect: Dialect = {
   mark: '`',
   container: 'database',
-  types: { id: 'BIGINT PRIMARY KEY', name: `${text} NOT NULL`, tag: text },
+  types: { id: 'BIGINT', name: text, tag: text },
   exact: {
-    id: /^((tiny|small|medium|big)?int|decimal\(\d+,0\)|varchar|(tiny|medium|long)?text)/,
+    id: /^(\w*int|decimal\(\d+,0\)|varchar|\w*text)/,
     name: texts,
     tag: texts,
     // Not ENUM and SET, which take a number for the place of a word.
-    namespace: /^((tiny|small|medium|big)?int|decimal\(\d+,0\)|varchar|char|varbinary|uuid)/,
+    namespace: /^(\w*int|decimal\(\d+,0\)|varchar|char|varbinary|uuid)/,
   },
   changes,
   sent,
@@ -53,19 +53,19 @@ export const dialect: Dialect = {
   ending: ' ENGINE = InnoDB',
 };
 
-/** The most bytes of the types that have no length: they lose trailing spaces beyond it, with a warning alone. */
-const maxBytes: Record<string, number> = { tinytext: 255, text: 65_535, mediumtext: 16_777_215 };
+/** The bits of a length in bytes, of the types that have none: they lose trailing spaces beyond it, with a warning alone. */
+const lengthBits: Record<string, number> = { tinytext: 8, text: 16, mediumtext: 24 };
 
 function changes(type: string): ((text: string) => boolean) | undefined {
   const [, kind, words] = /^(enum|set)\((.*)\)$/.exec(type) ?? [];
   if (kind) {
     // The server takes a number for the place of a word, or for a sum of such places. It quotes the words like this.
-    const isWord = (text: string) => `,${words},`.includes(`,'${text.replace(/['\\]/g, '$&$&')}',`);
+    const isWord = (word: string) => `,${words},`.includes(`,'${word.replace(/['\\]/g, '$&$&')}',`);
     return (text) => !(kind === 'set' ? text.split(',').filter(Boolean) : [text]).every(isWord);
   }
-  const bytes = maxBytes[type];
-  return bytes
-    ? (text) => text.endsWith(' ') && new TextEncoder().encode(text).length > bytes
+  const bits = lengthBits[type];
+  return bits
+    ? (text) => text.endsWith(' ') && new TextEncoder().encode(text).length >= 2 ** bits
     : cutsSpaces(type);
 }
 
@@ -77,16 +77,26 @@ export function mysqlServer(pool: MysqlPool, spec: TableSpec): TableServer<Mysql
     release: (connection, isReusable) => (isReusable ? connection.release() : connection.destroy()),
     explain: (error, wasSent) => explain(error, wasSent, last!),
     async look(connection) {
-      const found = await execute(connection, rowsOf(lookAt), [database, last!, database, last!, last!]);
-      const [first] = found;
-      if (first && unsafe.test(first.settings!)) throw unusable(spec, `${needed} ${first.settings}`);
-      const key = spec.names.slice(0, spec.key.length);
-      const index = rowsOf(indexOf(key.length));
+      const [table] = await execute(connection, rowsOf(lookAt), [database, last!]);
+      if (table && unsafe.test(table.settings!)) throw unusable(spec, `${needed} ${table.settings}`);
+      const found = await execute(connection, rowsOf(`SHOW COLUMNS FROM ${spec.name}`));
+      const columns = learn(
+        spec,
+        found.map(({ Field, Type }) => ({ name: Field!, type: Type! })),
+      );
+      const indexes = await execute(connection, rowsOf(`SHOW INDEX FROM ${spec.name} WHERE NOT Non_unique`));
+      const key = columns.slice(0, spec.key.length).map(({ name }) => name);
+      const isUnique = indexes.some(({ Key_name }) => {
+        const parts = indexes.filter((part) => part.Key_name === Key_name);
+        // Not of their beginnings alone, whose lengths are `Sub_part`.
+        return (
+          parts.length === key.length &&
+          parts.every((part) => key.includes(part.Sub_part ?? part.Column_name!))
+        );
+      });
       // An INSERT does not say which index it relies on. A view shows none.
-      if (first?.engine && !(await execute(connection, index, [database, first.table!, ...key]))[0])
-        throw unusable(spec, spec.notUnique);
-      const columns = found.filter(({ table }) => table === first!.table) as unknown as Column[];
-      sql = statementsOf(spec, learn(spec, columns));
+      if (table?.ENGINE && !isUnique) throw unusable(spec, spec.unindexed);
+      sql = statementsOf(spec, columns);
     },
     insert: (connection, rows) => insert(connection, sql, rows),
     async find(connection, key) {
@@ -97,20 +107,13 @@ export function mysqlServer(pool: MysqlPool, spec: TableSpec): TableServer<Mysql
 }
 
 /**
- * Finds the engine and the columns of a table, by the names of its database and of itself, what the session does to texts,
- * and its isolation, which MySQL and MariaDB call by another name each. The exact name goes first. Each name is a parameter: the server then reads this table and no other.
+ * Finds the engine of a table, by the names of its database and of itself, what the session does to texts, and its isolation,
+ * which MySQL and MariaDB call by another name each. Each name is a parameter: the server then reads this table and no other.
  */
-const lookAt = `SELECT t.TABLE_NAME AS 'table', t.ENGINE AS engine, COLUMN_NAME AS name, COLUMN_TYPE AS type,
-CONCAT_WS(', ', t.ENGINE, TRANSACTIONS, @@character_set_client, @@sql_mode /*!50720 , @@transaction_isolation */ /*M! , @@tx_isolation */)
-AS settings FROM information_schema.TABLES AS t JOIN information_schema.COLUMNS AS c ON c.TABLE_NAME = BINARY t.TABLE_NAME
-LEFT JOIN information_schema.ENGINES AS e ON e.ENGINE = t.ENGINE
-WHERE c.TABLE_SCHEMA = COALESCE(?, DATABASE()) AND c.TABLE_NAME = ?
-AND t.TABLE_SCHEMA = COALESCE(?, DATABASE()) AND t.TABLE_NAME = ? ORDER BY t.TABLE_NAME = BINARY ? DESC`;
-
-/** Finds a unique index of exactly `count` columns, and not of their beginnings alone. */
-const indexOf = (count: number) => `SELECT INDEX_NAME FROM information_schema.STATISTICS
-WHERE TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ? AND NON_UNIQUE = 0 GROUP BY INDEX_NAME
-HAVING SUM(SUB_PART IS NULL AND COLUMN_NAME IN (${Array(count).fill('?')})) = ${count} AND COUNT(*) = ${count}`;
+const lookAt = `SELECT ENGINE, CONCAT_WS(', ', ENGINE, TRANSACTIONS, @@character_set_client, @@sql_mode
+/*!50720 , @@transaction_isolation */ /*M! , @@tx_isolation */) AS settings
+FROM information_schema.TABLES LEFT JOIN information_schema.ENGINES USING (ENGINE)
+WHERE TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?`;
 
 /**
  * Settings of a table and its session with which plants change or get lost. A failed INSERT of an engine without transactions
@@ -119,8 +122,7 @@ HAVING SUM(SUB_PART IS NULL AND COLUMN_NAME IN (${Array(count).fill('?')})) = ${
  * rival's, which may be rolled back.
  */
 const unsafe = /, NO, |EMPTY_STRING_IS_NULL|READ-UNCOMMITTED|^(?!.*utf8mb4, )/;
-const needed =
-  'it needs InnoDB, utf8mb4, no sql_mode EMPTY_STRING_IS_NULL, and READ COMMITTED or higher; it has';
+const needed = 'it needs InnoDB and utf8mb4, not EMPTY_STRING_IS_NULL or READ-UNCOMMITTED; it has';
 
 /**
  * Settings of one statement, for MariaDB and for MySQL, each of which takes the other's for a comment. Without a strict
@@ -132,32 +134,29 @@ const insertInto = `/*M! SET STATEMENT ${modes}, innodb_lock_wait_timeout = 0, l
 
 type Statements = ReturnType<typeof statementsOf>;
 
-function statementsOf({ name, names, columns, key, found }: TableSpec, types: readonly Column[]) {
+function statementsOf({ name, columns, key, found }: TableSpec, types: readonly Column[]) {
   // MySQL compares numbers with text as doubles, so that 2^53 equals 2^53+1.
   const comparisons = key.map((column, i) => {
-    const type = types[i]?.type ?? (names[i] === 'id' ? 'bigint' : '');
+    const type = types[i]?.type ?? (i === key.length - 1 ? 'int' : '');
     return `${column} = ${/int|decimal/.test(type) ? 'CAST(? AS DECIMAL(65))' : '?'}`;
   });
   const same = comparisons.join(' AND ');
   const row = `(${columns.map(() => '?').join(', ')})`;
   const lone = `${insertInto} ${name} (${columns.join(', ')}) VALUES ${row}`;
-  const storedOf = (count: number) => {
-    const selects = Array.from({ length: count }, (_, i) => `SELECT ${i} AS n FROM ${name} WHERE ${same}`);
-    return rowsOf(selects.join(' UNION ALL '));
-  };
-  const storedOne = storedOf(1);
+  const storedOf = (rows: Rows) =>
+    rowsOf(rows.map((_, n) => `SELECT ${n} AS n FROM ${name} WHERE ${same}`).join(' UNION ALL '));
+  const storedOne = storedOf([[]]);
   return {
-    keyLength: key.length,
+    key,
     insert: (count: number) => lone + `,${row}`.repeat(count - 1),
-    stored: (count: number) => (count === 1 ? storedOne : storedOf(count)),
-    find: rowsOf(`SELECT ${found} FROM ${name} AS plant WHERE ${same}`),
+    stored: (rows: Rows) => (rows.length === 1 ? storedOne : storedOf(rows)),
+    find: rowsOf(`SELECT ${found} FROM ${name} WHERE ${same}`),
   };
 }
 
 /** A value as it is sent. The driver writes a Date in the pool's own time zone, in which it reads it again. */
 function sent(value: Value): string | Date | null {
-  if (value === null || value instanceof Date) return value;
-  return String(typeof value === 'boolean' ? Number(value) : value);
+  return value instanceof Date ? value : textOf(typeof value === 'boolean' ? Number(value) : value);
 }
 
 /**
@@ -173,8 +172,8 @@ async function insert(connection: MysqlConnection, sql: Statements, rows: Rows):
     if ((error as MysqlError).errno !== duplicateKey) throw error;
     // Whether the app has a transaction open, whose rows it can still roll back: a SELECT does not show that.
     await execute(connection, 'DO 0', [], true);
-    const keys = rows.flatMap((row) => row.slice(0, sql.keyLength)).map(sent);
-    const stored = await execute(connection, sql.stored(rows.length), keys, rows.length === 1);
+    const keys = rows.flatMap((row) => row.slice(0, sql.key.length)).map(sent);
+    const stored = await execute(connection, sql.stored(rows), keys, rows.length === 1);
     // Another unique index was violated, or by two plants of this batch.
     if (stored.length === 0) throw error;
     const taken = new Set(stored.map(({ n }) => Number(n)));

@@ -18,9 +18,12 @@ const exactly = (types: string) => new RegExp(`^(${types})(\\(\\d+(,\\d+)?\\))?$
 export const dialect: Dialect = {
   mark: '"',
   container: 'schema',
-  // PostgreSQL cuts longer names, so that two of them would be one.
-  maxBytes: 63,
-  types: { id: 'bigint PRIMARY KEY', name: 'text NOT NULL', tag: 'text' },
+  checkName(name) {
+    // PostgreSQL cuts longer names, so that two of them would be one.
+    if (new TextEncoder().encode(name).length > 63)
+      throw new TypeError(`a name must have at most 63 bytes, got ${name}`);
+  },
+  types: { id: 'bigint', name: 'text', tag: 'text' },
   exact: { id: exactly(id), name: exactly(text), tag: exactly(text), namespace: exactly(`${id}|uuid`) },
   changes: cutsSpaces,
   text: 'text',
@@ -96,7 +99,8 @@ function statementsOf(spec: TableSpec, columns: readonly Column[]) {
   const rows = `unnest(${arrays.join(', ')})`;
   const aliases = `AS new (${casts.map((_, i) => `v${i}`).join(', ')}`;
   const stored = key.map((column) => `plant.${column}`);
-  const text = key.length > 1 ? `ROW(${stored.join(', ')})::text` : `${stored}::text`;
+  // Of several columns, that is a row.
+  const text = `(${stored.join(', ')})::text`;
   const where = (given: string[]) => stored.map((column, i) => `${column} = ${given[i]}`).join(' AND ');
   // Both settings end with the statement. The warning of `isUnreplicated` must not be filtered. ON CONFLICT waits for a rival
   // transaction to end, but not for long, because a batch waits with it.
@@ -127,18 +131,17 @@ interface Statement {
 
 /**
  * A statement that connections of `pg` keep prepared under its name: half of the time of a lone INSERT. APM agents show the
- * name. It has a hash of the text (FNV-1a, 64 bits), because a pooler may run what another process has prepared under it.
+ * name. It has a hash of the text (Rabin and Karp's, modulo 2^61 - 1), because a pooler may run what another process has prepared under it.
  */
 function named(text: string): Statement {
-  let hash = 0xcbf29ce484222325n;
-  for (const byte of new TextEncoder().encode(text))
-    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+  let hash = 0n;
+  for (const byte of new TextEncoder().encode(text)) hash = (257n * hash + BigInt(byte)) % (2n ** 61n - 1n);
   return { name: `plant_store_insert_${hash.toString(36)}`, text };
 }
 
 /** Finds the columns of a table, the types behind domains, and the session's `statement_timeout`. */
-const lookAt = `WITH RECURSIVE found AS (
-SELECT attname AS name, format_type(atttypid, atttypmod) AS type, atttypid AS base, atttypmod AS modifier
+const lookAt = `WITH RECURSIVE found (name, type, base, modifier) AS (
+SELECT attname, format_type(atttypid, atttypmod), atttypid, atttypmod
 FROM pg_attribute WHERE attrelid = to_regclass($1::text) AND attname = ANY ($2::text[]) UNION ALL
 SELECT name, type, typbasetype, typtypmod FROM found JOIN pg_type ON oid = base WHERE typtype = 'd')
 SELECT name, type, format('%s.%I', typnamespace::regnamespace, typname) AS "cast",

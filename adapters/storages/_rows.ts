@@ -68,36 +68,35 @@ export type RowMaker<Caller> = ReturnType<typeof rowMaker<Caller>>;
 export function rowMaker<Caller>({ namespace, columns }: RowOptions<Caller>) {
   const spaceOf = valuesOf('namespace', namespace);
   const furtherOf = valuesOf('columns', columns);
-  /** Whether the app has columns of its own. */
-  const isExtended = Object.keys({ ...namespace, ...columns }).length > 0;
+  /** Whether the app has no columns of its own. */
+  const isPlain = Object.keys({ ...namespace, ...columns }).length === 0;
   /** What their functions returned, for each queued create. */
-  const values = new WeakMap<StorageContext<Caller>, { space: Row; further: Row }>();
+  const values = new WeakMap<StorageContext<Caller>, readonly [space: Row, further: Row]>();
   return {
-    isExtended,
+    isPlain,
     /**
      * Calls the functions of the app's columns. Returns the context to queue.
      *
      * @throws {RolledBack} if one throws or returns an invalid value
      */
     prepare(context: StorageContext<Caller>): StorageContext<Caller> {
-      const { caller, request } = context;
       // A script may use one context for several creates.
-      const own = values.has(context) ? { caller, request, signal: context.signal } : context;
-      values.set(own, { space: spaceOf(context), further: furtherOf(context) });
+      const own: StorageContext<Caller> = values.has(context) ? Object.create(context) : context;
+      values.set(own, [spaceOf(context), furtherOf(context)]);
       return own;
     },
     /** What `groupCommit` compares by `===`. */
-    namespaceOf: (context: StorageContext<Caller>) => JSON.stringify(values.get(context)!.space),
+    namespaceOf: (context: StorageContext<Caller>) => JSON.stringify(values.get(context)![0]),
     rowsOf: (plants: readonly NewPlant[], contexts: readonly StorageContext<Caller>[]): Rows =>
       plants.map((plant, i) => {
         const row = members.map((member) => plant[member] ?? null);
-        if (!isExtended) return row;
-        const { space, further } = values.get(contexts[i]!)!;
+        if (isPlain) return row;
+        const [space, further] = values.get(contexts[i]!)!;
         return [...space, ...row, ...further];
       }),
     /** The first values of a row: those of the namespace, and the id. A replay is looked for where its create was sent. */
     keyOf: (id: bigint, context: StorageContext<Caller>): Row => [
-      ...(values.get(context)?.space ?? spaceOf(context)),
+      ...(values.get(context)?.[0] ?? spaceOf(context)),
       id,
     ],
   };
@@ -110,18 +109,18 @@ export function rowMaker<Caller>({ namespace, columns }: RowOptions<Caller>) {
 function valuesOf<Caller>(option: 'namespace' | 'columns', given: Columns<Caller, Value> = {}) {
   const own = Object.entries<Columns<Caller, Value>[string]>(Object(given));
   if (given === null || typeof given !== 'object' || own.some(([, get]) => typeof get !== 'function')) {
-    const example = '{ tenant: ({ caller }) => caller.tenant }';
-    throw new TypeError(`${option} must be columns and their functions, such as ${example}`);
+    throw new TypeError(
+      `${option} must be columns and their functions, such as { tenant: ({ caller }) => caller.tenant }`,
+    );
   }
   const isKey = option === 'namespace';
   // A unique index takes any number of nulls: two plants of one id. Trailing spaces are none to MySQL and in CHAR(n).
-  const isAllowed = (value: unknown) =>
-    isValue(value) && !(isKey && (value === null || String(value).endsWith(' ')));
-  const allowed = 'a string without U+0000, a finite number, a bigint, a boolean or a valid Date';
+  const isAllowed = (value: Value) => isValue(value) && !(isKey && textOf(value)?.endsWith(' ') !== false);
   const more = isKey ? ', and no text that ends with a space' : ', or null';
+  const allowed = `a string without U+0000, a finite number, a bigint, a boolean or a valid Date${more}`;
   return (context: StorageContext<Caller>): Row =>
     own.map(([column, get]) => {
-      const must = `the function of the column ${column} must return ${allowed}${more}`;
+      const must = `the function of the column ${column} must return ${allowed}`;
       const value = callApp(() => get(context), isAllowed, must);
       return isKey ? textOf(value) : value;
     });

@@ -12,8 +12,8 @@ import { changeOf, Rejection, type TableSpec, unusable } from './_table.js';
  */
 type Fate = 'unknown' | 'transient' | 'permanent' | 'locked' | 'expired' | 'rejected' | 'open transaction';
 
-/** What an error says. `no table`, `no column`: of this table, or of another that a trigger needs. */
-export type Meaning = Fate | 'no table' | 'no column' | 'not unique' | 'denied' | 'login';
+/** What an error says. `missing`: a table or a column, of this table or of another that a trigger needs. */
+export type Meaning = Fate | 'missing' | 'unindexed' | 'denied' | 'login';
 
 /** What an error means, and whether its connection can be used again. Otherwise it may still hold half a response. */
 export type Explanation = readonly [meaning: Meaning, isReusable: boolean];
@@ -28,7 +28,7 @@ export function meaningIn(meanings: Meanings, text: string): Meaning {
 /** A connection came with a transaction of the app: its plants would be stored or lost with that. Nothing was stored. */
 export class OpenTransaction extends StorageBusy {
   constructor(cause?: unknown) {
-    super('the connection already has an open transaction: end each before its connection is released', {
+    super('the connection already has an open transaction: end it before the connection is released', {
       cause,
     });
   }
@@ -105,7 +105,7 @@ export class ServerTable<Connection> implements StoredTable {
   async #look(connection: Connection): Promise<void> {
     await this.server.look(connection).catch((error) => {
       // A database that has no such catalogue.
-      if (!/rejected|no table|no column/.test(this.server.explain(error, true)[0])) throw error;
+      if (!/rejected|missing/.test(this.server.explain(error, true)[0])) throw error;
     });
   }
 
@@ -171,18 +171,18 @@ export class ServerTable<Connection> implements StoredTable {
     if (meaning === 'transient' || (meaning === 'locked' && count === 1))
       return new RolledBack('together', error);
     if (meaning === 'locked' || meaning === 'expired') return new RolledBack('apart', error);
-    if (meaning === 'no table' || meaning === 'no column') {
-      // Of this table, or of one that a trigger needs: a look shows it.
+    if (meaning === 'missing') {
+      // A table or a column, of this table or of one that a trigger needs: a look shows it.
       spec.isKnown = false;
       const fault = await this.#look(connection).catch((found) => found);
       if (fault instanceof Rejection) return fault;
-      if (meaning === 'no table' && !fault && !spec.isKnown) return unusable(spec, spec.missing, error);
+      if (!fault && !spec.isKnown) return unusable(spec, spec.missing, error);
     } else if (meaning !== 'rejected') {
       const said = (error as Error).message;
       const why = {
         login: `${said}. Check user, password and database in the settings of the pool`,
-        denied: `${said}. Run: GRANT SELECT, INSERT ON ${spec.name} TO …`,
-        'not unique': spec.notUnique,
+        denied: `${said}. Run: GRANT SELECT, INSERT ON ${spec.name} TO ...`,
+        unindexed: spec.unindexed,
       };
       return unusable(spec, why[meaning], error);
     }

@@ -56,15 +56,15 @@ export interface StoredTable {
 
 /** Stores plants in a table by `groupCommit`. */
 export function sqlStorage<Caller>(table: StoredTable, options: SqlOptions<Caller>): SqlStorage<Caller> {
-  const { table: _, namespace: __, columns: ___, refuse, ...groupOptions } = options;
-  if (refuse !== undefined && typeof refuse !== 'function') throw new TypeError('refuse must be a function');
+  const { table: _, namespace: __, columns: ___, refuse = () => undefined, ...groupOptions } = options;
+  if (typeof refuse !== 'function') throw new TypeError('refuse must be a function');
   const rows = rowMaker(options);
   const explained = (error: unknown, plants: readonly NewPlant[]): CreateOutcome[] => {
     if (!(error instanceof Rejection)) throw error;
     const { cause } = error;
     if (cause instanceof SetupError) return plants.map(() => error);
-    if (!refuse || plants.length > 1) throw error;
-    const isValid = (text: unknown) => text === undefined || typeof text === 'string';
+    if (plants.length > 1) throw error;
+    const isValid = (text: unknown) => /string|undefined/.test(typeof text);
     const must = 'refuse must return a string or undefined, and no promise';
     const text = callApp(() => refuse(cause, plants[0]!), isValid, must, cause);
     if (text === undefined) throw error;
@@ -79,13 +79,13 @@ export function sqlStorage<Caller>(table: StoredTable, options: SqlOptions<Calle
       return explained(error, plants);
     }
   };
-  const namespace = rows.isExtended ? rows.namespaceOf : undefined;
+  const namespace = rows.isPlain ? undefined : rows.namespaceOf;
   const { create } = groupCommit(createMany, { ...groupOptions, namespace });
   return {
-    create: rows.isExtended ? async (plant, context) => create(plant, rows.prepare(context)) : create,
+    create: rows.isPlain ? create : async (plant, context) => create(plant, rows.prepare(context)),
     find: async (id, context) => plantOf(id, await table.find(rows.keyOf(id, context))),
     async createTable() {
-      if (!rows.isExtended) return table.createTable();
+      if (rows.isPlain) return table.createTable();
       throw new Error(migrate);
     },
   };

@@ -1,5 +1,5 @@
 import { type NewPlant, RolledBack } from '../../src/index.js';
-import { members, type RowOptions, type Rows, textOf, type Value } from './_rows.js';
+import { members, type Row, type RowOptions, type Rows, textOf, type Value } from './_rows.js';
 
 /** How a database spells names and types. */
 export interface Dialect {
@@ -7,8 +7,8 @@ export interface Dialect {
   readonly mark: string;
   /** What may precede the name of a table, with a dot between. Without it a dot is part of the name. */
   readonly container?: string;
-  /** The longest name, in bytes of UTF-8, if the database cuts longer ones. */
-  readonly maxBytes?: number;
+  /** @throws {TypeError} if the database would cut a name */
+  readonly checkName?: (name: string) => void;
   /** The definitions of the columns of a plant. */
   readonly types: Record<keyof NewPlant, string>;
   /**
@@ -55,7 +55,7 @@ export class SetupError extends Error {
 }
 
 /** What to do about a table with columns of the app, whose types only the app knows. */
-export const migrate = 'Write a migration from what schemaOf returns, with the types of your columns';
+export const migrate = 'Write a migration from what schemaOf returns, and edit the types';
 
 /** A whole number, as a column of integers spells it: `01`, ` 1` and, in MySQL, `1abc` would be another's `1`. */
 function isInt64(text: string): boolean {
@@ -77,23 +77,20 @@ export function specOf(dialect: Dialect, { table = 'plants', namespace, columns:
   const { types, text, container, ending = '' } = dialect;
   const spaces = Object.keys(namespace ?? {});
   const further = Object.keys(own ?? {});
-  const quoted = (column: string) => quote('a column', column, dialect);
+  const quoted = (column: string) => quote('column', column, dialect);
   const name = quote('table', table, dialect, container);
   const names = [...spaces, ...members, ...further];
   if (new Set(names.map((name) => name.toLowerCase())).size < names.length)
-    throw new TypeError(`the columns must have different names, got ${names.join(', ')}`);
+    throw new TypeError(`columns must have different names, got ${names.join(', ')}`);
   const columns = [...spaces.map(quoted), ...members, ...further.map(quoted)];
   const key = columns.slice(0, spaces.length + 1);
-  const isKey = (type: string) => (spaces.length > 0 ? type.replace('PRIMARY KEY', 'NOT NULL') : type);
-  // All columns of the app have the same type: a start.
-  const definitions = [
-    ...spaces.map(() => `${text} NOT NULL`),
-    ...members.map((member) => isKey(types[member])),
-    ...further.map(() => text),
-  ];
-  const lines = columns.map((column, i) => `${column} ${definitions[i]}`);
   const keys = key.join(', ');
+  // All columns of the app have the same type: a start.
+  const typed = columns.map((column, i) => `${column} ${types[members[i - spaces.length]!] ?? text}`);
+  // The namespace, the id and the name.
+  const lines = typed.map((line, i) => (i > key.length ? line : `${line} NOT NULL`));
   if (spaces.length > 0) lines.push(`PRIMARY KEY (${keys})`);
+  else lines[0] = `${typed[0]} PRIMARY KEY`;
   const schema = `CREATE TABLE IF NOT EXISTS ${name} (${lines.join(', ')})${ending}`;
   const isPlain = names.length === members.length;
   return {
@@ -105,26 +102,23 @@ export function specOf(dialect: Dialect, { table = 'plants', namespace, columns:
     names,
     /** The same, those of the app quoted. */
     columns,
-    /** Each in `CREATE TABLE`. */
-    definitions: lines,
+    /** Each with its type. */
+    typed,
     /** What is unique: the columns of the namespace and the id, as in `columns`. */
     key,
     /** Whether it has no columns of the app. */
     isPlain,
     /** What `find` selects. Not the id, which drivers round, and at which node:sqlite throws. */
-    found: members
-      .slice(1)
-      .map((member) => `plant.${member}`)
-      .join(', '),
+    found: members.slice(1).join(', '),
     /** The SQL that creates the table. */
     schema,
     /** What is wrong without the table, and without its index. */
     missing: `it does not exist. ${isPlain ? `Call storage.createTable(), or run: ${schema}` : migrate}`,
-    notUnique: `it needs a unique index of exactly (${keys}). Run: CREATE UNIQUE INDEX plants_key ON ${name} (${keys})`,
+    unindexed: `it needs a unique index of exactly (${keys}). Run: CREATE UNIQUE INDEX plants_key ON ${name} (${keys})`,
     /** Whether a look has found it. */
     isKnown: false,
     /** The columns that change some values without an error. */
-    checks: [] as { i: number; column: Column; isChanged: (text: string) => boolean }[],
+    checks: [] as { isChanged: (row: Row) => boolean; why: string }[],
   };
 }
 
@@ -134,15 +128,14 @@ export function specOf(dialect: Dialect, { table = 'plants', namespace, columns:
  * @throws {Rejection} if one is missing, or would change the values that it is given
  */
 export function learn(spec: TableSpec, found: readonly Column[]): Column[] {
-  const { exact, changes } = spec.dialect;
+  const { exact, changes, sent = textOf } = spec.dialect;
   spec.isKnown = false;
   spec.checks = [];
   if (found.length === 0) return [];
   const columns = spec.names.map((name, i) => {
     const column = found.find((other) => other.name.toLowerCase() === name.toLowerCase());
-    const needed = spec.definitions[i]!.replace(/ (NOT NULL|PRIMARY KEY)$/, '');
     if (!column)
-      throw unusable(spec, `it has no column ${name}. Run: ALTER TABLE ${spec.name} ADD ${needed}`);
+      throw unusable(spec, `it has no column ${name}. Run: ALTER TABLE ${spec.name} ADD ${spec.typed[i]}`);
     const { type, base = type } = column;
     // Of the namespace if negative. A further column of the app rounds as the app likes.
     const place = i - spec.key.length + 1;
@@ -150,11 +143,15 @@ export function learn(spec: TableSpec, found: readonly Column[]): Column[] {
     if (holds?.test(base) === false)
       throw unusable(
         spec,
-        `its column ${name} is ${type}, which does not hold every ${name} exactly: use ${needed}`,
+        `its column ${name} is ${type}, which does not hold every ${name} exactly: use ${spec.typed[i]}`,
       );
     const isNumber = place < 0 && /int|decimal|numeric/i.test(base);
     const isChanged = isNumber ? (value: string) => !isInt64(value) : changes?.(base);
-    if (isChanged) spec.checks.push({ i, column, isChanged });
+    if (isChanged)
+      spec.checks.push({
+        isChanged: ({ [i]: value }) => value != null && isChanged(String(sent(value))),
+        why: `the column ${column.name}, ${type}, would change the value`,
+      });
     return column;
   });
   spec.isKnown = true;
@@ -162,14 +159,9 @@ export function learn(spec: TableSpec, found: readonly Column[]): Column[] {
 }
 
 /** The error of a value that a column would change without one. */
-export function changeOf({ dialect, checks }: TableSpec, rows: Rows): Rejection | undefined {
-  const { sent = textOf } = dialect;
-  for (const { i, column, isChanged } of checks) {
-    if (!rows.some(({ [i]: value }) => value != null && isChanged(String(sent(value))))) continue;
-    const why = `the column ${column.name}, ${column.type}, would change the value`;
-    return new Rejection('apart', new Error(why));
-  }
-  return undefined;
+export function changeOf({ checks }: TableSpec, rows: Rows): Rejection | undefined {
+  const check = checks.find(({ isChanged }) => rows.some(isChanged));
+  return check && new Rejection('apart', new Error(check.why));
 }
 
 /** The error of every create until somebody does what it says. The next create looks again. */
@@ -185,14 +177,10 @@ export function schemaOfIn(dialect: Dialect): (options?: TableOptions<never>) =>
 }
 
 /** @throws {TypeError} if it is no such name */
-function quote(what: string, name: unknown, { mark, maxBytes = 1e9 }: Dialect, container?: string): string {
+function quote(what: string, name: unknown, { mark, checkName }: Dialect, container?: string): string {
   const parts = container ? String(name).split('.') : [String(name)];
-  const isName = (part: string) =>
-    part !== '' && !part.includes('\0') && new TextEncoder().encode(part).length <= maxBytes;
-  if (typeof name !== 'string' || parts.length > 2 || !parts.every(isName)) {
-    const limit = maxBytes < 1e9 ? ` of at most ${maxBytes} bytes` : '';
-    const orBoth = container ? `, or ${container}.name` : '';
-    throw new TypeError(`${what} must be a name${limit}${orBoth}`);
-  }
+  if (typeof name !== 'string' || parts.length > 2 || parts.some((part) => !part || part.includes('\0')))
+    throw new TypeError(`${what} must be a name${container ? `, or ${container}.name` : ''}`);
+  if (checkName) parts.forEach(checkName);
   return parts.map((part) => mark + part.replaceAll(mark, mark + mark) + mark).join('.');
 }

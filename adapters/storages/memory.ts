@@ -22,10 +22,10 @@ export function memoryStorage<Caller = unknown>(
 ): PlantStorage<Caller> {
   const rows = rowMaker<Caller>({ namespace });
   const keyOf = (id: bigint, context: StorageContext<Caller>) =>
-    rows.isExtended ? JSON.stringify([...rows.keyOf(id, context).slice(0, -1), [String(id)]]) : id;
+    rows.isPlain ? id : JSON.stringify([...rows.keyOf(id, context).slice(0, -1), [String(id)]]);
   return {
     async create(plant, context) {
-      const key = keyOf(plant.id, rows.isExtended ? rows.prepare(context) : context);
+      const key = keyOf(plant.id, rows.isPlain ? context : rows.prepare(context));
       if (plants.has(key)) return 'taken';
       plants.set(key, plant);
       return 'created';

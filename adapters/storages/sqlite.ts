@@ -33,7 +33,7 @@ const ids = /INT|CHAR|CLOB|TEXT|BLOB|^(?!.*(REAL|FLOA|DOUB))/i;
 const keys = /INT|CHAR|CLOB|TEXT|BLOB|^$/i;
 const dialect: Dialect = {
   mark: '"',
-  types: { id: 'INTEGER PRIMARY KEY', name: 'TEXT NOT NULL', tag: 'TEXT' },
+  types: { id: 'INTEGER', name: 'TEXT', tag: 'TEXT' },
   exact: { id: ids, name: texts, tag: texts, namespace: keys },
   text: 'TEXT',
 };
@@ -139,9 +139,9 @@ class SqliteTable implements StoredTable {
     // Another connection holds the lock, of the file or of a table in a shared cache.
     if (isResult(error, /^SQLITE_(BUSY|LOCKED)/, 5, 6)) return new RolledBack('together', error);
     if (error instanceof Rejection) return error;
-    const [, noTable, noColumn, notUnique] =
+    const [, noTable, noColumn, noIndex] =
       /(no such table)|(no such column|has no column)|(ON CONFLICT clause)/.exec(String(error)) ?? [];
-    if (notUnique) return unusable(this.spec, this.spec.notUnique, error);
+    if (noIndex) return unusable(this.spec, this.spec.unindexed, error);
     // Of this table, or of one that a trigger needs: look again.
     if (noTable || noColumn) this.spec.isKnown = false;
     try {

@@ -28,7 +28,7 @@ export function answering(...answers: unknown[]) {
   const log: string[] = [];
   const statements: [sql: string, values: Values, statement: string | MysqlStatement][] = [];
   const connection = connectionOf(async (sql, values, statement) => {
-    if (sql.includes('information_schema')) return [];
+    if (/information_schema|^SHOW/.test(sql)) return [];
     statements.push([sql, values, statement]);
     const ids = values.filter((value) => /^\d+$/.test(String(value)));
     log.push(`${/\b(INSERT|SELECT|CREATE|DO|ROLLBACK)\b/.exec(sql)?.[0]} ${ids.join()}`);

@@ -168,7 +168,7 @@ describe('mysqlStorage', () => {
   const denied = "INSERT command denied to user 'me'@'localhost' for table `garden`.`plants`";
   it.each([
     [1146, '42S02', "Table 'garden.plants' doesn't exist", missing],
-    [1142, '42000', denied, `${denied}. Run: GRANT SELECT, INSERT ON \`plants\` TO …`],
+    [1142, '42000', denied, `${denied}. Run: GRANT SELECT, INSERT ON \`plants\` TO ...`],
   ])(
     'rejects a batch at once if its table has a fault, and says what to do: %i',
     async (errno, sqlState, message, why) => {
@@ -239,23 +239,18 @@ describe('mysqlStorage, of the table that the server shows', () => {
     const { characters = 'utf8mb4', modes = '', isolation = 'REPEATABLE-READ', types } = more;
     const all = { id: 'bigint', name: 'longtext', tag: 'longtext', ...types };
     const settings = [engine, transactions, characters, modes, isolation].join(', ');
-    const columns = Object.entries(all).map(([name, type]) => ({
-      table: 'plants',
-      engine,
-      settings,
-      name,
-      type,
-    }));
-    const connection = connectionOf((sql) => {
-      if (sql.includes('STATISTICS')) return indexes.map((name) => ({ INDEX_NAME: name }));
-      return sql.includes('information_schema') ? columns : inserted;
-    });
+    const shows: readonly (readonly [RegExp, readonly object[]])[] = [
+      [/information_schema/, [{ ENGINE: engine, settings }]],
+      [/^SHOW COLUMNS/, Object.entries(all).map(([Field, Type]) => ({ Field, Type }))],
+      [/^SHOW INDEX/, indexes.map((name) => ({ Key_name: name, Column_name: 'id', Sub_part: null }))],
+    ];
+    const connection = connectionOf((sql) => shows.find(([pattern]) => pattern.test(sql))?.[1] ?? inserted);
     return { getConnection: async () => connection };
   }
 
   it.each<[string, Shown]>([
     [
-      'it needs InnoDB, utf8mb4, no sql_mode EMPTY_STRING_IS_NULL, and READ COMMITTED or higher; it has MyISAM, NO',
+      'it needs InnoDB and utf8mb4, not EMPTY_STRING_IS_NULL or READ-UNCOMMITTED; it has MyISAM, NO',
       { engine: 'MyISAM', transactions: 'NO' },
     ],
     ['it has InnoDB, YES, latin1', { characters: 'latin1' }],

@@ -161,7 +161,7 @@ it('a database without the catalogue of PostgreSQL stores plants in columns of t
 it('a table that its role may not use is named with the grant', async () => {
   const role = `gardener-${randomUUID()}`;
   await world.query(`CREATE ROLE "${role}" LOGIN`);
-  const message = `plant-store cannot use the table "${table}": permission denied for table ${table}. Run: GRANT SELECT, INSERT ON "${table}" TO …`;
+  const message = `plant-store cannot use the table "${table}": permission denied for table ${table}. Run: GRANT SELECT, INSERT ON "${table}" TO ...`;
   const denied = { reason: { name: 'RolledBack', cause: { message } } };
   expect(await both(postgresStorage(own.poolOf({ role }), { table }))).toMatchObject([denied, denied]);
 });
