@@ -10,7 +10,8 @@ const Channel = typeof MessageChannel === 'function' ? MessageChannel : undefine
 /** The clock of the platform. */
 export const systemClock = {
   now,
-  setTimer: (task: () => void, ms: number): unknown => set(task, ms),
+  // Node cuts the fraction, and keeps a list of the timers of each duration: 10 s is also what pools wait for.
+  setTimer: (task: () => void, ms: number): unknown => set(task, Math.ceil(ms)),
   clearTimer: (timer: unknown) => clear(timer as ReturnType<typeof setTimeout>),
   /**
    * Runs `task` when the event loop has finished this turn and read the bodies that came in it. Twice: a request that waits

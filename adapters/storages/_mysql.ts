@@ -23,6 +23,15 @@ export interface MysqlConnection {
   destroy(): void;
 }
 
+/** The connection of `mysql2` behind that of its promises. */
+interface CoreConnection {
+  execute(
+    statement: string | MysqlStatement,
+    values: (string | Date | null)[],
+    done: (error: unknown, result: unknown) => void,
+  ): unknown;
+}
+
 /** The part that this storage uses of a `mysql2/promise` pool, or of a pool cluster's namespace (`cluster.of('*', 'ORDER')`). */
 export interface MysqlPool {
   getConnection(): Promise<MysqlConnection>;
@@ -201,11 +210,17 @@ async function execute(
   values: (string | Date | null)[] = [],
   isLasting = false,
 ): Promise<Found[]> {
-  // Each checkout has a wrapper of its own.
-  const { connection: core = connection } = connection as { connection?: object };
-  const running = connection.execute(statement, values);
+  // Each checkout has a wrapper of its own. Its `execute` records the stack for errors, 7 % of a lone create, which the core's
+  // does not. But one that the app has put in its place is the app's.
+  const { connection: core } = connection as { readonly connection?: CoreConnection };
+  const running =
+    core?.execute && !Object.hasOwn(connection, 'execute')
+      ? new Promise<[unknown]>((resolve, reject) => {
+          core.execute(statement, values, (error, result) => (error ? reject(error) : resolve([result])));
+        })
+      : connection.execute(statement, values);
   // A connection that has closed by now throws, and has no statement left to drop.
-  if (!isLasting || !keepsPrepared(core, statement))
+  if (!isLasting || !keepsPrepared(core ?? connection, statement))
     running.finally(() => connection.unprepare(statement)).catch(() => {});
   const result = (await running)[0] as Found[] | { readonly serverStatus: number };
   if (Array.isArray(result)) return result;

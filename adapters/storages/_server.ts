@@ -73,7 +73,7 @@ export class ServerTable<Connection> implements StoredTable {
       if (change) throw change;
       return this.server.insert(connection, rows);
     };
-    return this.#send(insert, rows.length, call).catch(async (error) => {
+    return this.#send(insert, call, rows.length).catch(async (error) => {
       if (!(error instanceof OpenTransaction) || rows.length === 1) throw error;
       // One create reports the app's mistake. The others are sent on another connection.
       return [error, ...(await this.insert(rows.slice(1), call))];
@@ -81,7 +81,7 @@ export class ServerTable<Connection> implements StoredTable {
   }
 
   find(key: Row): Promise<Record<string, unknown> | undefined> {
-    return this.#send(async (connection) =>
+    return this.#ask(async (connection) =>
       // Nothing is stored under a key that a column would change.
       changeOf(this.spec, [key]) ? undefined : this.server.find(connection, key),
     );
@@ -90,7 +90,7 @@ export class ServerTable<Connection> implements StoredTable {
   async createTable(): Promise<void> {
     // Looked for first, because a role that may only SELECT and INSERT may not CREATE, even if it exists.
     this.spec.isKnown = false;
-    const creating = this.#send(async (connection) => {
+    const creating = this.#ask(async (connection) => {
       if (this.spec.isKnown) return;
       const create = () => this.server.createTable(connection);
       // IF NOT EXISTS can race: the loser gets an error of the catalogue; its second try finds the table.
@@ -109,35 +109,33 @@ export class ServerTable<Connection> implements StoredTable {
     });
   }
 
+  /** Sends a statement that belongs to no batch. */
+  #ask<T>(run: (connection: Connection) => Promise<T>): Promise<T> {
+    // `sent` and `onAbort` are set by `#send`, which needs no more.
+    const call = {} as BatchCall;
+    const timer = set(() => call.onAbort!(), this.timeoutMs);
+    return this.#send(run, call).finally(() => clear(timer));
+  }
+
   /**
    * Runs a statement as soon as the table is known to keep plants, and until the call is aborted, because a frozen server
    * would hold the connection for ever. A connect that outlasts its call leaves its connection to the pool, because a
    * login may be slow.
    */
-  #send<T>(
-    run: (connection: Connection) => Promise<T>,
-    count = 1,
-    // Test clocks do not fake this timer, and it keeps no process alive: the connection does.
-    call: BatchCall = { sent: false, signal: AbortSignal.timeout(this.timeoutMs) },
-  ): Promise<T> {
+  #send<T>(run: (connection: Connection) => Promise<T>, call: BatchCall, count = 1): Promise<T> {
     call.sent = false;
     return new Promise<T>((resolve, reject) => {
       let held: Connection | undefined;
       let isOver = false;
-      const end = (isReusable: boolean, settle: () => void) => {
+      const end = (isReusable: boolean) => {
         if (isOver) return;
         isOver = true;
-        clear(timer);
-        settle();
         if (held) this.server.release(held, isReusable);
       };
-      const abandon = () =>
-        end(false, () => reject(new Error(`the database did not answer within ${this.timeoutMs} ms`)));
-      // Only a call that takes long gets a signal and its listener: they would be a tenth of a lone create.
-      const timer = set(() => {
-        if (call.signal.aborted) abandon();
-        else call.signal.addEventListener('abort', abandon);
-      }, 50);
+      call.onAbort = () => {
+        reject(new Error(`the database did not answer within ${this.timeoutMs} ms`));
+        end(false);
+      };
       const work = async () => {
         try {
           const connection = await this.server.connect();
@@ -145,15 +143,16 @@ export class ServerTable<Connection> implements StoredTable {
           held = connection;
           if (!this.spec.isKnown) await this.#look(connection);
           call.sent = true;
-          const result = await run(connection);
-          end(true, () => resolve(result));
+          resolve(await run(connection));
+          end(true);
         } catch (given) {
           const error = given ?? new Error('the driver failed without an error');
           const isOwn = error instanceof Rejection || error instanceof StorageBusy;
           const own = ['unknown', error instanceof Rejection] as const;
           const [meaning, isReusable] = isOwn ? own : this.server.explain(error, call.sent);
           const thrown = await this.#thrown(meaning, error, count, held!);
-          end(isReusable, () => reject(thrown));
+          reject(thrown);
+          end(isReusable);
         }
       };
       work();

@@ -13,6 +13,7 @@ export class Call<Caller> implements BatchCall {
   endedAt = 0;
   /** The creates to send, sorted: the others are their duplicates. */
   readonly firsts: readonly WaitingCreate<Caller>[];
+  onAbort: (() => void) | undefined;
   #isSent = true;
   #controller: AbortController | undefined;
   #resolve: ((call: this) => void) | undefined;
@@ -51,8 +52,7 @@ export class Call<Caller> implements BatchCall {
     try {
       const calling = createMany(plants, contexts, this);
       if (!isThenable(calling)) return this.#onOutcomes(calling);
-      const outcomes = Promise.resolve(calling).then((outcomes) => this.#onOutcomes(outcomes));
-      outcomes.catch((error) => this.#onError(error));
+      this.#receive(calling);
       return new Promise((resolve) => {
         this.#resolve = resolve;
       });
@@ -72,6 +72,15 @@ export class Call<Caller> implements BatchCall {
     this.#finish(this.#isSent ? 'unanswered' : 'unsent');
     this.#controller ??= new AbortController();
     this.#controller.abort();
+    this.onAbort?.();
+  }
+
+  async #receive(calling: PromiseLike<readonly CreateOutcome[]>): Promise<void> {
+    try {
+      this.#onOutcomes(await calling);
+    } catch (error) {
+      this.#onError(error);
+    }
   }
 
   #onOutcomes(outcomes: readonly CreateOutcome[]): undefined {

@@ -125,6 +125,16 @@ describe('mysqlStorage', () => {
     ]);
   });
 
+  it('asks the connection behind that of promises, unless an app has put its own execute in front', async () => {
+    const { connection, log } = answering();
+    const execute = (_sql: unknown, _values: unknown, done: (...all: unknown[]) => void) =>
+      done(null, inserted);
+    const own = { ...connection, connection: { execute } };
+    for (const each of [Object.create(own), own])
+      await createAll(mysqlStorage({ getConnection: async () => each }), 1n);
+    expect(log).toEqual(['release', 'INSERT 1', 'release']);
+  });
+
   it('fails if the connections do not autocommit, and destroys the connection', async () => {
     const { pool, log } = answering({ serverStatus: 1 });
     await expect(mysqlStorage(pool).create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(
