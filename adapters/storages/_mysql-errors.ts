@@ -21,6 +21,8 @@ const meanings: Meanings = [
   [/^(unsent )?(1040|1047|1203|1213|1290|1461|1792|1836|3101|4031|8022|9007) /, 'transient'],
   // A user, a host or a database that the server refuses for good.
   [/^unsent (1044|1045|1049|1130|1698) /, 'login'],
+  // No grant on the table, or on a column of it. A trigger may lack one on another table: the message ends with the quoted name.
+  [/^(unsent )?114[23] .*['`](.+)['`] \2$/i, 'denied'],
   // A server that says no says it again; or the app has ended its pool.
   [/^unsent (\d+ \w{5} |.*Pool is closed\. )/, 'permanent'],
   [/^unsent/, 'transient'],
@@ -29,8 +31,6 @@ const meanings: Meanings = [
   [/^(1969|3024) /, 'expired'],
   // A packet too large was not even read.
   [/^1153 /, 'rejected'],
-  // No grant on the table, or on a column of it. A trigger may lack one on another table: the message ends with the quoted name.
-  [/^114[23] .*['`](.+)['`] \1$/i, 'denied'],
   [/^(1054|1146) /, 'missing'],
   // The server says that it rolled back the statement, whatever the reason: a CHECK, a SIGNAL of a trigger, a limit. Not if
   // the connection broke, or the statement was interrupted (70100), or the number is none of MySQL's or MariaDB's. And not if

@@ -89,11 +89,13 @@ export function mysqlServer(pool: MysqlPool, spec: TableSpec): TableServer<Mysql
       const [table] = await execute(connection, rowsOf(lookAt), [database, last!]);
       if (table && unsafe.test(table.settings!)) throw unusable(spec, `${needed} ${table.settings}`);
       const found = await execute(connection, rowsOf(`SHOW COLUMNS FROM ${spec.name}`));
+      const indexes = await execute(connection, rowsOf(`SHOW INDEX FROM ${spec.name} WHERE NOT Non_unique`));
+      // From here on nothing is awaited: another connection must not insert before the index is looked at.
       const columns = learn(
         spec,
         found.map(({ Field, Type }) => ({ name: Field!, type: Type! })),
       );
-      const indexes = await execute(connection, rowsOf(`SHOW INDEX FROM ${spec.name} WHERE NOT Non_unique`));
+      sql = statementsOf(spec, columns);
       const key = columns.slice(0, spec.key.length).map(({ name }) => name);
       const isUnique = indexes.some(({ Key_name }) => {
         const parts = indexes.filter((part) => part.Key_name === Key_name);
@@ -105,7 +107,6 @@ export function mysqlServer(pool: MysqlPool, spec: TableSpec): TableServer<Mysql
       });
       // An INSERT does not say which index it relies on. A view shows none.
       if (table?.ENGINE && !isUnique) throw unusable(spec, spec.unindexed);
-      sql = statementsOf(spec, columns);
     },
     insert: (connection, rows) => insert(connection, sql, rows),
     async find(connection, key) {
@@ -186,8 +187,11 @@ async function insert(connection: MysqlConnection, sql: Statements, rows: Rows):
     // Another unique index was violated, or by two plants of this batch.
     if (stored.length === 0) throw error;
     const taken = new Set(stored.map(({ n }) => Number(n)));
-    const free = rows.filter((_, n) => !taken.has(n));
-    const outcomes = await insert(connection, sql, free);
+    const outcomes = await insert(
+      connection,
+      sql,
+      rows.filter((_, n) => !taken.has(n)),
+    );
     return rows.map((_, n) => (taken.has(n) ? 'taken' : outcomes.shift()!));
   }
 }

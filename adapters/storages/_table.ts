@@ -57,9 +57,9 @@ export class SetupError extends Error {
 /** What to do about a table with columns of the app, whose types only the app knows. */
 export const migrate = 'Write a migration from what schemaOf returns, and edit the types';
 
-/** A whole number, as a column of integers spells it: `01`, ` 1` and, in MySQL, `1abc` would be another's `1`. */
-function isInt64(text: string): boolean {
-  return /^-?\d{1,19}$/.test(text) && String(BigInt.asIntN(64, BigInt(text))) === text;
+/** Not a whole number as a column of integers spells it: `01`, ` 1` and, in MySQL, `1abc` would be another's `1`. */
+function isNoInt64(text: string): boolean {
+  return !/^-?\d{1,19}$/.test(text) || String(BigInt.asIntN(64, BigInt(text))) !== text;
 }
 
 /** For `Dialect.changes`: VARCHAR(n) loses the trailing spaces beyond its length, CHAR(n) all of them. */
@@ -146,7 +146,7 @@ export function learn(spec: TableSpec, found: readonly Column[]): Column[] {
         `its column ${name} is ${type}, which does not hold every ${name} exactly: use ${spec.typed[i]}`,
       );
     const isNumber = place < 0 && /int|decimal|numeric/i.test(base);
-    const isChanged = isNumber ? (value: string) => !isInt64(value) : changes?.(base);
+    const isChanged = isNumber ? isNoInt64 : changes?.(base);
     if (isChanged)
       spec.checks.push({
         isChanged: ({ [i]: value }) => value != null && isChanged(String(sent(value))),

@@ -188,6 +188,10 @@ describe('mysqlStorage', () => {
       const rejected = { reason: { name: 'RolledBack', cause } };
       expect(await createAll(storage, 1n, 2n)).toMatchObject([rejected, rejected]);
       expect(log).toEqual([both, 'release']);
+      // A login without a grant may not even look.
+      const looking = connectionOf(() => Promise.reject(mysqlError({ errno, sqlState }, message)));
+      const { create } = mysqlStorage({ getConnection: async () => looking });
+      await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({ cause });
     },
   );
 
