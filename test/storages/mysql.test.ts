@@ -182,16 +182,16 @@ describe('mysqlStorage', () => {
   ])(
     'rejects a batch at once if its table has a fault, and says what to do: %i',
     async (errno, sqlState, message, why) => {
-      const { pool, log } = answering(mysqlError({ errno, sqlState }, message));
+      const error = mysqlError({ errno, sqlState }, message);
+      const { pool, log } = answering(error);
       const storage = mysqlStorage(pool, { refuse: () => 'never asked' });
       const cause = { message: `plant-store cannot use the table \`plants\`: ${why}` };
       const rejected = { reason: { name: 'RolledBack', cause } };
       expect(await createAll(storage, 1n, 2n)).toMatchObject([rejected, rejected]);
       expect(log).toEqual([both, 'release']);
       // A login without a grant may not even look.
-      const looking = connectionOf(() => Promise.reject(mysqlError({ errno, sqlState }, message)));
-      const { create } = mysqlStorage({ getConnection: async () => looking });
-      await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({ cause });
+      const looking = { getConnection: async () => connectionOf(() => Promise.reject(error)) };
+      expect(await createAll(mysqlStorage(looking), 1n)).toMatchObject([rejected]);
     },
   );
 
@@ -237,14 +237,9 @@ describe('mysqlStorage', () => {
 });
 
 describe('mysqlStorage, of the table that the server shows', () => {
-  interface Shown {
-    readonly engine?: string;
-    readonly transactions?: string;
-    readonly characters?: string;
-    readonly modes?: string;
-    readonly isolation?: string;
+  type Setting = 'engine' | 'transactions' | 'characters' | 'modes' | 'isolation';
+  interface Shown extends Readonly<Partial<Record<Setting, string>>> {
     readonly indexes?: readonly string[];
-    /** By column. */
     readonly types?: { readonly [column: string]: string };
   }
 
