@@ -92,13 +92,14 @@ export async function withNotices<T>(client: PgClient, isOwn: boolean, insert: (
   const heard: Message[] = [];
   const hear = (message: Message) => heard.push(message);
   client.on?.('notice', hear);
-  if (!client.getTransactionStatus) client.connection?.on?.('readyForQuery', hear);
+  const older = client.getTransactionStatus ? undefined : client.connection;
+  older?.on?.('readyForQuery', hear);
   let result: T;
   try {
     result = await insert();
   } finally {
     client.off?.('notice', hear);
-    client.connection?.off?.('readyForQuery', hear);
+    older?.off?.('readyForQuery', hear);
   }
   if (isInTransaction(client) || heard.some(({ status }) => status === 'T')) {
     // Nobody but the app may end the transaction of a connection that the app gave: there the outcome is unknown.
@@ -121,7 +122,8 @@ function isUnreplicated({ message, routine }: Message): boolean {
 
 /** Whether a transaction is open. Exact after a statement, and unless one was begun and not awaited, before it. */
 function isInTransaction(client: PgClient): boolean {
-  return /^[TE]$/.test(client.getTransactionStatus?.() ?? '') || client.isInTransaction?.() === true;
+  const status = client.getTransactionStatus?.();
+  return status === 'T' || status === 'E' || client.isInTransaction?.() === true;
 }
 
 function ignore() {}

@@ -48,17 +48,20 @@ export function postgresServer(pool: PostgresPool, spec: TableSpec): TableServer
   }
 
   async function insert(client: PgClient, rows: Rows) {
-    const values = rows[0]!.map((_, i) => rows.map((row) => (sends[i] ?? textOf)(row[i]!)));
-    const one = rows.length === 1 && canPrepare(client) && values.map(([value]) => value);
+    const send = (i: number, value: Value) => (sends[i] ?? textOf)(value);
+    const one = rows.length === 1 && canPrepare(client) && rows[0]!.map((value, i) => send(i, value));
+    const values = one || rows[0]!.map((_, i) => rows.map((row) => send(i, row[i]!)));
     const { rows: created, rowCount } = await withNotices(client, isPool(pool), () =>
-      run(client, one ? sql.insertOne : sql.insert, one || values),
+      run(client, one ? sql.insertOne : sql.insert, values),
     );
     if ((one ? rowCount : created.length) === rows.length) return rows.map(() => 'created' as const);
     // The plants are stored, whatever this error says: to send them again would find their own ids taken. So its message
     // is not part of this one, whose meaning is unknown.
-    const stored = await client.query(sql.stored, values).catch((cause) => {
-      throw new Error('it is unknown which of the plants were new', { cause });
-    });
+    const stored = await client
+      .query(sql.stored, one ? one.map((value) => [value]) : values)
+      .catch((cause) => {
+        throw new Error('it is unknown which of the plants were new', { cause });
+      });
     return outcomesOf(rows, created, stored.rows);
   }
 

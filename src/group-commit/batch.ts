@@ -42,8 +42,10 @@ export class Batch<Caller> {
   /** Sends the batch when its turn comes. Called in the call of its leader. Never rejects. */
   async lead(): Promise<void> {
     const { turn } = this.queue;
+    // At least one microtask: creates that are called together share a batch.
     await turn.take();
-    await turn.gather();
+    const gathering = turn.gather();
+    if (gathering) await gathering;
     this.#isClosed = true;
     await this.#send(this.#creates);
   }
