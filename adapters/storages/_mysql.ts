@@ -96,7 +96,7 @@ export function mysqlServer(pool: MysqlPool, spec: TableSpec): TableServer<Mysql
         found.map(({ Field, Type }) => ({ name: Field!, type: Type! })),
       );
       sql = statementsOf(spec, columns);
-      const key = columns.slice(0, spec.key.length).map(({ name }) => name);
+      const key = columns.map(({ name }) => name).slice(0, spec.key.length);
       const isUnique = indexes.some(({ Key_name }) => {
         const parts = indexes.filter((part) => part.Key_name === Key_name);
         // Not of their beginnings alone, whose lengths are `Sub_part`.
@@ -215,10 +215,10 @@ async function execute(
   isLasting = false,
 ): Promise<Found[]> {
   // Each checkout has a wrapper of its own. Its `execute` records the stack for errors, 7 % of a lone create, which the core's
-  // does not. But one that the app has put in its place is the app's.
+  // does not. But one that the app has put in its place, with a Proxy too, is the app's.
   const { connection: core } = connection as { readonly connection?: CoreConnection };
   const running =
-    core?.execute && !Object.hasOwn(connection, 'execute')
+    core?.execute && connection.execute === Object.getPrototypeOf(connection).execute
       ? new Promise<[unknown]>((resolve, reject) => {
           core.execute(statement, values, (error, result) => (error ? reject(error) : resolve([result])));
         })
@@ -226,13 +226,13 @@ async function execute(
   // A connection that has closed by now throws, and has no statement left to drop.
   if (!isLasting || !keepsPrepared(core ?? connection, statement))
     running.finally(() => connection.unprepare(statement)).catch(() => {});
-  const result = (await running)[0] as Found[] | { readonly serverStatus: number };
+  const [result] = (await running) as [Found[] | { readonly serverStatus: number }];
   if (Array.isArray(result)) return result;
   if ((result.serverStatus & inTransaction) === 0) return [];
   // What was inserted would be lost or stored with that transaction.
   await connection.execute('ROLLBACK', []);
   if (result.serverStatus & autocommit) throw new OpenTransaction();
-  throw new StorageBusy("autocommit is off: the pool's connections must autocommit");
+  throw new StorageBusy('autocommit is off: the connection needs it');
 }
 
 // Of the status that the server sends with a result.

@@ -77,7 +77,7 @@ export function warnOfTimeouts(pool: PostgresPool, statementTimeout: unknown): v
   const missing = pool.options.connectionTimeoutMillis ? [] : ['connectionTimeoutMillis'];
   if (statementTimeout === '0') missing.push('statement_timeout');
   hasWarned = missing.length > 0;
-  const text = `Give the pg Pool of plant-store a ${missing.join(' and a ')}: without, calls that hang fill the pool and the server.`;
+  const text = `Give the pg Pool of plant-store a ${missing.join(' and a ')}: otherwise, calls that hang fill the pool and the server.`;
   if (hasWarned) globalThis.process?.emitWarning(text, { code: 'PLANT_STORE_POOL' });
 }
 

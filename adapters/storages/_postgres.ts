@@ -134,11 +134,12 @@ interface Statement {
 
 /**
  * A statement that connections of `pg` keep prepared under its name: half of the time of a lone INSERT. APM agents show the
- * name. It has a hash of the text (Rabin and Karp's, modulo 2^61 - 1), because a pooler may run what another process has prepared under it.
+ * name. It has a hash of the text (FNV-1a, 64 bits), because a pooler may run what another process has prepared under it.
  */
 function named(text: string): Statement {
-  let hash = 0n;
-  for (const byte of new TextEncoder().encode(text)) hash = (257n * hash + BigInt(byte)) % (2n ** 61n - 1n);
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of new TextEncoder().encode(text))
+    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
   return { name: `plant_store_insert_${hash.toString(36)}`, text };
 }
 

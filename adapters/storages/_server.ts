@@ -55,6 +55,11 @@ export interface TableServer<Connection> extends Pool<Connection> {
   createTable(connection: Connection): Promise<unknown>;
 }
 
+/** The part of a call of `groupCommit` that is used. It creates its signal on first read: `onAbort` takes no time. */
+interface AbortableCall extends Pick<BatchCall, 'sent'> {
+  onAbort?: (() => void) | undefined;
+}
+
 // Captured at load time, before an app's tests install fake timers: a call that hangs still gives its connection back.
 const set = setTimeout;
 const clear = clearTimeout;
@@ -111,9 +116,8 @@ export class ServerTable<Connection> implements StoredTable {
 
   /** Sends a statement that belongs to no batch. */
   #ask<T>(run: (connection: Connection) => Promise<T>): Promise<T> {
-    // `sent` and `onAbort` are set by `#send`, which needs no more.
-    const call = {} as BatchCall;
-    const timer = set(() => call.onAbort!(), this.timeoutMs);
+    const call: AbortableCall = { sent: false };
+    const timer = set(() => call.onAbort?.(), this.timeoutMs);
     return this.#send(run, call).finally(() => clear(timer));
   }
 
@@ -122,7 +126,7 @@ export class ServerTable<Connection> implements StoredTable {
    * would hold the connection for ever. A connect that outlasts its call leaves its connection to the pool, because a
    * login may be slow.
    */
-  #send<T>(run: (connection: Connection) => Promise<T>, call: BatchCall, count = 1): Promise<T> {
+  #send<T>(run: (connection: Connection) => Promise<T>, call: AbortableCall, count = 1): Promise<T> {
     call.sent = false;
     return new Promise<T>((resolve, reject) => {
       let held: Connection | undefined;

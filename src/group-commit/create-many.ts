@@ -15,8 +15,6 @@ export interface BatchCall {
   sent: boolean;
   /** Aborts once every create of this call is settled: do not send, and release what you hold. */
   readonly signal: Signal;
-  /** Called when `signal` aborts, if you set it: cheaper than a listener, because a signal is created on first read. */
-  onAbort?: (() => void) | undefined;
 }
 
 /**

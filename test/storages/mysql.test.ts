@@ -127,12 +127,13 @@ describe('mysqlStorage', () => {
 
   it('asks the connection behind that of promises, unless an app has put its own execute in front', async () => {
     const { connection, log } = answering();
-    const execute = (_sql: unknown, _values: unknown, done: (...all: unknown[]) => void) =>
-      done(null, inserted);
+    const execute = (...[, , done]: ((...all: unknown[]) => void)[]) => done!(null, inserted);
     const own = { ...connection, connection: { execute } };
-    for (const each of [Object.create(own), own])
+    const get = (_: object, name: keyof typeof own) =>
+      name === 'execute' ? own.execute.bind(own) : own[name];
+    for (const each of [Object.create(own), own, new Proxy(Object.create(own), { get })])
       await createAll(mysqlStorage({ getConnection: async () => each }), 1n);
-    expect(log).toEqual(['release', 'INSERT 1', 'release']);
+    expect(log).toEqual(['release', 'INSERT 1', 'release', 'INSERT 1', 'release']);
   });
 
   it('fails if the connections do not autocommit, and destroys the connection', async () => {
