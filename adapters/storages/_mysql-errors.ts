@@ -20,7 +20,7 @@ const meanings: Meanings = [
   // ended before the statement was read (4031), TiDB: retryable (8022), a write conflict (9007).
   [/^(unsent )?(1040|1047|1203|1213|1290|1461|1792|1836|3101|4031|8022|9007) /, 'transient'],
   // A user, a host or a database that the server refuses for good.
-  [/^unsent (1044|1045|1049|1130|1698) /, 'login'],
+  [/^unsent (104[459]|1130|1698) /, 'login'],
   // No grant on the table, or on a column of it. A trigger may lack one on another table: the message ends with the quoted name.
   [/^(unsent )?114[23] .*['`](.+)['`] \2$/i, 'denied'],
   // A server that says no says it again; or the app has ended its pool.

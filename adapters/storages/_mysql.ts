@@ -32,6 +32,13 @@ interface CoreConnection {
   ): unknown;
 }
 
+/** What those of `mysql2` itself have besides. */
+interface MysqlWrapper extends MysqlConnection {
+  readonly connection?: CoreConnection;
+  /** The class of the promises that it returns. */
+  readonly Promise?: unknown;
+}
+
 /** The part that this storage uses of a `mysql2/promise` pool, or of a pool cluster's namespace (`cluster.of('*', 'ORDER')`). */
 export interface MysqlPool {
   getConnection(): Promise<MysqlConnection>;
@@ -209,18 +216,19 @@ function rowsOf(sql: string): MysqlStatement {
  *   each batch size is one
  */
 async function execute(
-  connection: MysqlConnection,
+  connection: MysqlWrapper,
   statement: string | MysqlStatement,
   values: (string | Date | null)[] = [],
   isLasting = false,
 ): Promise<Found[]> {
   // Each checkout has a wrapper of its own. Its `execute` records the stack for errors, 7 % of a lone create, which the core's
-  // does not. But one that the app has put in its place, with a Proxy too, is the app's.
-  const { connection: core } = connection as { readonly connection?: CoreConnection };
+  // does not. But one that the app has put in its place, with a Proxy or a class too, is the app's. A class of the app has no
+  // `Promise`, and what it calls its `connection` may take no callback.
+  const { connection: core } = connection;
   const running =
-    core?.execute && connection.execute === Object.getPrototypeOf(connection).execute
+    connection.Promise && Object.getPrototypeOf(connection).execute === connection.execute
       ? new Promise<[unknown]>((resolve, reject) => {
-          core.execute(statement, values, (error, result) => (error ? reject(error) : resolve([result])));
+          core!.execute(statement, values, (error, result) => (error ? reject(error) : resolve([result])));
         })
       : connection.execute(statement, values);
   // A connection that has closed by now throws, and has no statement left to drop.

@@ -73,12 +73,7 @@ describe('mysqlStorage', () => {
     [apart!, 'a text that the character set lacks', { errno: 1366, sqlState: '22007' }],
     [apart!, 'the first number of a server', { errno: 1000, sqlState: 'HY000' }],
     [apart!, 'a SIGNAL whose state only looks like a lost connection', { errno: 1644, sqlState: '45708' }],
-    [
-      apart!,
-      'a packet too large, after which the server hangs up',
-      { errno: 1153, sqlState: '08S01' },
-      'destroy',
-    ],
+    [apart!, 'a packet too large: the server hangs up', { errno: 1153, sqlState: '08S01' }, 'destroy'],
   ])('a batch %s after this: %s', async (meaning, _, properties, end = 'release') => {
     const error = mysqlError(properties);
     const { answers, outcomes, log: expected } = meanings[meaning](error, end);
@@ -118,22 +113,19 @@ describe('mysqlStorage', () => {
     const { pool, statements } = answering([{ name: 'Rosa', tag: null }]);
     expect(await mysqlStorage(pool).find(1n, context)).toEqual({ id: 1n, name: 'Rosa', tag: undefined });
     const { rowsAsArray, nestTables, typeCast } = statements[0]![2] as MysqlStatement;
-    expect([rowsAsArray, nestTables, typeCast({}, () => "the driver's own value")]).toEqual([
-      false,
-      false,
-      "the driver's own value",
-    ]);
+    expect([rowsAsArray, nestTables, typeCast({}, () => 'given')]).toEqual([false, false, 'given']);
   });
 
   it('asks the connection behind that of promises, unless an app has put its own execute in front', async () => {
     const { connection, log } = answering();
     const execute = (...[, , done]: ((...all: unknown[]) => void)[]) => done!(null, inserted);
-    const own = { ...connection, connection: { execute } };
+    const own = { ...connection, connection: { execute }, Promise };
     const get = (_: object, name: keyof typeof own) =>
       name === 'execute' ? own.execute.bind(own) : own[name];
-    for (const each of [Object.create(own), own, new Proxy(Object.create(own), { get })])
+    const ofClass = Object.create({ ...own, Promise: undefined });
+    for (const each of [Object.create(own), own, new Proxy(Object.create(own), { get }), ofClass])
       await createAll(mysqlStorage({ getConnection: async () => each }), 1n);
-    expect(log).toEqual(['release', 'INSERT 1', 'release', 'INSERT 1', 'release']);
+    expect(log).toEqual(['release', ...Array(3).fill(['INSERT 1', 'release']).flat()]);
   });
 
   it('fails if the connections do not autocommit, and destroys the connection', async () => {
