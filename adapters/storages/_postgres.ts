@@ -69,7 +69,8 @@ export function postgresServer(pool: PostgresPool, spec: TableSpec): TableServer
     ...poolOf(pool),
     explain,
     async look(client) {
-      const { rows } = await client.query(lookAt, [spec.name, spec.names]);
+      // Every table has a `ctid`: one without the other columns exists, too.
+      const { rows } = await client.query(lookAt, [spec.name, ['ctid', ...spec.names]]);
       const columns = learn(spec, rows);
       sends = columns.map(({ base }) => (/^jsonb?$/.test(base!) ? jsonOf : textOf));
       sql = statementsOf(spec, columns);

@@ -106,6 +106,12 @@ export function itSaysWhatToDo({ schemaOf, open, run }: Setup): void {
     },
   );
 
+  it('tells of the id that a table of the app has not', async () => {
+    await run('CREATE TABLE plants (x INT)');
+    expect(await post(open(), 1)).toEqual(rejected);
+    remedy('it has no column id');
+  });
+
   it('tells of a missing unique index with what creates it, once', async () => {
     await run(withColumns(schemaOf({}), { id: 'BIGINT' }));
     const storage = open();
