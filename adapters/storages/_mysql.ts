@@ -139,7 +139,7 @@ WHERE TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?`;
  * rival's, which may be rolled back.
  */
 const unsafe = /, NO, |EMPTY_STRING_IS_NULL|READ-UNCOMMITTED|^(?!.*utf8mb4, )/;
-const needed = 'it needs InnoDB and utf8mb4, not EMPTY_STRING_IS_NULL or READ-UNCOMMITTED; it has';
+const needed = 'it needs InnoDB, utf8mb4, no EMPTY_STRING_IS_NULL, no READ-UNCOMMITTED; it has';
 
 /**
  * Settings of one statement, for MariaDB and for MySQL, each of which takes the other's for a comment. Without a strict

@@ -100,17 +100,18 @@ export class ServerTable<Connection> implements StoredTable {
       const create = () => this.server.createTable(connection);
       // IF NOT EXISTS can race: the loser gets an error of the catalogue; its second try finds the table.
       await create().catch(create);
-      await this.#look(connection);
     });
     await creating.catch((error) => {
       throw error.cause ?? error;
     });
   }
 
-  async #look(connection: Connection): Promise<void> {
+  /** @param count how many plants are to be sent: a role that creates the table may lack the grants that they need */
+  async #look(connection: Connection, count: number): Promise<void> {
     await this.server.look(connection).catch((error) => {
-      // A database that has no such catalogue.
-      if (!/rejected|missing/.test(this.server.explain(error, true)[0])) throw error;
+      // Or a database that has no such catalogue.
+      const isUseless = count ? /rejected|missing/ : /rejected|missing|denied/;
+      if (!isUseless.test(this.server.explain(error, true)[0])) throw error;
     });
   }
 
@@ -126,7 +127,7 @@ export class ServerTable<Connection> implements StoredTable {
    * would hold the connection for ever. A connect that outlasts its call leaves its connection to the pool, because a
    * login may be slow.
    */
-  #send<T>(run: (connection: Connection) => Promise<T>, call: AbortableCall, count = 1): Promise<T> {
+  #send<T>(run: (connection: Connection) => Promise<T>, call: AbortableCall, count = 0): Promise<T> {
     call.sent = false;
     return new Promise<T>((resolve, reject) => {
       let held: Connection | undefined;
@@ -145,7 +146,7 @@ export class ServerTable<Connection> implements StoredTable {
           const connection = await this.server.connect();
           if (isOver) return this.server.release(connection, true);
           held = connection;
-          if (!this.spec.isKnown) await this.#look(connection);
+          if (!this.spec.isKnown) await this.#look(connection, count);
           call.sent = true;
           resolve(await run(connection));
           end(true);
@@ -171,13 +172,13 @@ export class ServerTable<Connection> implements StoredTable {
     if (meaning === 'permanent')
       return new StorageBusy('the database refused the connection', { cause: error });
     // A locked plant alone is no fault of its own: it is retried until it times out.
-    if (meaning === 'transient' || (meaning === 'locked' && count === 1))
+    if (meaning === 'transient' || (meaning === 'locked' && count < 2))
       return new RolledBack('together', error);
     if (meaning === 'locked' || meaning === 'expired') return new RolledBack('apart', error);
     if (meaning === 'missing') {
       // A table or a column, of this table or of one that a trigger needs: a look shows it.
       spec.isKnown = false;
-      const fault = await this.#look(connection).catch((found) => found);
+      const fault = await this.#look(connection, count).catch((found) => found);
       if (fault instanceof Rejection) return fault;
       if (!fault && !spec.isKnown) return unusable(spec, spec.missing, error);
     } else if (meaning !== 'rejected') {

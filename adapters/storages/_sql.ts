@@ -65,7 +65,7 @@ export function sqlStorage<Caller>(table: StoredTable, options: SqlOptions<Calle
     if (cause instanceof SetupError) return plants.map(() => error);
     if (plants.length > 1) throw error;
     const isValid = (text: unknown) => /string|undefined/.test(typeof text);
-    const must = 'refuse must return a string or undefined, and no promise';
+    const must = 'refuse must return a string or undefined';
     const text = callApp(() => refuse(cause, plants[0]!), isValid, must, cause);
     if (text === undefined) throw error;
     return [new PlantRefused(text, { cause })];

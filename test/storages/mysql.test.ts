@@ -252,7 +252,7 @@ describe('mysqlStorage, of the table that the server shows', () => {
 
   it.each<[string, Shown]>([
     [
-      'it needs InnoDB and utf8mb4, not EMPTY_STRING_IS_NULL or READ-UNCOMMITTED; it has MyISAM, NO',
+      'it needs InnoDB, utf8mb4, no EMPTY_STRING_IS_NULL, no READ-UNCOMMITTED; it has MyISAM, NO',
       { engine: 'MyISAM', transactions: 'NO' },
     ],
     ['it has InnoDB, YES, latin1', { characters: 'latin1' }],
