@@ -56,9 +56,7 @@ export interface TableServer<Connection> extends Pool<Connection> {
 }
 
 /** The part of a call of `groupCommit` that is used. It creates its signal on first read: `onAbort` takes no time. */
-interface AbortableCall extends Pick<BatchCall, 'sent'> {
-  onAbort?: (() => void) | undefined;
-}
+type AbortableCall = Pick<BatchCall, 'sent'> & { onAbort?: (() => void) | undefined };
 
 // Captured at load time, before an app's tests install fake timers: a call that hangs still gives its connection back.
 const set = setTimeout;

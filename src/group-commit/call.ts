@@ -53,7 +53,8 @@ export class Call<Caller> implements BatchCall {
     try {
       const calling = createMany(plants, contexts, this);
       if (!isThenable(calling)) return this.#onOutcomes(calling);
-      this.#receive(calling);
+      const outcomes = Promise.resolve(calling).then((outcomes) => this.#onOutcomes(outcomes));
+      outcomes.catch((error) => this.#onError(error));
       return new Promise((resolve) => {
         this.#resolve = resolve;
       });
@@ -74,14 +75,6 @@ export class Call<Caller> implements BatchCall {
     this.#controller ??= new AbortController();
     this.#controller.abort();
     this.onAbort?.();
-  }
-
-  async #receive(calling: PromiseLike<readonly CreateOutcome[]>): Promise<void> {
-    try {
-      this.#onOutcomes(await calling);
-    } catch (error) {
-      this.#onError(error);
-    }
   }
 
   #onOutcomes(outcomes: readonly CreateOutcome[]): undefined {

@@ -56,9 +56,9 @@ export class Queue<Caller> {
     // The retry may wait for the lock as long. A create that timed out meanwhile would have an unknown outcome.
     const tookMs = rolledBack ? rolledBack.endedAt - rolledBack.sentAt : 0;
     for (const create of creates) if (create.expiresAt - 1.5 * tookMs <= now) this.#expire(create);
-    const toSend: WaitingCreate<Caller>[] = [];
-    for (const create of creates)
-      if (!create.isSettled && (rolledBack || !this.#joinsLocked(create))) toSend.push(create);
+    const rows = rolledBack || this.lockedRows.size === 0 ? [] : [...this.lockedRows];
+    const joins = (one: WaitingCreate<Caller>) => rows.some((row) => row[0]?.hasIdOf(one) && row.push(one));
+    const toSend = creates.filter((create) => !create.isSettled && !joins(create));
     if (toSend.length === 0) return void this.#release();
     this.#inFlight = new Call(toSend, now, (ended, end) => this.#onEnd(ended, end));
     const call = this.#inFlight;
@@ -67,12 +67,6 @@ export class Queue<Caller> {
     this.turn.onCall(call);
     this.#watch();
     return sending;
-  }
-
-  /** Lets a create join those of its id that were rolled back alone, if there are any. */
-  #joinsLocked(create: WaitingCreate<Caller>): boolean {
-    for (const row of this.lockedRows) if (row[0]?.hasIdOf(create)) return row.push(create) > 0;
-    return false;
   }
 
   #onEnd(call: Call<Caller>, end: BatchReport['end']): void {
