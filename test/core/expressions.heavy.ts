@@ -71,7 +71,7 @@ function slowText(expression: RegExp): string | undefined {
   return undefined;
 }
 
-test('the check finds a quadratic expression', () => expect(slowText(/\/*$/)).toMatch(/^16384: /));
+test('the check finds a quadratic expression', () => expect(slowText(/\/*$/)).toMatch(/^\d+: /));
 
 test('there are expressions to check', () => expect(expressions.length).toBeGreaterThan(60));
 
