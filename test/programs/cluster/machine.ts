@@ -26,11 +26,12 @@ export function folderOf(account: Account): string {
   return folder;
 }
 
-const environment = { PATH: process.env.PATH, LC_ALL: 'C' };
+/** Where a command runs. Also for its temporary files: a MariaDB that starts deletes those of all others from /tmp. */
+const placeOf = (cwd: string) => ({ cwd, env: { PATH: process.env.PATH, LC_ALL: 'C', TMPDIR: cwd } });
 
 /** Runs a command to its end as this account. */
 export function run(account: Account, command: string, args: readonly string[], cwd: string): string {
-  return execFileSync(command, args, { ...account, cwd, env: environment, encoding: 'utf8', stdio: 'pipe' });
+  return execFileSync(command, args, { ...account, ...placeOf(cwd), encoding: 'utf8', stdio: 'pipe' });
 }
 
 /** A database server, its folder and its log. */
@@ -54,8 +55,7 @@ export class Daemon {
     const log = openSync(this.log, 'a');
     this.#child = spawn(command, args, {
       ...this.account,
-      cwd: this.folder,
-      env: environment,
+      ...placeOf(this.folder),
       stdio: ['ignore', log, log],
       // Its own process group: a server's children (PostgreSQL's, the rsync of a Galera transfer) are killed with it.
       detached: true,
