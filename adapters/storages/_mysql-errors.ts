@@ -34,9 +34,9 @@ const meanings: Meanings = [
   [/^(1054|1146) /, 'missing'],
   // The server says that it rolled back the statement, whatever the reason: a CHECK, a SIGNAL of a trigger, a limit. Not if
   // the connection broke, or the statement was interrupted (70100), or the number is none of MySQL's or MariaDB's. And not if
-  // the commit may have succeeded: it failed (1180), its rollback failed (1181), or not all was rolled back (1196); TiDB,
-  // Vitess and proxies report 1105 for anything.
-  [/^(?!1105|118[01]|1196)[1-7]\d{3} (?!08|70)\w{5} /, 'rejected'],
+  // the commit may have succeeded: it failed (1180), its rollback failed (1181), not all was rolled back (1196), or the
+  // connection was killed (1927, to which proxies give other states); TiDB, Vitess and proxies report 1105 for anything.
+  [/^(?!1105|118[01]|1196|1927)[1-7]\d{3} (?!08|70)\w{5} /, 'rejected'],
 ];
 
 /** @param table its name without that of its database */

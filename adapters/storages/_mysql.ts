@@ -240,7 +240,7 @@ async function execute(
   // What was inserted would be lost or stored with that transaction.
   await connection.execute('ROLLBACK', []);
   if (result.serverStatus & autocommit) throw new OpenTransaction();
-  throw new StorageBusy('autocommit is off: the connection needs it');
+  throw new StorageBusy('autocommit is off: set it');
 }
 
 // Of the status that the server sends with a result.

@@ -28,7 +28,7 @@ export function meaningIn(meanings: Meanings, text: string): Meaning {
 /** A connection came with a transaction of the app: its plants would be stored or lost with that. Nothing was stored. */
 export class OpenTransaction extends StorageBusy {
   constructor(cause?: unknown) {
-    super('the connection already has an open transaction: end it before the connection is released', {
+    super('the connection already has an open transaction: end it before the release', {
       cause,
     });
   }

@@ -57,6 +57,7 @@ describe('mysqlStorage', () => {
     [unknown!, 'the statement was interrupted', { errno: 1317, sqlState: '70100' }],
     [unknown!, 'the server shuts down', { errno: 1053, sqlState: '08S01' }],
     [unknown!, 'the connection was killed', { errno: 1927, sqlState: '70100' }],
+    [unknown!, 'the connection was killed, as a proxy tells it', { errno: 1927, sqlState: 'HY000' }],
     [unknown!, 'the server says no more than that something failed', { errno: 1105, sqlState: 'HY000' }],
     [unknown!, 'a proxy has a number of its own, below', { errno: 999, sqlState: 'HY000' }],
     [unknown!, 'a proxy has a number of its own, above', { errno: 8000, sqlState: 'HY000' }],
