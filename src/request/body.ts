@@ -39,6 +39,8 @@ export class ChunkCollector {
   }
 
   join(): Uint8Array {
+    // Usually there is one, which need not be copied.
+    if (this.#chunks.length === 1) return this.#chunks[0]!;
     const whole = new Uint8Array(this.#length);
     let offset = 0;
     for (const chunk of this.#chunks) {

@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished, test } from 'vitest';
 import { expectPlantsUnder } from '../examples/recipe.js';
 import { contractOn } from '../hosts/suite.js';
 import { bodiesBehind, keptBytes, parsed } from '../hosts/uploads/body-matrix.js';
+import { readByBuffers, wholeBodiesOn } from '../hosts/uploads/whole-body.js';
 import { ecosystemBundle, load } from '../support/installed.js';
 import { rose } from '../support/plants.js';
 import { startProgram, untilTestEnds, urlOf } from '../support/program.js';
@@ -13,6 +14,10 @@ import { named } from '../support/titled.js';
 import { frameworks, onNest } from './hosts.js';
 
 describe.each(named(frameworks))('the contract on %s', (_, host) => contractOn(host));
+
+describe.each(named(frameworks))('a body of which read() returns one buffer of several, on %s', (_, host) =>
+  wholeBodiesOn(host, readByBuffers),
+);
 
 describe("behind NestJS' parser", () => bodiesBehind(parsed, onNest('plants')));
 describe("behind NestJS' parser with rawBody: true", () =>

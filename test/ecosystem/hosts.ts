@@ -8,6 +8,8 @@ import { type Host, honoHosts, hosts, type Start, theApp } from '../hosts/hosts.
 import { type Any, load } from '../support/installed.js';
 import { listen } from '../support/sockets.js';
 
+const { default: connect } = await load('connect');
+const { default: polka } = await load('polka');
 const { default: Hapi } = await load('@hapi/hapi');
 const { All, Controller, HttpCode, Module, RequestMethod } = await load('@nestjs/common');
 const { NestFactory } = await load('@nestjs/core');
@@ -31,6 +33,8 @@ Module({ controllers: [RestOfTheApp] })(NestModule);
 class EmptyNestModule {}
 Module({})(EmptyNestModule);
 
+const restOfTheApp = (_request: Any, response: Any) => response.writeHead(theApp.status).end(theApp.text);
+
 export const frameworks: readonly Host[] = [
   {
     name: 'whatwg-node, as in GraphQL Yoga',
@@ -48,6 +52,23 @@ export const frameworks: readonly Host[] = [
         }),
       );
     },
+  },
+  {
+    name: 'Connect',
+    others: 'the app',
+    start: (handle) =>
+      listen(createHttp(connect().use('/api', toNode(handle)).use(restOfTheApp)), 'http:', '/api'),
+  },
+  {
+    name: 'Polka',
+    others: 'the app',
+    // Polka calls the middleware of a path after all that is for every path.
+    start: (handle) =>
+      listen(
+        createHttp(polka({ onNoMatch: restOfTheApp }).use('/api', toNode(handle)).handler),
+        'http:',
+        '/api',
+      ),
   },
   {
     name: 'Hapi',

@@ -1,6 +1,6 @@
 import { endOfTurn, linger, nextMessage, Upload } from '../../../src/for-hosts.js';
-import { awaitsContinue } from './body.js';
 import type { Exchange } from './exchange.js';
+import { awaitsContinue } from './stream.js';
 import type { NodeRequest, NodeResponse } from './types.js';
 
 /** Drains the remaining upload, so that the client gets the response to it. To be awaited before the response is sent. */
