@@ -1,4 +1,5 @@
 import type { MaybePromise, PlantRequest, Signal } from './http.js';
+import { inspect } from './inspect.js';
 
 /** What `verifyToken` gets in addition to the token. */
 export interface VerifyContext {
@@ -7,8 +8,11 @@ export interface VerifyContext {
   readonly signal: Signal;
 }
 
+/** What is no caller. NaN, which has no type of its own, is none either. */
+export type Falsy = false | null | undefined | '' | 0 | 0n;
+
 /**
- * Resolves a bearer token to its caller. Return `false`, `null` or `undefined` to respond 401.
+ * Resolves a bearer token to its caller. Return a falsy value, such as `null` or `''`, to respond 401.
  *
  * @throws {InsufficientScope} if the token is valid but may not create plants (403).
  * Anything else thrown is an outage: the client gets a 500, never a 401.
@@ -29,10 +33,7 @@ export interface VerifyContext {
  * };
  * ```
  */
-export type VerifyToken<Caller> = (
-  token: string,
-  context: VerifyContext,
-) => MaybePromise<Caller | false | null | undefined>;
+export type VerifyToken<Caller> = (token: string, context: VerifyContext) => MaybePromise<Caller | Falsy>;
 
 /**
  * Thrown by `verifyToken` if a valid token lacks a scope: 403 with `error="insufficient_scope"` (RFC 6750 §3.1).
@@ -81,11 +82,21 @@ export function acceptTokens(...tokens: readonly string[]): VerifyToken<true> {
   if (tokens.length === 0) throw new TypeError('acceptTokens requires at least one token');
   for (const token of tokens) {
     if (typeof token !== 'string' || !new RegExp(`^${token68}$`).test(token)) {
-      throw new TypeError('acceptTokens: a token may contain only A-Z a-z 0-9 - . _ ~ + / and trailing "="');
+      throw new TypeError(
+        `acceptTokens: each token must be a string of A-Z a-z 0-9 - . _ ~ + / with "=" at its end only, got ${describe(token)}`,
+      );
     }
   }
   // Not `some`, which would stop at the first that is equal.
   return (given) => tokens.filter((token) => equalInConstantTime(token, given)).length > 0;
+}
+
+/** What came in place of a token. Of a string no more than what is wrong, because it is a secret. */
+function describe(token: unknown): string {
+  if (token === '') return 'an empty string';
+  if (typeof token === 'string') return `a string with ${JSON.stringify(/[^\w.~+/-]/.exec(token)?.[0])}`;
+  if (Array.isArray(token)) return `${inspect(token)}; pass the tokens one by one: acceptTokens(...tokens)`;
+  return token === undefined ? 'undefined; is the environment variable set?' : inspect(token);
 }
 
 /** Takes as long for each `given` of one length, and compares as many characters as the client sent: neither tells a secret. */

@@ -1,4 +1,11 @@
-export { acceptTokens, InsufficientScope, type VerifyContext, type VerifyToken } from './bearer.js';
+export {
+  acceptTokens,
+  type Falsy,
+  InsufficientScope,
+  type VerifyContext,
+  type VerifyToken,
+} from './bearer.js';
+export { type ErrorNumber, errorNumbers, type Problem } from './error-numbers.js';
 export {
   type BatchCall,
   type CreateMany,
@@ -22,5 +29,4 @@ export {
 export type { PlantStoreOptions } from './options.js';
 export type { NewPlant, Plant, Whole } from './plant/plant.js';
 export { createPlantStore } from './plant-store.js';
-export { type ErrorNumber, errorNumbers, type Problem } from './problems.js';
 export { PlantRefused, type PlantStorage, StorageBusy, type StorageContext } from './storage.js';

@@ -1,6 +1,7 @@
+import type { ErrorNumber } from './error-numbers.js';
 import { isPath, type MaybePromise, own, type PlantRequest } from './http.js';
+import { inspect } from './inspect.js';
 import { logError } from './log.js';
-import type { ErrorNumber } from './problems.js';
 
 /** The options of `createPlantStore`. */
 export interface PlantStoreOptions {
@@ -15,7 +16,7 @@ export interface PlantStoreOptions {
   /**
    * Called once with the cause of every 5xx, and with its error code, for the level of a log line. It cannot change the
    * response. A host's request shows neither credentials nor `raw` if it is logged as a whole. Default: writes one line to
-   * `console.error`, with the remedy if it is known; of an outage at most one a second.
+   * `console.error`, with the remedy if it is known; of each message at most one a second, with a count.
    */
   readonly onError?:
     | ((error: unknown, request: PlantRequest, code: ErrorNumber) => MaybePromise<void>)
@@ -74,10 +75,4 @@ export function checkOptions<Options extends object>(
     settings[name] = value;
   }
   return settings as Complete<Options>;
-}
-
-/** A value as a message may show it. */
-function inspect(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value);
-  return Object(value) === value ? `a value of type ${typeof value}` : String(value);
 }

@@ -1,6 +1,7 @@
-import type { Global, MaybePromise, Signal } from '../http.js';
+import { type Global, type MaybePromise, own, type Signal } from '../http.js';
+import { inspect } from '../inspect.js';
 import type { Plant, Whole } from '../plant/plant.js';
-import { own, PlantError, type Received } from './error.js';
+import { PlantError, type Received } from './error.js';
 
 export { PlantError };
 
@@ -116,7 +117,7 @@ async function send(
 /** Writes the digits of the id into the text: `JSON.stringify` throws on a `bigint`. */
 function bodyOf({ id, name, tag }: ClientPlant): string {
   if (typeof id !== 'bigint' && !Number.isSafeInteger(id))
-    throw new TypeError(`id must be a bigint or a safe integer, got ${id}`);
+    throw new TypeError(`id must be a bigint or a safe integer, got ${inspect(id)}`);
   return JSON.stringify({ id: 0, name, tag } satisfies Whole<ClientPlant>).replace('0', String(id));
 }
 

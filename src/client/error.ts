@@ -1,5 +1,6 @@
+import { type ErrorNumber, type Problem, problemOf } from '../error-numbers.js';
+import { own } from '../http.js';
 import type { Plant } from '../plant/plant.js';
-import type { ErrorNumber, Problem } from '../problems.js';
 
 /**
  * Why a create failed. `message` is the server's own, without control characters; `cause` is what `fetch` rejected with, if no response arrived.
@@ -35,11 +36,13 @@ export class PlantError extends Error {
   constructor(url: string, { status, json, after, cause }: Received) {
     const { error: number, message } = own(json);
     const error = Number(number);
-    const problem = names[status]?.split(' ')[error - 100 * status] || undefined;
+    const named = problemOf(error);
+    // A server that is not plant-store may use the same number with another status.
+    const problem = named && Math.trunc(error / 100) === status ? named : undefined;
     const strange = `HTTP ${status} from ${url}, which is not plant-store: the base URL is the part before /plants`;
     const told = typeof message === 'string' ? message.replace(controls, ' ') : `HTTP ${status} from ${url}`;
     super(problem ? told : status ? strange : `no response from ${url}`, { cause });
-    const mayBeStored = problem ? [50000, 50001, 50302].includes(error) : status < 300 || status >= 500;
+    const mayBeStored = problem ? unknownOutcomes.includes(problem) : status < 300 || status >= 500;
     // Seconds, or a date (RFC 9110 §10.2.3).
     const ms = Math.max(0, Number(after) * 1_000 || Date.parse(after!) - Date.now() || 0);
     const retryAfterMs = status === 503 && after ? ms : undefined;
@@ -51,8 +54,8 @@ export class PlantError extends Error {
 /** Controls, line separators and bidirectional marks, which a terminal would obey. */
 const controls = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
-/** An object's own members, without what a legacy library may have added to `Object.prototype`. */
-export const own = <T extends object>(object: T): T => ({ __proto__: null, ...object });
+/** The problems after which the plant may or may not have been stored. */
+const unknownOutcomes: readonly Problem[] = ['internal_error', 'storage_failed', 'timed_out'];
 
 /** What came back for one attempt. */
 export interface Received {
@@ -65,14 +68,3 @@ export interface Received {
   /** Why no response arrived. */
   cause?: unknown;
 }
-
-/** The names of the error codes of each status by their last two digits: a fraction of the table in problems.ts. */
-const names: { readonly [status: number]: string } = {
-  400: ' body_not_json plant_invalid id_taken plant_refused media_type_unsupported body_too_large body_incomplete',
-  401: ' token_missing token_invalid',
-  403: ' scope_insufficient',
-  404: ' not_found',
-  405: ' method_not_allowed',
-  500: 'internal_error storage_failed verification_failed body_unreadable storage_rejected',
-  503: ' busy timed_out',
-};

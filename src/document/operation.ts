@@ -1,4 +1,5 @@
-import { type Problem, problems } from '../problems.js';
+import { errorNumbers, type Problem } from '../error-numbers.js';
+import { sentences } from '../problems.js';
 
 const mayBeStored = (condition: string) =>
   `The plant may be stored. Send the request again only if ${condition}; otherwise a 40003 can mean that this request stored the plant.`;
@@ -36,9 +37,9 @@ const retries: Record<Problem, keyof typeof advices> = {
 };
 
 /** Every error as the document describes it. */
-const errors = Object.entries(problems).map(([name, [error, message]]) => {
-  const again = retries[name as Problem];
-  return { name, error, message, again, advice: advices[again] };
+const errors = (Object.keys(errorNumbers) as Problem[]).map((name) => {
+  const again = retries[name];
+  return { name, error: errorNumbers[name], message: sentences[name], again, advice: advices[again] };
 });
 
 /** A reference to a schema of the document. */
@@ -81,7 +82,7 @@ function responses(prefix: string) {
     },
     '400': errorResponse(prefix, 400, 'unexpected error'),
     '401': errorResponse(prefix, 401, 'missing or invalid token', {
-      'WWW-Authenticate': challenge('an `error` attribute if a token was sent', 'error="invalid_token"'),
+      'WWW-Authenticate': challenge('an `error` attribute if credentials were sent', 'error="invalid_token"'),
     }),
     '403': errorResponse(prefix, 403, 'valid token without the required scope', {
       'WWW-Authenticate': challenge(

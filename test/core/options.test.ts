@@ -46,9 +46,9 @@ describe('an invalid option is a TypeError at once, which names the option', () 
     ['5', '"5"'],
     [1.5, '1.5'],
     [Number.NaN, 'NaN'],
-    [7n, '7'],
-    [{}, 'a value of type object'],
-    [() => {}, 'a value of type function'],
+    [7n, '7n'],
+    [{}, 'an object'],
+    [() => {}, 'a function'],
     [Symbol('five'), 'Symbol(five)'],
   ])('timeoutMs is shown as it came: %s', (timeoutMs, got) => {
     expect(create({ timeoutMs })).toThrow(
@@ -126,20 +126,22 @@ test('a basePath that is accepted is one that clients send unchanged', async () 
 });
 
 describe('acceptTokens and InsufficientScope check their arguments', () => {
-  test.each<[string, unknown[]]>([
-    ['no token', []],
-    ['an empty token', ['']],
-    ['a space', ['a b']],
-    ['a trailing space', ['a ']],
-    ['a quote', ['"a"']],
-    ['padding within', ['a=b']],
-    ['beyond ASCII', ['é']],
-    ['a number', [7]],
-    ['undefined, as from an environment without it', [undefined]],
-    ['an invalid token after a valid token', ['good', 'b\nad']],
-  ])('acceptTokens throws for %s', (_what, tokens) => {
-    expect(() => acceptTokens(...(tokens as string[]))).toThrow(TypeError);
-    expect(() => acceptTokens(...(tokens as string[]))).toThrow('acceptTokens');
+  const a =
+    'acceptTokens: each token must be a string of A-Z a-z 0-9 - . _ ~ + / with "=" at its end only, got ';
+  test.each<[string, unknown[], string]>([
+    ['no token', [], 'acceptTokens requires at least one token'],
+    ['an empty token', [''], `${a}an empty string`],
+    ['a space', ['a b'], `${a}a string with " "`],
+    ['a trailing space', ['a '], `${a}a string with " "`],
+    ['a quote', ['"a"'], `${a}a string with "\\""`],
+    ['padding within', ['a=b'], `${a}a string with "="`],
+    ['beyond ASCII', ['é'], `${a}a string with "é"`],
+    ['a number', [7], `${a}7`],
+    ['an array', [['a', 'b']], `${a}an array of 2; pass the tokens one by one: acceptTokens(...tokens)`],
+    ['an environment without it', [undefined], `${a}undefined; is the environment variable set?`],
+    ['an invalid token after a valid token', ['good', 'b\nad'], `${a}a string with "\\n"`],
+  ])('acceptTokens throws for %s, and quotes no token', (_what, tokens, message) => {
+    expect(() => acceptTokens(...(tokens as string[]))).toThrow(new TypeError(message));
   });
 
   test.each(['', ' ', 'a  b', ' a', 'a ', 'a"b', 'a\\b', 'é', 'a\r\nb'])(

@@ -1,6 +1,7 @@
 // Anything can be thrown, by each party and by each getter of what it throws: there is an answer all the same.
 import {
   createPlantStore,
+  errorNumbers,
   InsufficientScope,
   PlantRefused,
   type PlantResponse,
@@ -11,7 +12,7 @@ import {
   type VerifyToken,
 } from 'plant-store';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { problems } from '../../src/problems.js';
+import { sentences } from '../../src/problems.js';
 import { createRequest } from '../support/plants.js';
 
 const good = createRequest('good');
@@ -111,7 +112,7 @@ const ways: Record<string, (value: unknown) => Fail> = {
   'gives a thenable that throws': (value) => () => ({ then: ways.throws!(value) }) as never,
 };
 
-const numbers = Object.values(problems).map(([error]) => error as number);
+const numbers: readonly number[] = Object.values(errorNumbers);
 
 /** What every answer must be, whatever happened. */
 function checkAnswer({ status, headers, body }: PlantResponse): void {
@@ -178,7 +179,7 @@ describe('a foreign error with the name of an error of the library', () => {
     ['empty', ''],
   ])('a PlantRefused whose message is %s shows the sentence of its problem', async (_what, message) => {
     const answer = await answerTo('storage.create', { name: 'PlantRefused', message });
-    expect(answer).toMatchObject({ error: 40004, message: problems.plant_refused[1] });
+    expect(answer).toMatchObject({ error: 40004, message: sentences.plant_refused });
   });
 
   // What the own classes mean is in host-cases.json.
