@@ -1,48 +1,94 @@
+import { type ErrorNumber, problemOf } from './error-numbers.js';
 import { type PlantRequest, pathOf } from './http.js';
-import { type ErrorNumber, problems, propertyOf } from './problems.js';
+import { propertyOf } from './problems.js';
+import { now, sleep } from './timers.js';
 
-/** Errors whose message says all: those of this package, and of a timeout. */
-const explained = ['StorageBusy', 'RolledBack', 'BodyError', 'SetupError', 'TimeoutError'];
+/** A message is written once in this time: milliseconds. */
+const intervalMs = 1_000;
 
-/** Errors of jsonwebtoken and jose that mean an invalid token. */
-const ofInvalidToken = /^(JsonWebToken|TokenExpired|NotBefore)Error$|^JW[ST]/;
+/** How many messages are told apart at a time. Clients may cause any number of them. */
+const maxMessages = 1_000;
 
-/** When a line was last written about an outage, and about each table and login that somebody has to set up. */
-const writtenAt = new Map<string, number>();
+/** Errors of the language: unless something else has caused one, it is a fault of the program that throws it. */
+const faultsOfPrograms = [
+  'TypeError',
+  'RangeError',
+  'ReferenceError',
+  'SyntaxError',
+  'EvalError',
+  'URIError',
+];
 
-let unlogged = 0;
-
-/**
- * The default of `onError`: writes one line with the error code, the cause and, where it is known, the remedy; a stack only
- * for errors that explain nothing else. Writes at most one line a second about an outage, with the count of those before it
- * that were not written; and at most one a minute about a table that every create fails on.
- */
-export function logError(error: unknown, request: PlantRequest, code: ErrorNumber): void {
-  const thrown = nameOf(error);
-  const isOutage = thrown === 'StorageBusy' || thrown === 'TimeoutError';
-  if (isOutage && !isDue('outage', 1_000)) return void unlogged++;
-  const [name] = Object.entries(problems).find(([, [number]]) => number === code)!;
-  const target = `${propertyOf(request, 'method')} ${pathOf(`${propertyOf(request, 'url')}`)}`;
-  const message = messageOf(error);
-  let line = `plant-store: ${code} ${name}, ${target}: ${message}`;
-  if (code === 50002 && ofInvalidToken.test(thrown)) {
-    line +=
-      '. verifyToken must return null for an invalid token, and throw only if it could not check the token';
-  }
-  const isOfSetup = nameOf(propertyOf(error, 'cause')) === 'SetupError';
-  if (isOfSetup && !isDue(message, 60_000)) return;
-  if (isOutage && unlogged > 0) {
-    line += ` (${unlogged} more)`;
-    unlogged = 0;
-  }
-  console.error([line, ...framesOf(error)].map(printable).join('\n'));
+/** What was written of one message. */
+interface Written {
+  readonly line: string;
+  /** How many errors with this message came since then. */
+  count: number;
+  at: number;
 }
 
-/** Whether nothing was written about a subject for `ms` milliseconds, or the clock was set back. */
-function isDue(subject: string, ms: number): boolean {
-  const isDue = !(Math.abs(Date.now() - writtenAt.get(subject)!) < ms);
-  if (isDue) writtenAt.set(subject, Date.now());
-  return isDue;
+/**
+ * Writes one line for each error: the code, the cause and, where it is known, the remedy; a stack only for a fault of a program.
+ * A message is written at most once a second. The next line of it says how many more there were, and is written even if
+ * no more come: lines and counts add up to the errors. A process that ends within that second loses the last count.
+ */
+export class ErrorLog {
+  readonly #written = new Map<string, Written>();
+
+  constructor(
+    readonly write: (text: string) => void,
+    readonly clock: { now(): number; sleep(ms: number): Promise<void> },
+  ) {}
+
+  log(error: unknown, request: PlantRequest, code: ErrorNumber): void {
+    const target = `${propertyOf(request, 'method')} ${pathOf(`${propertyOf(request, 'url')}`)}`;
+    const message = messageOf(error) + hintOf(error, code);
+    const key = this.#keyOf(`${code} ${message}`, code);
+    const written = this.#written.get(key);
+    if (written) {
+      written.count++;
+      // The timer may be gone: on Workers it ends with the request that started it.
+      if (this.clock.now() - written.at >= intervalMs) this.#writeCount(written);
+      return;
+    }
+    const line = printable(`plant-store: ${code} ${problemOf(code)}, ${target}: ${message}`);
+    this.write([line, ...framesOf(error).map(printable)].join('\n'));
+    this.#written.set(key, { line, count: 0, at: this.clock.now() });
+    this.#writeCountLater(key);
+  }
+
+  #keyOf(key: string, code: ErrorNumber): string {
+    return this.#written.has(key) || this.#written.size < maxMessages ? key : `${code}`;
+  }
+
+  #writeCountLater(key: string): void {
+    this.clock.sleep(intervalMs).then(() => {
+      const written = this.#written.get(key)!;
+      if (written.count === 0) return void this.#written.delete(key);
+      this.#writeCount(written);
+      this.#writeCountLater(key);
+    });
+  }
+
+  /** Writes the line again: it stands for one of the errors that came since. */
+  #writeCount(written: Written): void {
+    this.write(written.count > 1 ? `${written.line} (${written.count - 1} more)` : written.line);
+    written.count = 0;
+    written.at = this.clock.now();
+  }
+}
+
+const errorLog = /* @__PURE__ */ new ErrorLog((text) => console.error(text), { now, sleep });
+
+/** The default of `onError`: see `ErrorLog`. */
+export function logError(error: unknown, request: PlantRequest, code: ErrorNumber): void {
+  errorLog.log(error, request, code);
+}
+
+/** What libraries for tokens throw is usually about the token, and no outage. */
+function hintOf(error: unknown, code: ErrorNumber): string {
+  if (code !== 50002 || nameOf(error) === 'TimeoutError') return '';
+  return '. verifyToken must return null for an invalid token, and throw only if it could not check the token';
 }
 
 const nameOf = (thrown: unknown) => String(propertyOf(thrown, 'name'));
@@ -60,20 +106,20 @@ function textOf(thrown: unknown): string {
   // The AggregateError of a refused connection has a code and no message.
   const text = propertyOf(thrown, 'message') || propertyOf(thrown, 'code');
   if (typeof text !== 'string') return typeof thrown === 'object' ? 'an object was thrown' : String(thrown);
-  const name = nameOf(thrown);
-  return isExplained(thrown) || name === 'Error' ? text : `${name}: ${text}`;
+  return isFaultOfProgram(thrown) ? `${nameOf(thrown)}: ${text}` : text;
 }
 
-/** Whether the message suffices: an error of this package, or one with the code of a driver or of the system. */
-function isExplained(thrown: unknown): boolean {
-  const code = propertyOf(thrown, 'code');
-  return explained.includes(nameOf(thrown)) || (typeof code === 'string' && !code.startsWith('ERR_'));
+/** `fetch` rejects with a TypeError, too, whose cause is the outage; and drivers throw some with a code. */
+function isFaultOfProgram(thrown: unknown): boolean {
+  const isExplained = propertyOf(thrown, 'cause') || propertyOf(thrown, 'code');
+  return !isExplained && faultsOfPrograms.includes(nameOf(thrown));
 }
 
-/** The lines of an unexpected error's stack, without its message, which may quote a client. */
+/** The lines of the stack of a fault of a program, without its message, which may quote a client. */
 function framesOf(error: unknown): string[] {
-  if (isExplained(error)) return [];
-  const [, ...parts] = String(propertyOf(error, 'stack')).split(`${propertyOf(error, 'message')}\n`);
+  const fault = [error, propertyOf(error, 'cause')].find(isFaultOfProgram);
+  if (!fault) return [];
+  const [, ...parts] = String(propertyOf(fault, 'stack')).split(`${propertyOf(fault, 'message')}\n`);
   return parts.join().match(/^ {4}at .+/gm) ?? [];
 }
 

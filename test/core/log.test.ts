@@ -4,11 +4,15 @@ import {
   createPlantStore,
   guard,
   type PlantRequest,
+  type PlantStorage,
+  type PlantStoreOptions,
   RolledBack,
   StorageBusy,
   type VerifyToken,
 } from 'plant-store';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { ErrorLog } from '../../src/log.js';
+import { SimulatedClock } from '../support/clock.js';
 import fc, { anyUnit } from '../support/properties.js';
 
 const request: PlantRequest = {
@@ -18,23 +22,19 @@ const request: PlantRequest = {
   body: '{"id":1,"name":"Rosa canina"}',
 };
 
-let lines: string[] = [];
-let hour = 0;
+let lines: string[];
+let clock: SimulatedClock;
+let onError: NonNullable<PlantStoreOptions['onError']>;
 beforeEach(() => {
-  // An hour apart, so that no test is in the same second as another.
-  vi.useFakeTimers({ toFake: ['Date'], now: ++hour * 3_600_000 });
-  vi.spyOn(console, 'error').mockImplementation((...given) => {
-    expect(given).toEqual([expect.any(String)]);
-    lines.push(...String(given).split('\n'));
-  });
-});
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
   lines = [];
+  clock = new SimulatedClock();
+  const log = new ErrorLog((text) => void lines.push(...text.split('\n')), clock);
+  onError = (error, request, code) => log.log(error, request, code);
 });
 
 const rejecting = (thrown: unknown) => ({ create: () => Promise.reject(thrown) });
+const storeOf = (storage: PlantStorage, verifyToken: VerifyToken<true> = () => true) =>
+  createPlantStore(storage, verifyToken, { onError });
 const throwing =
   (thrown: unknown): VerifyToken<true> =>
   () => {
@@ -82,62 +82,149 @@ describe('without onError, one line explains', () => {
     ['nothing that was thrown', undefined, '50001 storage_failed, POST /plants: undefined'],
     ['a thrown object', {}, '50001 storage_failed, POST /plants: an object was thrown'],
   ])('%s', async (_what, thrown, line) => {
-    await createPlantStore(rejecting(thrown), () => true)(request);
+    await storeOf(rejecting(thrown))(request);
     expect(lines).toEqual([`plant-store: ${line}`]);
   });
 
   test('a body that was consumed, with the line of the app to move', async () => {
     const body = throwing(new BodyError('body_unreadable', 'mount plant-store first')) as never;
-    await createPlantStore(rejecting(0), () => true)({ ...request, body });
+    await storeOf(rejecting(0))({ ...request, body });
     expect(lines).toEqual(['plant-store: 50003 body_unreadable, POST /plants: mount plant-store first']);
   });
 
-  test.each([
-    ['jsonwebtoken', 'JsonWebTokenError', undefined],
-    ['jose', 'JWTExpired', 'ERR_JWT_EXPIRED'],
-  ])('an error of %s for an invalid token, with the remedy', async (_library, name, code) => {
-    const verifyToken = throwing(Object.assign(named(name, 'no good'), { code }));
-    await createPlantStore(rejecting(0), verifyToken)(request);
-    expect(lines[0]).toBe(
-      `plant-store: 50002 verification_failed, POST /plants: ${name}: no good. verifyToken must return null for an invalid token, and throw only if it could not check the token`,
-    );
+  const hint =
+    '. verifyToken must return null for an invalid token, and throw only if it could not check the token';
+  const unreachable = new TypeError('fetch failed', { cause: coded('ECONNREFUSED', 'connect ECONNREFUSED') });
+  test.each<[string, unknown, string]>([
+    ['jsonwebtoken', named('JsonWebTokenError', 'jwt malformed'), `jwt malformed${hint}`],
+    ['jose', Object.assign(named('JWTExpired', 'expired'), { code: 'ERR_JWT_EXPIRED' }), `expired${hint}`],
+    ['jose for an encrypted token', named('JWEInvalid', 'Invalid Compact JWE'), `Invalid Compact JWE${hint}`],
+    ['fetch, whose service is away', unreachable, `fetch failed: connect ECONNREFUSED${hint}`],
+    ['anybody', new Error('no good'), `no good${hint}`],
+    ['nobody: a timeout', named('TimeoutError', 'timed out'), 'timed out'],
+  ])('an error that verifyToken got from %s, with the remedy', async (_library, thrown, message) => {
+    await storeOf(rejecting(0), throwing(thrown))(request);
+    expect(lines).toEqual([`plant-store: 50002 verification_failed, POST /plants: ${message}`]);
   });
 
   test('a guarded route by its own method and path', async () => {
-    const handle = guard(() => true, throwing(new StorageBusy()) as never);
+    const handle = guard(() => true, throwing(new StorageBusy()) as never, { onError });
     await handle({ ...request, method: 'GET', url: 'http://localhost/plants/7?x' });
     expect(lines).toEqual(['plant-store: 50301 busy, GET /plants/7: the storage queue is full']);
   });
 
-  test('an error that nobody expected, and its stack', async () => {
-    await createPlantStore(rejecting(new TypeError('x is no\nfunction')), () => true)(request);
+  test.each<[string, unknown]>([
+    ['itself', new TypeError('x is no\nfunction')],
+    ['as the cause of another', new RolledBack('apart', new TypeError('x is no\nfunction'))],
+  ])('a fault of a program, %s, and its stack', async (_what, thrown) => {
+    await storeOf(rejecting(thrown))(request);
     const [line, ...frames] = lines;
-    expect(line).toBe('plant-store: 50001 storage_failed, POST /plants: TypeError: x is no%0Afunction');
+    expect(line).toMatch(/^plant-store: 5000[14] \w+, POST \/plants: TypeError: x is no%0Afunction$/);
     expect(frames.length).toBeGreaterThan(0);
     expect(frames.filter((frame) => !/^ {4}at /.test(frame))).toEqual([]);
   });
+
+  test('an error of no other kind has a stack, whatever its code', async () => {
+    const errors = [new Error('the disk is full'), named('PoolError', 'no connection'), coded('X', 'x')];
+    for (const error of errors) {
+      await storeOf(rejecting(error))(request);
+      await storeOf(rejecting(0), throwing(error))(request);
+    }
+    expect(lines).toHaveLength(6);
+  });
 });
 
-test('an outage is one line a second, with the count of the others; other errors are written meanwhile', async () => {
-  const busy = createPlantStore(rejecting(new StorageBusy('down')), () => true);
-  const slow = createPlantStore(rejecting(0), throwing(named('TimeoutError', 'slow')));
-  await Promise.all(Array.from({ length: 1_171 }, () => busy(request)));
-  await slow(request);
-  await createPlantStore(rejecting('other'), () => true)(request);
-  expect(lines).toEqual([
-    'plant-store: 50301 busy, POST /plants: down',
-    'plant-store: 50001 storage_failed, POST /plants: other',
-  ]);
-  vi.setSystemTime(Date.now() + 1_000);
-  await busy(request);
-  await busy(request);
-  // A clock that is set back does not silence it.
-  vi.setSystemTime(Date.now() - 3_600_000);
-  await busy(request);
-  expect(lines.slice(2)).toEqual([
-    'plant-store: 50301 busy, POST /plants: down (1171 more)',
-    'plant-store: 50301 busy, POST /plants: down (1 more)',
-  ]);
+test('the default writes to console.error', async () => {
+  const write = vi.spyOn(console, 'error').mockImplementation(() => {});
+  await createPlantStore(rejecting('the default'), () => true)(request);
+  expect(write.mock.calls).toEqual([['plant-store: 50001 storage_failed, POST /plants: the default']]);
+  write.mockRestore();
+});
+
+describe('a message that repeats', () => {
+  const fail = async (message: string, times = 1) => {
+    const handle = storeOf(rejecting(new StorageBusy(message)));
+    for (let i = 0; i < times; i++) await handle(request);
+  };
+  const line = (message: string) => `plant-store: 50301 busy, POST /plants: ${message}`;
+
+  test('is one line a second with a count of its own, and a last one when it is over', async () => {
+    await fail('the queue is full', 1_171);
+    await fail('something else');
+    expect(lines.splice(0)).toEqual([line('the queue is full'), line('something else')]);
+    await clock.advance(999);
+    expect(lines).toEqual([]);
+    await clock.advance(1);
+    expect(lines.splice(0)).toEqual([`${line('the queue is full')} (1169 more)`]);
+    await fail('the queue is full');
+    await clock.advance(1_000);
+    expect(lines.splice(0)).toEqual([line('the queue is full')]);
+    await clock.advance(60_000);
+    expect(lines).toEqual([]);
+    expect(clock.timerCount).toBe(0);
+    await fail('the queue is full');
+    expect(lines).toEqual([line('the queue is full')]);
+  });
+
+  test('is written by the next error if its timer is gone, as on Workers', async () => {
+    await fail('the queue is full', 3);
+    clock.jump(1_000);
+    await fail('the queue is full');
+    expect(lines).toEqual([line('the queue is full'), `${line('the queue is full')} (2 more)`]);
+  });
+
+  test('takes no more memory, although clients cause ever new messages', async () => {
+    for (let i = 0; i < 3_000; i++) await fail(`the row of id ${i} is locked`);
+    expect(clock.timerCount).toBeLessThanOrEqual(1_001);
+    await clock.advance(1_000);
+    expect(errorsIn(lines)).toBe(3_000);
+  });
+});
+
+/** How many errors these lines stand for. */
+const errorsIn = (lines: readonly string[]) =>
+  lines
+    .filter((line) => line.startsWith('plant-store: '))
+    .reduce((sum, line) => sum + 1 + Number(/ \((\d+) more\)$/.exec(line)?.[1] ?? 0), 0);
+
+test('nothing disappears: over any incident, lines and counts add up to the 5xx responses', async () => {
+  const causes = [
+    new StorageBusy('the queue is full'),
+    new StorageBusy('unavailable'),
+    new RolledBack('apart', new Error('a constraint')),
+    new Error('unknown'),
+    new TypeError('a fault'),
+  ];
+  const incident = fc.array(
+    fc.oneof(
+      fc.record({ cause: fc.constantFrom(...causes), times: fc.integer({ min: 1, max: 20 }) }),
+      fc.record({ passes: fc.integer({ min: 1, max: 3_000 }) }),
+    ),
+    { maxLength: 30 },
+  );
+  await fc.assert(
+    fc.asyncProperty(incident, async (events) => {
+      lines = [];
+      const written: [line: string, at: number][] = [];
+      const own = new SimulatedClock();
+      const log = new ErrorLog((text) => {
+        lines.push(...text.split('\n'));
+        written.push([text.split('\n')[0]!.replace(/ \(\d+ more\)$/, ''), own.now()]);
+      }, own);
+      let errors = 0;
+      for (const event of events) {
+        if ('passes' in event) await own.advance(event.passes);
+        else for (let i = 0; i < event.times; i++, errors++) log.log(event.cause, request, 50301);
+      }
+      await own.advance(1_000);
+      expect(errorsIn(lines)).toBe(errors);
+      const last = new Map<string, number>();
+      for (const [line, at] of written) {
+        expect(at - (last.get(line) ?? -1_000)).toBeGreaterThanOrEqual(1_000);
+        last.set(line, at);
+      }
+    }),
+  );
 });
 
 const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
@@ -153,10 +240,11 @@ test("no line of the default begins with a client's text, and none holds a contr
   const arbitrary = fc.record({ message: text, name: text, code: text, cause: text, url: text });
   await fc.assert(
     fc.asyncProperty(arbitrary, async ({ message, name, code, cause, url }) => {
+      await clock.advance(1_000);
       lines = [];
       const error = new Error(message, { cause: new Error(cause) });
       Object.assign(error, { name, ...(code && { code }) });
-      await guard(() => true, throwing(error) as never)({ ...request, url });
+      await guard(() => true, throwing(error) as never, { onError })({ ...request, url });
       expect(lines.length).toBeGreaterThan(0);
       expect(lines.filter((line) => !/^(plant-store: \d{5} | {4}at )/.test(line))).toEqual([]);
       expect(lines.filter((line) => unprintable.test(line) || line.length > 1_002)).toEqual([]);
