@@ -1,11 +1,12 @@
 /** Internals that `adapters/hosts` may import; everything else comes from `index.ts`. */
 
+export { checkHandler } from './check-handler.js';
 export { routeSchema } from './document/route-schema.js';
 export { type Global, isNotMine, isPath, operation, own, pathOf } from './http.js';
 export { checkOptions } from './options.js';
 export { Refusal } from './problems.js';
 export { ChunkCollector, isBytes } from './request/body.js';
 export { HostRequest } from './request/context.js';
-export { checkHandler, respondToMistake } from './request/mount-mistakes.js';
+export { respondToMistake } from './request/mount-mistakes.js';
 export { linger, Upload } from './request/upload.js';
 export { endOfTurn, nextMessage } from './timers.js';

@@ -52,10 +52,10 @@ export function guard<Caller>(
     const token = bearerToken(request.headers);
 
     progress.enter(verifier);
-    progress.caller = callerOf(await verifyToken(token, progress));
+    progress.context.caller = callerOf(await verifyToken(token, progress.context));
 
     progress.enter(guardedHandler);
-    progress.respond(validateResponse(await answer(request, progress)));
+    progress.respond(validateResponse(await answer(request, progress.context)));
   }, settings);
 }
 

@@ -87,6 +87,8 @@ export interface PlantRequest {
   readonly signal?: Signal | undefined;
   /** The host's own request, for `verifyToken` and the storage; never read by the library. */
   readonly raw?: unknown;
+  /** Whether the host's router has matched the path, by rules of its own: `url` is then not compared with `basePath`. */
+  readonly routed?: boolean | undefined;
 }
 
 /** A response as plain data: header names in lower case, the body complete. */

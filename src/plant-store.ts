@@ -42,17 +42,17 @@ export function createPlantStore<Caller>(
   const path = settings.basePath + operation.path;
   // The client's mistakes are thrown where they are found; all other errors get their meaning in parties.ts.
   return createHandler<Caller>(async (progress, request) => {
-    const { method, url } = request;
-    if (path !== url && path !== pathOf(url)) throw notFound(path, pathOf(url));
+    const { method, url, routed } = request;
+    if (!routed && path !== url && path !== pathOf(url)) throw notFound(path, pathOf(url));
     if (method !== operation.method) throw methodNotAllowed();
     const token = bearerToken(request.headers);
 
     progress.enter(verifier);
     // Always awaited: Node parses the body that came with the headers meanwhile, and then it can be read at once.
-    const verified = await verifyToken(token, progress);
+    const verified = await verifyToken(token, progress.context);
 
     progress.enter(library);
-    progress.caller = callerOf(verified);
+    progress.context.caller = callerOf(verified);
     checkBodyHeaders(request.headers, settings.bodyLimit);
 
     progress.enter(bodyOwner);
@@ -65,12 +65,12 @@ export function createPlantStore<Caller>(
     const body = toJson(plant);
 
     progress.enter(storageParty);
-    const outcome = await storage.create(plant, progress);
+    const outcome = await storage.create(plant, progress.context);
     if (outcome !== 'created') {
       if (outcome !== 'taken') throw new TypeError("storage.create must return 'created' or 'taken'");
       // Again, because the timeout may have expired meanwhile: then `find` is not called.
       progress.enter(storageParty);
-      const stored = settings.acceptReplays ? await storage.find?.(id, progress) : undefined;
+      const stored = settings.acceptReplays ? await storage.find?.(id, progress.context) : undefined;
       if (!stored || toJson(stored) !== body) throw idTaken(id);
     }
 

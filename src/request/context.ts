@@ -1,25 +1,35 @@
 import type { PlantRequest, ReadBody, Signal } from '../http.js';
+import { propertyOf } from '../problems.js';
+import type { StorageContext } from '../storage.js';
 
 /**
- * An object whose `signal` is created when it is first read, because most code never reads it. A base class, not a literal
- * with a getter: V8 creates a new hidden class for each such literal.
+ * Gives an object the member `signal`, which is created when it is first read, because most code never reads it. An own
+ * member, so that `{ ...context }` copies it.
  */
-export abstract class WithSignal {
+function defineSignal(object: object, getSignal: () => Signal): void {
+  Object.defineProperty(object, 'signal', { get: getSignal, enumerable: true, configurable: true });
+}
+
+/** What `verifyToken`, the storage and a guarded handler get of a request: these three members, and nothing else. */
+export class RequestContext<Caller> implements StorageContext<Caller> {
   declare readonly signal: Signal;
-  declare __defineGetter__: (name: string, get: () => Signal) => void;
+  /** Set when the token is accepted. */
+  caller = undefined as Caller;
 
-  constructor() {
-    // An own property, so that `{ ...context }` copies it. Faster than `defineProperty`.
-    this.__defineGetter__('signal', this.getSignal);
+  constructor(
+    readonly request: PlantRequest,
+    getSignal: () => Signal,
+  ) {
+    defineSignal(this, getSignal);
   }
-
-  /** Called at each read of `signal`. Returns the same signal each time. */
-  abstract getSignal(): Signal;
 }
 
 /** A request that an adapter creates from the host's own. */
-export abstract class HostRequest extends WithSignal implements PlantRequest {
+export abstract class HostRequest implements PlantRequest {
+  declare readonly signal: Signal;
   abstract readonly body: ReadBody;
+  /** Whether the host's router has matched the path. */
+  routed = false;
   /** How long the remaining upload may be drained after a refusal: milliseconds. Set before each refusal. */
   drainMs = 5_000;
 
@@ -29,20 +39,29 @@ export abstract class HostRequest extends WithSignal implements PlantRequest {
     readonly headers: PlantRequest['headers'],
     readonly raw: unknown,
   ) {
-    super();
+    defineSignal(this, () => this.getSignal());
   }
 
-  /** Calls `onTimeout` after `ms` milliseconds, and returns a function that cancels it; `undefined` to use `setTimeout`. */
-  startTimer?(onTimeout: () => void, ms: number): (() => void) | undefined;
+  /** Called at each read of `signal`. Returns the same signal each time. */
+  abstract getSignal(): Signal;
 
   /** Hides credentials and the host's own request from a log of the whole. By their names they can still be read. */
   conceal(): void {
-    const hidden = ['headers', 'raw', 'body', 'signal', 'drainMs'];
-    for (const name of hidden) Object.defineProperty(this, name, { enumerable: false });
+    const hidden = ['headers', 'raw', 'body', 'signal', 'routed', 'drainMs'];
+    // Does not throw if the app has frozen its request.
+    for (const name of hidden) Reflect.defineProperty(this, name, { enumerable: false });
   }
 
   /** `%o` of Node, and of winston, shows hidden members, too. */
   [Symbol.for('nodejs.util.inspect.custom')](): object {
     return { ...this };
   }
+}
+
+/**
+ * The request of an adapter. Compares by what it is, not by its class: if an app loads the handler as ESM and the adapter
+ * as CommonJS, there are two classes.
+ */
+export function asHostRequest(request: PlantRequest): HostRequest | undefined {
+  return typeof propertyOf(request, 'conceal') === 'function' ? (request as HostRequest) : undefined;
 }

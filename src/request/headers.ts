@@ -1,6 +1,7 @@
-import { isScope, token68 } from '../bearer.js';
+import { type Falsy, isScope, token68 } from '../bearer.js';
+import type { Problem } from '../error-numbers.js';
 import { header, type PlantHeaders } from '../http.js';
-import { isNamed, type Problem, propertyOf, Refusal, tooLarge, unsupported } from '../problems.js';
+import { isNamed, propertyOf, Refusal, tooLarge, unsupported } from '../problems.js';
 
 /** Matches the scheme, in any letter case. Group 1 is the token, if exactly one well-formed token follows. */
 const bearer = new RegExp(`^bearer(?: +(${token68}) *$| |$)`, 'i');
@@ -17,9 +18,9 @@ export function bearerToken(headers: PlantHeaders): string {
   return match[1];
 }
 
-/** What `verifyToken` returned for a valid token. */
-export function callerOf<Caller>(verified: Caller | false | null | undefined): Caller {
-  if (verified === null || verified === undefined || verified === false) throw tokenInvalid();
+/** What `verifyToken` returned for a valid token. A falsy value is no caller: `claims.sub ?? ''` must not let everybody in. */
+export function callerOf<Caller>(verified: Caller | Falsy): Caller {
+  if (!verified) throw tokenInvalid();
   return verified;
 }
 
@@ -52,5 +53,8 @@ export function checkBodyHeaders(headers: PlantHeaders, limit: number): void {
   if (!jsonType.test(type)) throw unsupported('Content-Type', type.replace(/;.*/s, ''));
   const encoding = String(header(headers, 'content-encoding') ?? '');
   if (encoding && !/^ *identity *$/i.test(encoding)) throw unsupported('Content-Encoding', encoding);
+  // The host has undone `chunked`, and nothing else.
+  const transfer = String(header(headers, 'transfer-encoding') ?? '');
+  if (transfer && !/^ *chunked *$/i.test(transfer)) throw unsupported('Transfer-Encoding', transfer);
   if (Number(header(headers, 'content-length')) > limit) throw tooLarge(limit);
 }

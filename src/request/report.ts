@@ -1,7 +1,8 @@
-import type { PlantRequest } from '../http.js';
+import type { ErrorNumber } from '../error-numbers.js';
+import { ignoringErrors, type PlantRequest } from '../http.js';
 import type { Complete, PlantStoreOptions } from '../options.js';
-import { type ErrorNumber, isNamed, propertyOf } from '../problems.js';
-import { HostRequest } from './context.js';
+import { isNamed, propertyOf } from '../problems.js';
+import { asHostRequest } from './context.js';
 
 /** Reports an error to `onError`, unless it only says that the client disconnected. Never rejects. */
 export async function report(
@@ -10,11 +11,9 @@ export async function report(
   request: PlantRequest,
   code: ErrorNumber,
 ): Promise<void> {
-  try {
-    if (isOfClient(error, request)) return;
-    if (request instanceof HostRequest) request.conceal();
-    await onError(error, request, code);
-  } catch {}
+  if (isOfClient(error, request)) return;
+  asHostRequest(request)?.conceal();
+  await ignoringErrors(() => onError(error, request, code));
 }
 
 /** Whether an error only says that the client disconnected, which is expected, and not a fault. */

@@ -1,6 +1,7 @@
 import {
   acceptTokens,
   createPlantStore,
+  guard,
   type NewPlant,
   type PlantStorage,
   type StorageContext,
@@ -16,9 +17,9 @@ describe('the verifier', () => {
   test.each<[string, unknown]>([
     ['an object', { tenant: 'a' }],
     ['true', true],
-    ['zero', 0],
-    ['an empty string', ''],
-    ['NaN', Number.NaN],
+    ['one', 1],
+    ['a string', 'a'],
+    ['an empty list', []],
   ])('passes %s unchanged to the storage, promised or not', async (_what, caller) => {
     for (const answer of [caller, Promise.resolve(caller)]) {
       const create = vi.fn<PlantStorage['create']>(async () => 'created');
@@ -30,11 +31,75 @@ describe('the verifier', () => {
     }
   });
 
+  test.each([false, null, undefined, '', 0, 0n, Number.NaN])(
+    'hazard: a falsy caller, such as %s, is no caller, promised or not',
+    async (caller) => {
+      for (const answer of [caller, Promise.resolve(caller)]) {
+        const create = vi.fn<PlantStorage['create']>(async () => 'created');
+        const verifyToken = () => answer as unknown as boolean;
+        const response = await createPlantStore({ create }, verifyToken)(request('x'));
+        expect([response.status, response.error]).toEqual([401, 40102]);
+        const answered = await guard(verifyToken, () => expect.fail('it was let in'))(request('x'));
+        expect([answered.status, answered.error]).toEqual([401, 40102]);
+        expect(create).not.toHaveBeenCalled();
+      }
+    },
+  );
+
   test('gets the exact token, and the request', async () => {
     const verifyToken = vi.fn((_token: string, _context: VerifyContext) => true);
     const sent = request('aZ09-._~+/==');
     await createPlantStore(memoryStorage(), verifyToken)(sent);
     expect(verifyToken.mock.calls).toEqual([['aZ09-._~+/==', expect.objectContaining({ request: sent })]]);
+  });
+});
+
+describe('a context', () => {
+  const names = ['request', 'caller', 'signal'];
+  /** Every name that an object, or its prototype, has for whoever looks. */
+  const shown = (context: object) => ({
+    own: Object.getOwnPropertyNames(context).sort(),
+    symbols: Object.getOwnPropertySymbols(context),
+    copied: Object.keys({ ...context }).sort(),
+    prototype: Object.getOwnPropertyNames(Object.getPrototypeOf(context)),
+    above: Object.getPrototypeOf(Object.getPrototypeOf(context)),
+  });
+  const sorted = [...names].sort();
+  const three = {
+    own: sorted,
+    symbols: [],
+    copied: sorted,
+    prototype: ['constructor'],
+    above: Object.prototype,
+  };
+
+  test('of a verifier, a storage and a guarded handler has request, caller and signal, and nothing else', async () => {
+    const seen: object[] = [];
+    const verifyToken = (_token: string, context: VerifyContext) => {
+      seen.push(context);
+      return 'Ada';
+    };
+    const storage: PlantStorage<string> = {
+      async create(_plant, context) {
+        seen.push(context);
+        return 'taken';
+      },
+      async find(_id, context) {
+        seen.push(context);
+        return undefined;
+      },
+    };
+    await createPlantStore(storage, verifyToken, { acceptReplays: true })(request('x'));
+    await guard(verifyToken, (_request, context) => {
+      seen.push(context);
+      return { status: 204, headers: {}, body: '' };
+    })(request('x'));
+    expect(seen).toHaveLength(5);
+    for (const context of seen) expect(shown(context)).toEqual(three);
+    expect({ ...(seen[1] as StorageContext<string>) }).toMatchObject({
+      caller: 'Ada',
+      signal: expect.any(AbortSignal),
+    });
   });
 });
 
