@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { checkHandler, checkOptions, operation, pathOf, routeSchema } from '../../src/for-hosts.js';
+import { checkHandler, checkOptions, operation, routeSchema } from '../../src/for-hosts.js';
 import type { PlantHandler, PlantResponse } from '../../src/index.js';
 import { Exchange } from './_node/exchange.js';
 import { respondTo } from './_node/respond.js';
@@ -78,35 +78,34 @@ export function toFastify(
 ): FastifyMount {
   if (!checkHandler(handle, [route, ...rest])) return () => {};
   const { schema, config } = checkOptions(route, { schema: objectRule, config: objectRule });
-  const respond = (request: FastifyRequest, reply: FastifyReply, url = request.url, mount?: string): void => {
-    const { url: originalUrl, raw } = request;
-    // Before a route's handler, Fastify has parsed the body.
-    const exchange = new Exchange(raw, reply.raw, request, mount === undefined ? request : raw);
+  const respond = (request: FastifyRequest, reply: FastifyReply, isRouted: boolean): void => {
+    const { url, raw } = request;
+    // Before the handler of another route, Fastify has parsed the body.
+    const exchange = new Exchange(raw, reply.raw, request, isRouted ? raw : request);
     // Its promise is not returned: Fastify would go on as soon as it resolves, before `reply` is sent.
-    respondTo(exchange, { url, originalUrl, mount }, handle)
+    respondTo(exchange, { url, originalUrl: url, mount: undefined, isRouted }, handle)
       .then((response) => send(response, reply))
       .catch((error) => reply.send(error))
       // A wrapped `reply` may always throw.
       .catch(() => reply.raw.destroy());
   };
   return function plantStore(first: FastifyInstance | FastifyRequest, second: unknown, done?: () => void) {
-    if ('raw' in first) return respond(first, second as FastifyReply);
+    if ('raw' in first) return respond(first, second as FastifyReply, false);
     const { method, path } = operation;
-    // The prefix may have the path already.
-    const mount = first.prefix.replace(new RegExp(`${path}/?$`), '');
     // The schema is documentation only. Compiling it would cost time, and fail in an app whose compiler takes other schemas.
     const validatorCompiler = () => () => true;
     // Plugins, such as rate limiters, add hooks to the route in `onRoute`. Ours ends the chain, so it comes last.
     first.addHook('onRoute', (added) => {
       // Skip routes that other plugins add here, such as OPTIONS.
       if (added.validatorCompiler !== validatorCompiler) return;
-      const hook = (request: FastifyRequest, reply: FastifyReply) =>
-        respond(request, reply, targetOf(path, request.url), mount);
+      // The router has matched the path, by the app's rules on letter case, slashes and escapes.
+      const hook = (request: FastifyRequest, reply: FastifyReply) => respond(request, reply, true);
       added.onRequest = [added.onRequest ?? [], hook].flat();
     });
     first.route({
       method,
-      url: mount === first.prefix ? path : '',
+      // The prefix may have the path already.
+      url: new RegExp(`${path}/?$`).test(first.prefix) ? '' : path,
       config,
       schema: { ...routeSchema(), ...schema },
       validatorCompiler,
@@ -138,10 +137,3 @@ function send(response: PlantResponse | undefined, reply: FastifyReply): void {
 }
 
 const identity = (body: unknown) => body as string;
-
-/** The operation's target: the router has found it, by the app's rules on letter case, slashes and semicolons. */
-function targetOf(path: string, url: string): string {
-  const given = pathOf(url);
-  // The router also finds an escaped spelling, `/%70lants`, which is not the operation.
-  return /%[^/]*\/*$/.test(given) ? given : path;
-}

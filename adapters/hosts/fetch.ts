@@ -15,7 +15,6 @@ import {
   type ReadBody,
   type Signal,
 } from '../../src/index.js';
-import { sharedTimer } from './_shared-timer.js';
 
 /** The part of a Fetch `Request` that this adapter uses. */
 export interface FetchRequest {
@@ -33,42 +32,67 @@ export interface FetchRequest {
 /** The platform's `Response`. */
 export type FetchResponse = Global<'Response', { readonly status: number }>;
 
+/** What a host with the Fetch API calls for each request. */
+export type FetchHandler = (request: FetchRequest, ...rest: unknown[]) => Promise<FetchResponse>;
+
 /**
- * Mounts the handler on hosts with the Fetch API: `Bun.serve`, `Deno.serve`, `export default { fetch }` on Workers, a Next
- * route's `POST`, Hono, h3, Elysia. There is no next handler here: other paths and methods return 404 and 405.
- * Set `basePath` if the host passes the full path.
+ * Mounts the handler on servers that pass every request: `Bun.serve`, `Deno.serve`, `export default { fetch }` on Workers.
+ * There is no next handler here: other paths and methods return 404 and 405. Set `basePath` if the app has a prefix.
+ *
+ * @example
+ * ```ts
+ * import { acceptTokens, createPlantStore } from 'plant-store';
+ * import { toFetch } from 'plant-store/fetch';
+ * import { memoryStorage } from 'plant-store/memory';
+ *
+ * const handle = createPlantStore(memoryStorage(), acceptTokens('secret'), { basePath: '/api' });
+ * export default { fetch: toFetch(handle) }; // POST /api/plants
+ * ```
+ */
+export function toFetch(handle: PlantHandler, ...rest: undefined[]): FetchHandler {
+  checkHandler(handle, rest);
+  return (request, server) => respond(handle, request, server, false);
+}
+
+/**
+ * Mounts the handler as a route of a host with the Fetch API, such as Next, Hono, h3, SvelteKit, React Router or Elysia.
+ * The host's router has matched the path, by its own rules on slashes, letter case and escapes, so that no `basePath` is
+ * needed; other methods return 405.
  *
  * @example
  * ```ts
  * import { serve } from '@hono/node-server';
  * import { Hono } from 'hono';
  * import { acceptTokens, createPlantStore } from 'plant-store';
- * import { toFetch } from 'plant-store/fetch';
+ * import { toRoute } from 'plant-store/fetch';
  * import { memoryStorage } from 'plant-store/memory';
  *
- * const handle = createPlantStore(memoryStorage(), acceptTokens('secret'), { basePath: '/api' });
- * const fetch = toFetch(handle);
- * const app = new Hono().post('/api/plants', (c) => fetch(c.req.raw));
+ * const plants = toRoute(createPlantStore(memoryStorage(), acceptTokens('secret')));
+ * const app = new Hono().post('/api/plants', (c) => plants(c.req.raw));
  * serve({ fetch: app.fetch, port: 3000 });
  * ```
  */
-export function toFetch(
-  handle: PlantHandler,
-  ...rest: undefined[]
-): (request: FetchRequest, ...rest: unknown[]) => Promise<FetchResponse> {
+export function toRoute(handle: PlantHandler, ...rest: undefined[]): FetchHandler {
   checkHandler(handle, rest);
-  const startTimer = sharedTimer();
-  return async (request, server) => {
-    if (typeof request.headers.get !== 'function') return respondToMistake(request, server) as never;
-    const plantRequest = new FetchPlantRequest(request, server, startTimer);
-    const response = await handle(plantRequest);
-    const { status, headers, body } = response;
-    // If the request is not for plant-store, the app may still read the body. Otherwise read first: a host on Node destroys
-    // the socket after the last response of a connection, which is lost if the client still writes.
-    const isDrained = status < 400 || isNotMine(response) || (await plantRequest.discard());
-    if (!isDrained) return lastResponse(status, headers, body);
-    return new Response(body || null, { status, statusText, headers });
-  };
+  return (request, server) => respond(handle, request, server, true);
+}
+
+async function respond(
+  handle: PlantHandler,
+  request: FetchRequest,
+  server: unknown,
+  isRouted: boolean,
+): Promise<FetchResponse> {
+  if (typeof request.headers.get !== 'function') return respondToMistake(request, server) as never;
+  const plantRequest = new FetchPlantRequest(request, server);
+  plantRequest.routed = isRouted;
+  const response = await handle(plantRequest);
+  const { status, headers, body } = response;
+  // If the request is not for plant-store, the app may still read the body. Otherwise read first: a host on Node destroys
+  // the socket after the last response of a connection, which is lost if the client still writes.
+  const isDrained = status < 400 || isNotMine(response) || (await plantRequest.discard());
+  if (!isDrained) return lastResponse(status, headers, body);
+  return new Response(body || null, { status, statusText, headers });
 }
 
 /** The default, but an own member: `Response` would read one that `Object.prototype` has. */
@@ -90,12 +114,9 @@ class FetchPlantRequest extends HostRequest {
   declare readonly raw: FetchRequest;
   readonly body: ReadBody;
   #upload: Upload | undefined;
-  /** Only on Deno. */
-  readonly #startTimer: ReturnType<typeof sharedTimer> | undefined;
 
-  constructor(raw: FetchRequest, server: unknown, startTimer: ReturnType<typeof sharedTimer>) {
+  constructor(raw: FetchRequest, server: unknown) {
     super(raw.method, raw.url, raw.headers, raw);
-    if (has(server, 'remoteAddr')) this.#startTimer = startTimer;
     this.body = (limit) => this.#read(limit, server);
   }
 
@@ -129,10 +150,6 @@ class FetchPlantRequest extends HostRequest {
       // Somebody else holds the stream's lock.
     }
     return this.#upload?.discard(this.drainMs) ?? true;
-  }
-
-  override startTimer(onTimeout: () => void, ms: number) {
-    return this.#startTimer?.(onTimeout, ms);
   }
 
   // On some hosts reading `signal` builds a whole Request.

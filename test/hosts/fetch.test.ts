@@ -1,8 +1,8 @@
 /** What toFetch makes of a `Request`, beyond the contract table. */
 import { type Context, Hono } from 'hono';
 import { cloneRawRequest } from 'hono/request';
-import { acceptTokens, createPlantStore, type NewPlant, type PlantStorage } from 'plant-store';
-import { type FetchRequest, toFetch } from 'plant-store/fetch';
+import { acceptTokens, createPlantStore, guard, type NewPlant, type PlantStorage } from 'plant-store';
+import { type FetchRequest, toFetch, toRoute } from 'plant-store/fetch';
 import { memoryStorage } from 'plant-store/memory';
 import { describe, expect, test, vi } from 'vitest';
 import { fakeTimeouts } from '../support/fake-timeouts.js';
@@ -209,5 +209,53 @@ describe('in Hono, behind a middleware that has read the body', () => {
     const response = await app.request(requestOf('{"id":9007199254740993,"name":"Rosa canina"}'));
     expect(response.status).toBe(200);
     expect([...plants.keys()]).toEqual([9007199254740993n]);
+  });
+});
+
+describe('toRoute', () => {
+  const send = (adapter: typeof toFetch, path: string, method = 'POST', options = {}) => {
+    const mount = adapter(createPlantStore(memoryStorage(), () => true, options));
+    const request = new Request(`http://localhost${path}`, {
+      method,
+      headers,
+      ...(method === 'POST' && { body: plant }),
+    });
+    return mount(request, { params: Promise.resolve({}) }) as Promise<Response>;
+  };
+
+  const spellings = [
+    '/api/plants',
+    '/api/plants/',
+    '/base/api/plants?x=1',
+    '/API/Plants',
+    '/api/pl%61nts',
+    '/',
+  ];
+  test.each(spellings)('serves %s, which the router has matched, whatever the basePath', async (path) => {
+    for (const basePath of ['', '/api', '/v2']) {
+      const response = await send(toRoute, path, 'POST', { basePath });
+      expect([response.status, await response.json()]).toEqual([200, { name: 'Rosa canina' }]);
+    }
+    const alone = await send(toFetch, path, 'POST', { basePath: '/api' });
+    expect(alone.status).toBe(path === '/api/plants' ? 200 : 404);
+  });
+
+  test.each(['GET', 'PUT', 'OPTIONS', 'HEAD'])('responds 405 with Allow to %s', async (method) => {
+    const response = await send(toRoute, '/api/plants', method);
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
+    const text = await response.text();
+    if (method === 'HEAD') expect(text).toBe('');
+    else expect(JSON.parse(text)).toMatchObject({ error: 40501 });
+  });
+
+  test('mounts a guard, which gets the URL as the client sent it', async () => {
+    const route = toRoute(
+      guard(
+        () => 'Ada',
+        ({ url, method }) => ({ status: 200, headers: {}, body: `${method} ${url}` }),
+      ),
+    );
+    const response = (await route(new Request('http://localhost/api/plants/7', { headers }))) as Response;
+    expect(await response.text()).toBe('GET http://localhost/api/plants/7');
   });
 });

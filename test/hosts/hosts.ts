@@ -24,7 +24,7 @@ import Koa2 from 'koa2';
 import type { PlantHandler } from 'plant-store';
 import { toExpress } from 'plant-store/express';
 import { toFastify } from 'plant-store/fastify';
-import { toFetch } from 'plant-store/fetch';
+import { toFetch, toRoute } from 'plant-store/fetch';
 import { toKoa } from 'plant-store/koa';
 import { toNode } from 'plant-store/node';
 import { certificate } from '../support/certificate.js';
@@ -76,6 +76,9 @@ export const theApp = { status: 418, text: 'the app' };
 
 /** Express 4 strips `/api/` from `/api//plants`, Express 5 strips `/api`. */
 const takesOneSlashMore = { 'path-double-slash': 200 };
+
+/** The routers of Express and Koa take a slash at the end, and any letter case. */
+const matchedByRouter = { 'path-slash': 200, 'path-case': 200 };
 
 /** The app's own response to what falls through. */
 const respond = async ({ own }: Around, request: IncomingMessage, url: string): Promise<Own> =>
@@ -180,25 +183,25 @@ export const onFastify =
   };
 
 const onH3 =
-  (place: Place<H3, ReturnType<typeof toFetch>>): Start =>
+  (place: Place<H3, ReturnType<typeof toFetch>>, adapter = toFetch): Start =>
   (handle, { onError } = {}) => {
     const app = new H3({ silent: true, onError: ({ cause }) => onError?.(cause) });
-    place(app, toFetch(handle));
+    place(app, adapter(handle));
     app.all('/**', () => new Response(theApp.text, { status: theApp.status }));
     return listen(createHttp(toNodeHandler(app) as RequestListener), 'http:', '/api');
   };
 
 export const onHono =
-  (place: Place<Hono, ReturnType<typeof toFetch>>): Start =>
+  (place: Place<Hono, ReturnType<typeof toFetch>>, adapter = toFetch, options = {}): Start =>
   (handle, around) => {
     const { before, onError } = around ?? {};
-    const app = new Hono<{ Bindings: HttpBindings }>();
+    const app = new Hono<{ Bindings: HttpBindings }>(options);
     const inFront: MiddlewareHandler<{ Bindings: HttpBindings }> = ({ env: { incoming, outgoing } }, next) =>
       new Promise((resolve, reject) =>
         before?.(incoming, outgoing, () => next().then(resolve, reject), incoming),
       );
     if (before) app.use(inFront);
-    place(app as unknown as Hono, toFetch(handle));
+    place(app as unknown as Hono, adapter(handle));
     app.all('*', (context) => context.text(theApp.text, theApp.status as 418));
     if (onError)
       app.onError((error, context) => {
@@ -251,8 +254,8 @@ export const hosts: readonly Host[] = [
     },
     {
       name: `${name}, as the handler of one route`,
-      basePath: '/api',
       others: 'the app',
+      quirks: matchedByRouter,
       start: onExpress(make, (app, plants) => app.post('/api/plants', plants), '/api'),
     },
   ]),
@@ -265,8 +268,8 @@ export const hosts: readonly Host[] = [
     },
     {
       name: `${name}, in a @koa/router`,
-      basePath: '/api',
       others: 'the app',
+      quirks: matchedByRouter,
       start: onKoa(
         Make,
         (plants) => new Router().post('/api/plants', plants as never).routes() as unknown as Koa.Middleware,
@@ -280,8 +283,15 @@ export const hosts: readonly Host[] = [
   ]),
   {
     name: 'h3, by route',
+    // h3's router ignores a slash at the end.
+    quirks: { 'path-slash': 200 },
+    others: 'the app',
+    start: onH3((app, plants) => app.post('/api/plants', (event) => plants(event.req)), toRoute),
+  },
+  {
+    name: 'h3, by route with toFetch and basePath',
     basePath: '/api',
-    // h3's router ignores a slash at the end, and the library has no next handler to call.
+    // The library has no next handler to call.
     quirks: { 'path-slash': 404 },
     others: 'the app',
     start: onH3((app, plants) => app.post('/api/plants', (event) => plants(event.req))),
@@ -310,6 +320,19 @@ export const moreHosts: readonly Host[] = [
 export const honoHosts: readonly Host[] = [
   {
     name: 'Hono, by route',
+    others: 'the app',
+    start: onHono((app, plants) => app.post('/api/plants', (context) => plants(context.req.raw)), toRoute),
+  },
+  {
+    name: 'Hono, by route, strict: false',
+    others: 'the app',
+    quirks: { 'path-slash': 200 },
+    start: onHono((app, plants) => app.post('/api/plants', (context) => plants(context.req.raw)), toRoute, {
+      strict: false,
+    }),
+  },
+  {
+    name: 'Hono, by route with toFetch and basePath',
     basePath: '/api',
     others: 'the app',
     start: onHono((app, plants) => app.post('/api/plants', (context) => plants(context.req.raw))),

@@ -29,4 +29,6 @@ export interface Place {
   readonly mount: unknown;
   /** The pattern of the route whose handler the middleware is, or a list of them. */
   readonly route?: unknown;
+  /** Whether the host's router has matched the operation's own route. */
+  readonly isRouted?: boolean;
 }

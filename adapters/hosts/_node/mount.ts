@@ -3,8 +3,10 @@ import type { PlantHandler } from '../../../src/index.js';
 import type { Exchange, Place } from './exchange.js';
 import type { NodePlantRequest } from './request.js';
 
-/** Where a path, or a route's pattern, ends in the operation's path. */
+/** Where a path ends in the operation's path. */
 const end = /* @__PURE__ */ new RegExp(`${operation.path}/?$`);
+/** The same in any letter case, which the routers of Express and Koa ignore. */
+const routedEnd = /* @__PURE__ */ new RegExp(end.source, 'i');
 
 /**
  * After a 40401, retries with every other path that this mount point may stand for. So `app.use('/api/plants', …)` and
@@ -21,39 +23,46 @@ export async function retryOtherTargets(
 ) {
   const path = pathOf(place.originalUrl);
   const rest = pathOf(place.url);
-  if (exchange.request.method !== operation.method || !end.test(path)) return undefined;
-  for (const url of otherTargets(path, rest, place)) {
-    plantRequest.url = url;
+  if (exchange.request.method !== operation.method || !routedEnd.test(path)) return undefined;
+  for (const target of otherTargets(path, rest, place)) {
+    Object.assign(plantRequest, target);
     const response = await handle(plantRequest);
     if (response.error !== 40401) return response;
   }
-  warnIfLost(handle, exchange, path, rest);
+  if (end.test(path)) warnIfLost(handle, exchange, path, rest);
   return undefined;
 }
 
-/** Only paths that the app did pass to this middleware: the mount path itself, or the route that it handles. */
-function otherTargets(path: string, rest: string, { mount, route }: Place): string[] {
-  const targets: string[] = [];
+/** Only what the app did pass to this middleware: the mount path itself, or the route that it handles. */
+function otherTargets(path: string, rest: string, { mount, route }: Place): Partial<NodePlantRequest>[] {
+  const targets: Partial<NodePlantRequest>[] = [];
   const below = rest === '/' ? '' : rest;
   // Not if the app has rewritten the target: then it means another path than the client.
-  if (typeof mount === 'string' && mount !== '' && path.endsWith(mount + below)) {
-    targets.push(path);
+  if (typeof mount === 'string' && mount !== '' && end.test(path) && path.endsWith(mount + below)) {
+    targets.push({ url: path });
     // Otherwise the mount path has nothing of the operation's path.
-    if (below.length < operation.path.length) targets.push(operation.path);
+    if (below.length < operation.path.length) targets.push({ url: operation.path });
   }
-  const isRoute = end.test(rest) && [route].flat().some((pattern) => matchesOperation(pattern, rest));
-  if (isRoute) targets.push(operation.path);
+  // The router has matched the path, by the app's own rules on letter case and slashes.
+  if (routedEnd.test(rest) && isRouteOfOperation(route, rest)) targets.push({ routed: true });
   return targets;
 }
 
-/** Whether this pattern ends in the operation's path and matches `path`. */
-function matchesOperation(pattern: unknown, path: string): boolean {
-  if (pattern instanceof RegExp)
-    return end.test(pattern.source.replace(/[\\?$]/g, '')) && path.search(pattern) >= 0;
-  if (typeof pattern !== 'string' || !end.test(pattern)) return false;
-  // Routers ignore letter case. What else a pattern may hold, such as wildcards, is the router's own language.
-  const expression = pattern.replace(/:\w+/g, '[^/]+').replace(/\/$/, '/?');
-  return /[^\w./:~-]/.test(pattern) || new RegExp(`^${expression}$`, 'i').test(path);
+/** Whether a route's pattern, or the one of a list of patterns that matches `path`, ends in the operation's path. */
+function isRouteOfOperation(route: unknown, path: string): boolean {
+  const patterns = [route].flat();
+  return patterns.some((pattern) => {
+    if (pattern instanceof RegExp)
+      return end.test(pattern.source.replace(/[\\?$]/g, '')) && path.search(pattern) >= 0;
+    if (typeof pattern !== 'string' || !routedEnd.test(pattern)) return false;
+    return patterns.length === 1 || mayMatch(pattern, path);
+  });
+}
+
+/** Whether a pattern of a list matches `path`. What else it may hold, such as wildcards, is the router's own language. */
+function mayMatch(pattern: string, path: string): boolean {
+  const expression = pattern.replace(/:\w+/g, '[^/]+').replace(/\/$/, '');
+  return /[^\w./:~-]/.test(pattern) || new RegExp(`^${expression}/?$`, 'i').test(path);
 }
 
 const warned = new WeakSet<PlantHandler>();

@@ -28,14 +28,26 @@ export class NodePlantRequest extends HostRequest {
   }
 }
 
-/** Node keeps only the first Authorization header. Restores all, so that the core can refuse two. */
-function headersOf({ headers, rawHeaders }: NodeRequest): PlantRequest['headers'] {
-  const authorization: string[] = [];
-  for (let i = 0; rawHeaders && i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]!;
-    if (name.length === 13 && name.toLowerCase() === 'authorization') authorization.push(rawHeaders[i + 1]!);
+/** Of these headers Node keeps only the first. Restores all, so that the core can refuse two. */
+const singletons = ['authorization', 'content-type'];
+
+function headersOf({ headers, rawHeaders = [] }: NodeRequest): PlantRequest['headers'] {
+  let restored = headers;
+  for (const name of singletons) {
+    const values = valuesOf(name, rawHeaders);
+    if (values.length > 1) restored = { ...restored, [name]: values };
   }
-  return authorization.length > 1 ? { ...headers, authorization } : headers;
+  return restored;
+}
+
+/** @param rawHeaders names and values in turn */
+function valuesOf(name: string, rawHeaders: readonly string[]): string[] {
+  const values: string[] = [];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const raw = rawHeaders[i]!;
+    if (raw.length === name.length && raw.toLowerCase() === name) values.push(rawHeaders[i + 1]!);
+  }
+  return values;
 }
 
 /** Whether the client disconnected before its response was sent. */

@@ -17,6 +17,7 @@ export async function respondTo(exchange: Exchange, place: Place, handle: PlantH
   const wasFlowing = request.readableFlowing === true;
   if (wasFlowing) request.pause();
   const plantRequest = new NodePlantRequest(exchange, place.url);
+  plantRequest.routed = place.isRouted === true;
   let plantResponse = await handle(plantRequest);
   if (plantResponse.error === 40401)
     plantResponse = (await retryOtherTargets(handle, plantRequest, exchange, place)) ?? plantResponse;

@@ -113,8 +113,8 @@ test.each<[object, string, number]>([
   [{ routerOptions: { ignoreDuplicateSlashes: true, ignoreTrailingSlash: true } }, '/api/plants//', 401],
   [{ routerOptions: { useSemicolonDelimiter: true } }, '/api/plants;x=1', 401],
   [{}, '/api/plants;x=1', 404],
-  [{ routerOptions: { ignoreTrailingSlash: true } }, '/api/%70lants', 404],
-  [{ routerOptions: { ignoreTrailingSlash: true } }, '/api/%70lants/', 404],
+  [{ routerOptions: { ignoreTrailingSlash: true } }, '/api/%70lants', 401],
+  [{ routerOptions: { ignoreTrailingSlash: true } }, '/api/%70lants/', 401],
 ])("by the app's options for paths %j, %s returns %i", async (options, url, status) => {
   const app = fastifyApp(options);
   app.register(plants(), { prefix: '/api' });

@@ -7,10 +7,10 @@ import Fastify from 'fastify';
 import { Hono } from 'hono';
 import Koa from 'koa';
 import mount from 'koa-mount';
-import { acceptTokens, createPlantStore, guard } from 'plant-store';
+import { acceptTokens, createPlantStore, guard, type PlantHandler } from 'plant-store';
 import { toExpress } from 'plant-store/express';
 import { toFastify } from 'plant-store/fastify';
-import { toFetch } from 'plant-store/fetch';
+import { toFetch, toRoute } from 'plant-store/fetch';
 import { toKoa } from 'plant-store/koa';
 import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
@@ -61,7 +61,7 @@ const nodeHosts: [name: string, serve: (mounted: unknown) => Server][] = [
 
 describe.each(nodeHosts)('a wrong mount on %s', (host, serve) => {
   const mistakes: [string, unknown, unless?: RegExp][] = [
-    ...Object.entries({ handle, toNode, toExpress, toKoa, toFetch }),
+    ...Object.entries({ handle, toNode, toExpress, toKoa, toFetch, toRoute }),
     ["Fetch's adapter", toFetch(handle)],
     ["Koa's adapter", toKoa(handle), /^Koa/],
     ["Express's adapter", toExpress(handle), /^(node|Express)/],
@@ -136,7 +136,7 @@ test("Node's adapter says what to write if a host calls it with a Request alone"
 });
 
 describe('an adapter throws at once', () => {
-  const adapters = { toNode, toExpress, toKoa, toFastify, toFetch };
+  const adapters = { toNode, toExpress, toKoa, toFastify, toFetch, toRoute };
   const values = {
     nothing: undefined,
     null: null,
@@ -155,6 +155,17 @@ describe('an adapter throws at once', () => {
     // Printed too where a host may have called it, as far as one can see: Fastify's has a second argument of its own.
     if (adapter !== toFastify) expect(printed).not.toHaveBeenCalled();
   });
+});
+
+test('a function of the app may have any name: a wrapper of the handler that is called guard is mounted', async () => {
+  const guard: PlantHandler = async (request) => handle(request);
+  const createPlantStore: PlantHandler = (request) => handle(request);
+  for (const wrapped of [guard, createPlantStore]) {
+    const response = await responseOf(createServer(toNode(wrapped)));
+    expect([response.status, JSON.parse(response.text).error]).toEqual([404, 40401]);
+    for (const adapter of [toExpress, toKoa, toFastify, toFetch, toRoute])
+      expect(adapter(wrapped)).toBeTypeOf('function');
+  }
 });
 
 test.each([null, undefined, '', 'key', 0, 7, true])(

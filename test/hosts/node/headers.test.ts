@@ -13,6 +13,8 @@ test.each<[what: string, outcome: number, line: string, headers?: readonly strin
   ['a valid token and an invalid token', 40102, 'POST /plants HTTP/1.1', [token, invalid]],
   ['two spellings of the header', 40102, 'POST /plants HTTP/1.1', ['AUTHORIZATION: Basic eDp5', token]],
   ['headers as long as it', 200, 'POST /plants HTTP/1.1', ['Cache-Control: x', token, 'If-None-Match: "x"']],
+  ['the same Content-Type twice', 40005, 'POST /plants HTTP/1.1', [token, json]],
+  ['two Content-Types', 40005, 'POST /plants HTTP/1.1', [token, 'content-type: text/plain']],
   ['white space around its value', 200, 'POST /plants HTTP/1.1', ['authorization: \t Bearer good \t']],
   ['HTTP/1.0', 200, 'POST /plants HTTP/1.0'],
   // The core reads targets: no parser of the host may change one before.
@@ -36,6 +38,21 @@ test.each<[what: string, outcome: number, line: string, headers?: readonly strin
   if (outcome === 200) expect(answer).toMatchObject(roseCreated);
   else expect(errorOf(answer)).toBe(outcome);
   expect(plants.size).toBe(outcome === 200 ? 1 : 0);
+});
+
+test.each([
+  ['gzip, chunked', 'gzip, chunked'],
+  ['x-coding,chunked', 'x-coding,chunked'],
+])('a transfer coding that Node has not undone, %s, is 40005, which names it', async (coding, named) => {
+  const { open, plants } = await start();
+  const wire = await open();
+  await wire.write(raw([token, json, `Transfer-Encoding: ${coding}`], `1d\r\n${rose}\r\n0\r\n\r\n`));
+  const { status, text } = await wire.answer();
+  expect([status, JSON.parse(text)]).toEqual([
+    400,
+    { error: 40005, message: expect.stringContaining(`The Transfer-Encoding is ${named}.`) },
+  ]);
+  expect(plants.size).toBe(0);
 });
 
 test('the verifier gets one Authorization header as text, as Node has it', async () => {
