@@ -1,8 +1,8 @@
 // app/api/plants/route.ts
 import { acceptTokens, createPlantStore } from 'plant-store';
-import { toFetch } from 'plant-store/fetch';
+import { toRoute } from 'plant-store/fetch';
 import { memoryStorage } from 'plant-store/memory';
 
-const handle = createPlantStore(memoryStorage(), acceptTokens('secret'), { basePath: '/api' });
+const handle = createPlantStore(memoryStorage(), acceptTokens('secret'));
 
-export const POST = toFetch(handle);
+export const POST = toRoute(handle);

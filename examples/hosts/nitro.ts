@@ -1,9 +1,9 @@
 // server/api/plants.post.ts, in Nitro or Nuxt
 import { fromWebHandler } from 'h3';
 import { acceptTokens, createPlantStore } from 'plant-store';
-import { toFetch } from 'plant-store/fetch';
+import { toRoute } from 'plant-store/fetch';
 import { memoryStorage } from 'plant-store/memory';
 
-const handle = createPlantStore(memoryStorage(), acceptTokens('secret'), { basePath: '/api' });
+const handle = createPlantStore(memoryStorage(), acceptTokens('secret'));
 
-export default fromWebHandler(toFetch(handle));
+export default fromWebHandler(toRoute(handle));

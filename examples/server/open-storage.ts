@@ -84,11 +84,13 @@ async function openSqlite(url: string): Promise<OpenStorage> {
   };
   return opened(file, close, async () => {
     database = new Driver(file);
-    // FULL syncs at every commit: a plant whose create returned 200 survives a power cut. The wait for another process
-    // blocks this one's event loop, so it is short; plant-store retries by itself.
-    database.exec('PRAGMA busy_timeout=100; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL');
+    // FULL syncs at every commit: a plant whose create returned 200 survives a power cut. Other servers may start on the same
+    // file, so wait for them here.
+    database.exec('PRAGMA busy_timeout=10000; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL');
     const storage = sqliteStorage(database);
     await storage.createTable();
+    // From now on a wait for another process would block this one's event loop; plant-store retries by itself.
+    database.exec('PRAGMA busy_timeout=100');
     return storage;
   });
 }
@@ -117,7 +119,7 @@ async function openPostgres(url: string): Promise<OpenStorage> {
   // A connection that hangs is closed, so that the pool can open another.
   const pool = new pg.Pool({
     connectionString: url,
-    statement_timeout: 10_000,
+    statement_timeout: 5_000,
     connectionTimeoutMillis: 5_000,
   });
   // Without a listener, a dropped idle connection crashes the process.

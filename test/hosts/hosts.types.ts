@@ -17,7 +17,7 @@ import type Koa2 from 'koa2';
 import type { PlantHandler } from 'plant-store';
 import { toExpress } from 'plant-store/express';
 import { toFastify } from 'plant-store/fastify';
-import { toFetch } from 'plant-store/fetch';
+import { toFetch, type toRoute } from 'plant-store/fetch';
 import { toKoa } from 'plant-store/koa';
 import { toNode } from 'plant-store/node';
 
@@ -26,6 +26,7 @@ declare const forExpress: ReturnType<typeof toExpress>;
 declare const koa: ReturnType<typeof toKoa>;
 declare const fastify: ReturnType<typeof toFastify>;
 declare const fetch: ReturnType<typeof toFetch>;
+declare const route: ReturnType<typeof toRoute>;
 declare const handle: PlantHandler;
 
 declare const five: express.Express;
@@ -73,8 +74,8 @@ export function fastifyApps(): void {
 }
 
 export function fetchHosts(): void {
-  hono.mount('/api', fetch).post('/api/plants', (context) => fetch(context.req.raw));
-  h3.mount('/api', fetch).post('/api/plants', (event) => fetch(event.req));
+  hono.mount('/api', fetch).post('/api/plants', (context) => route(context.req.raw));
+  h3.mount('/api', fetch).post('/api/plants', (event) => route(event.req));
   serve({ fetch });
   // Bun.serve, Deno.serve and Workers, as their own types have them.
   const bun: (request: Request, server: { stop(): void }) => Response | Promise<Response> = fetch;
@@ -93,7 +94,7 @@ export function fetchHosts(): void {
   const next: (
     request: NextRequest,
     context: { params: Promise<object> },
-  ) => Response | undefined | Promise<Response | undefined> = fetch;
+  ) => Response | undefined | Promise<Response | undefined> = route;
   void [bun, deno, worker, next];
 }
 

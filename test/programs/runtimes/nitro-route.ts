@@ -2,7 +2,7 @@
 // @ts-expect-error: installed only for this test
 import { fromWebHandler } from 'nitro/deps/h3';
 import { acceptTokens, createPlantStore, groupCommit } from 'plant-store';
-import { toFetch } from 'plant-store/fetch';
+import { toRoute } from 'plant-store/fetch';
 
 const storage = groupCommit(
   async (plants) => {
@@ -12,4 +12,4 @@ const storage = groupCommit(
   { maxBatch: 2 },
 );
 
-export default fromWebHandler(toFetch(createPlantStore(storage, acceptTokens('secret'))));
+export default fromWebHandler(toRoute(createPlantStore(storage, acceptTokens('secret'))));
