@@ -42,7 +42,7 @@ export class Progress<Caller> {
     readonly resolve: (response: PlantResponse) => void,
   ) {
     this.#deadline = new Deadline(settings.timeoutMs, request, () => this.#expire());
-    this.context = new RequestContext(request, () => this.#deadline.signal);
+    this.context = new RequestContext(request, this.#deadline);
   }
 
   /** Begins a party's step. Throws after the timeout, because the request has its response already. */
