@@ -1,6 +1,5 @@
 import { type Json, own } from '../http.js';
 import { Refusal } from '../problems.js';
-import { readPlainPlant } from './json-fast-path.js';
 import { type Members, memberNames, type NewPlant, toNewPlant } from './plant.js';
 
 /** The plant in a body. */
@@ -16,8 +15,6 @@ export function parsePlant(json: Json): NewPlant {
  */
 function fromText(text: string): Members | undefined {
   try {
-    const plain = readPlainPlant(text);
-    if (plain) return plain;
     const given = plantMembers(JSON.parse(text));
     if (!given) return undefined;
     const { id, name, tag } = given;

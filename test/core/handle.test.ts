@@ -299,7 +299,6 @@ describe('the body of a request', () => {
     expect(plants.size).toBe(0);
   });
 
-  // The other members are in host-cases.json: this one has no name, so that its text is short enough for the fast path.
   test('is rejected with a message that names a repeated tag', async () => {
     const { body } = await open().handle({ ...good, body: '{"tag":"x","id":1,"tag":"x"}' });
     expect(JSON.parse(body).message).toContain('tag must not be repeated');

@@ -1,7 +1,7 @@
 // Texts near the plant that clients send, read by the library and by a reader that shares no code with it: they agree.
 
 import type { NewPlant } from 'plant-store';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parsePlant } from '../../src/plant/json.js';
 import { Refusal } from '../../src/problems.js';
 import { idSpellings } from '../support/contract.js';
@@ -135,7 +135,7 @@ test.each(valid)('valid JSON as another member is dropped: %j', (json) => {
 });
 
 describe('the digits of the id decide', () => {
-  /** What can stand around the id. The first two are what most clients write; the library has a fast path for them. */
+  /** What can stand around the id. The first two are what most clients write. */
   const bodies = [
     '{"id":…,"name":"x"}',
     '{"id": …, "name": "x", "tag": "y"}',
@@ -151,34 +151,6 @@ describe('the digits of the id decide', () => {
       const read = ours(body.replace('…', spelling));
       expect([id, typeof read === 'string' ? read : read.id]).toEqual([id, value ?? 'plant_invalid']);
     }
-  });
-});
-
-describe('the fast path', () => {
-  /** Whether `JSON.parse` never saw the whole text. */
-  function isFast(text: string): boolean {
-    const parse = vi.spyOn(JSON, 'parse');
-    const { calls } = parse.mock;
-    expect(ours(text)).toBeTypeOf('object');
-    parse.mockRestore();
-    return !calls.some(([parsed]) => parsed === text);
-  }
-
-  test.each([
-    ...['0', '7', '-7', '10', '9007199254740993', '-1234567890123456789'].map(
-      (id) => `{"id":${id},"name":"x"}`,
-    ),
-    ...['', 'x', ' !#[]~', 'é🌹\uffff', '\\"', '\\\\', 'a\\u0041b\\nc', '\\/\\b\\f\\r\\t'].map(
-      (string) => `{"id":1,"name":"${string}","tag":"${string}"}`,
-    ),
-    '{ "id" : 1 , "name" : "x" , "tag" : "y" }',
-    '{"id": 1, "name": "x", "tag": "y"}',
-    '{"name":"x","id":1}',
-    '{"tag":"y","name":"x","id":1}',
-    `{"id":1,"name":"${'x'.repeat(400)}"}`,
-  ])('reads a plant as most clients write it, such as %s', (text) => {
-    expect([isFast(text), isFast(`\n${text}`)]).toEqual([true, false]);
-    expect(expectAgreement(text)).toEqual(expectAgreement(`\n${text}`));
   });
 });
 
