@@ -13,16 +13,14 @@ export const systemClock = {
   // Node cuts the fraction, and keeps a list of the timers of each duration: 10 s is also what pools wait for.
   setTimer: (task: () => void, ms: number): unknown => set(task, Math.ceil(ms)),
   clearTimer: (timer: unknown) => clear(timer as ReturnType<typeof setTimeout>),
-  /**
-   * Runs `task` when the event loop has finished this turn and read the bodies that came in it. Twice: a request that waits
-   * for the same message first has to read its body, to join the batch.
-   */
-  atEndOfTurn: (task: () => void) =>
-    void (Channel ? nextMessage().then(nextMessage) : endOfTurn()).then(task),
+  /** Runs `task` when the requests that came in this turn of the event loop have read their bodies: see `afterBodies`. */
+  atEndOfTurn: (task: () => void) => void afterBodies().then(task),
 };
 
 /** A test can bring a simulated one. */
 export type Clock = typeof systemClock;
+
+// Three kinds of later, from the soonest: `nextMessage`, `afterBodies`, `endOfTurn`.
 
 /** The channel that `nextMessage` keeps, because to open one costs more than to send a message. */
 let kept: ReturnType<typeof openChannel> | undefined;
@@ -48,6 +46,16 @@ export function nextMessage(): Promise<void> {
     kept.port1.ref();
     kept.port2.postMessage(null);
   });
+}
+
+/**
+ * Resolves when every request that waits for the next message has had it, and has read its body: by a second message, which is
+ * sent when the first is delivered.
+ */
+async function afterBodies(): Promise<void> {
+  if (!Channel) return endOfTurn();
+  await nextMessage();
+  await nextMessage();
 }
 
 /**

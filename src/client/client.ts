@@ -118,7 +118,9 @@ async function send(
 function bodyOf({ id, name, tag }: ClientPlant): string {
   if (typeof id !== 'bigint' && !Number.isSafeInteger(id))
     throw new TypeError(`id must be a bigint or a safe integer, got ${inspect(id)}`);
-  return JSON.stringify({ id: 0, name, tag } satisfies Whole<ClientPlant>).replace('0', String(id));
+  const members = JSON.stringify({ name, tag } satisfies Whole<Plant>);
+  // Without its own brace.
+  return `{"id":${id},${members.slice(1)}`;
 }
 
 type Response = Awaited<ReturnType<ClientFetch>>;

@@ -25,10 +25,10 @@ export class RequestContext<Caller> implements StorageContext<Caller> {
     deadline: { readonly signal: Signal },
   ) {
     this.#deadline = deadline;
-    defineSignal(this, RequestContext.#getSignal);
+    defineSignal(this, this.#getSignal);
   }
 
-  static #getSignal(this: RequestContext<unknown>): Signal {
+  #getSignal(): Signal {
     return this.#deadline.signal;
   }
 }
