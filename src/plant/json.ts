@@ -1,4 +1,4 @@
-import { type Json, own } from '../http.js';
+import type { Json } from '../http.js';
 import { Refusal } from '../problems.js';
 import { type Members, memberNames, type NewPlant, toNewPlant } from './plant.js';
 
@@ -44,8 +44,11 @@ function fromParsed(value: unknown): Members | undefined {
  */
 function plantMembers(value: unknown): Record<keyof NewPlant, unknown> | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  const { id, name, tag }: Partial<Members> = own(value);
-  return { id, name, tag };
+  return { id: ownMember(value, 'id'), name: ownMember(value, 'name'), tag: ownMember(value, 'tag') };
+}
+
+function ownMember(value: object, name: keyof NewPlant): unknown {
+  return Object.hasOwn(value, name) ? (value as Partial<Members>)[name] : undefined;
 }
 
 /**
@@ -53,8 +56,8 @@ function plantMembers(value: unknown): Record<keyof NewPlant, unknown> | undefin
  * A loop, not recursion: depth costs no stack.
  */
 function scanTopLevel(text: string): { idNumber: RegExpExecArray | null; repeated: readonly string[] } {
-  const given = new Set<string>();
-  const repeated = new Set<string>();
+  const given: string[] = [];
+  const repeated: string[] = [];
   let idNumber: RegExpExecArray | null = null;
   let depth = 0;
   let keyIsNext = false;
@@ -70,14 +73,16 @@ function scanTopLevel(text: string): { idNumber: RegExpExecArray | null; repeate
     keyIsNext = false;
     const raw = text.slice(start, i);
     const key = raw.includes('\\') ? JSON.parse(`"${raw}"`) : raw;
-    if (key === 'id') {
-      numberMember.lastIndex = i + 1;
-      idNumber = given.has(key) ? null : numberMember.exec(text);
-      if (idNumber) i = numberMember.lastIndex - 1;
-    }
-    if (memberNames.includes(key)) (given.has(key) ? repeated : given).add(key);
+    if (!memberNames.includes(key)) continue;
+    const isFirst = !given.includes(key);
+    if (isFirst) given.push(key);
+    else if (!repeated.includes(key)) repeated.push(key);
+    if (key !== 'id') continue;
+    numberMember.lastIndex = i + 1;
+    idNumber = isFirst ? numberMember.exec(text) : null;
+    if (idNumber) i = numberMember.lastIndex - 1;
   }
-  return { idNumber, repeated: [...repeated] };
+  return { idNumber, repeated };
 }
 
 /** The index of the quote that ends a string whose first character is at `from`. */
