@@ -20,8 +20,8 @@ export class NodePlantRequest extends HostRequest {
   getSignal(): Signal {
     if (this.#signal) return this.#signal;
     const controller = new AbortController();
-    const { response } = this.#exchange;
-    if (isDisconnected(response)) controller.abort();
+    const { request, response } = this.#exchange;
+    if (isDisconnected(request, response)) controller.abort();
     else response.on('close', () => !response.writableEnded && controller.abort());
     this.#signal = controller.signal;
     return this.#signal;
@@ -50,7 +50,10 @@ function valuesOf(name: string, rawHeaders: readonly string[]): string[] {
   return values;
 }
 
-/** Whether the client disconnected before its response was sent. */
-function isDisconnected({ destroyed, stream, writableEnded }: NodeResponse): boolean {
-  return !writableEnded && (destroyed || stream?.destroyed) === true;
+/** Whether the client disconnected before its response was sent. Deno destroys the socket alone. */
+function isDisconnected(
+  { socket }: NodeRequest,
+  { destroyed, stream, writableEnded }: NodeResponse,
+): boolean {
+  return !writableEnded && (destroyed || stream?.destroyed || socket?.destroyed) === true;
 }

@@ -8,7 +8,7 @@ export interface NodeRequest {
   readonly headers: { readonly [name: string]: string | string[] | undefined };
   /** Stand-ins in tests and serverless platforms may have none, nor a stream. */
   readonly rawHeaders?: readonly string[];
-  readonly socket: { destroySoon?: () => void; end(): unknown };
+  readonly socket: { readonly destroyed?: boolean; destroySoon?: () => void; end(): unknown };
   readonly aborted: boolean;
   readonly complete?: boolean;
   readonly destroyed?: boolean;

@@ -2,6 +2,8 @@
  * `npm run bench [-- words]`: the rows that a user asks for, in Markdown. Words pick the rows that have them. `--quick`: a
  * minute, to see that it runs. `--json=<file>`: writes `Results` there, next to the rows of the same commit that it has.
  * `--chart=<file>`: draws them. `--before=<checkout>`: plant-store against itself in another checkout, for the effect of a change.
+ * On the Node that runs this, then on Node 26 if it is installed; `--node=26` measures one of them. Of two, the file and the
+ * chart have the second.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,6 +14,7 @@ import { buildChild, root } from './build.js';
 import { chartOf } from './chart.js';
 import { type Comparison, compare, type Effort } from './compare.js';
 import type { Load } from './load.js';
+import { type NodeProgram, nodesToMeasure } from './nodes.js';
 
 interface Row extends Load {
   readonly what: string;
@@ -69,6 +72,7 @@ const picked = rows.filter(({ what, against, connections }) =>
 const head = `| what | against | connections | requests a second: baseline | plant-store | ratio | µs of CPU a request: baseline | plant-store | ratio |
 |${'---|'.repeat(9)}`;
 const needsPostgres = picked.some(({ pair }) => pair.includes('postgres'));
+const nodes = nodesToMeasure(valueAfter('--node'));
 const server = needsPostgres ? await PostgresServer.start() : undefined;
 if (server) process.env.BENCH_POSTGRES = server.url;
 const now = await buildChild();
@@ -79,17 +83,19 @@ try {
     encoding: 'utf8',
   }).trim();
   const date = new Date().toISOString().slice(0, 10);
-  const node = process.versions.node;
   const machine = `${cpus().length} × ${cpus()[0]?.model}`;
-  console.log(`${date}, commit ${commit}, Node ${node}, ${machine}\n\n${head}`);
-  const measured: Measured[] = [];
-  for (const row of picked) {
-    measured.push(await measure(row));
-    console.log(lineOf(measured.at(-1)!));
+  for (const node of nodes) {
+    console.log(`${date}, commit ${commit}, Node ${node.version}, ${machine}\n\n${head}`);
+    const measured: Measured[] = [];
+    for (const row of picked) {
+      measured.push(await measure(row, node));
+      console.log(lineOf(measured.at(-1)!));
+    }
+    console.log();
+    const results = withEarlier({ commit, date, node: node.version, machine, rows: measured });
+    if (json) writeFileSync(json, `${JSON.stringify(results, undefined, 2)}\n`);
+    if (chart) writeFileSync(chart, chartOf(results));
   }
-  const results = withEarlier({ commit, date, node, machine, rows: measured });
-  if (json) writeFileSync(json, `${JSON.stringify(results, undefined, 2)}\n`);
-  if (chart) writeFileSync(chart, chartOf(results));
 } finally {
   for (const child of [now, then]) if (child) rmSync(dirname(child), { recursive: true });
   await server?.close();
@@ -99,7 +105,8 @@ try {
 function withEarlier(results: Results): Results {
   if (!json || !existsSync(json)) return results;
   const earlier: Results = JSON.parse(readFileSync(json, 'utf8'));
-  if (earlier.commit !== results.commit || earlier.machine !== results.machine) return results;
+  const isSame = (key: 'commit' | 'node' | 'machine') => earlier[key] === results[key];
+  if (!isSame('commit') || !isSame('node') || !isSame('machine')) return results;
   const nameOf = ({ what, against, connections }: Measured) => `${what} ${against} ${connections}`;
   const measured = results.rows.map(nameOf);
   return {
@@ -108,10 +115,12 @@ function withEarlier(results: Results): Results {
   };
 }
 
-async function measure({ what, against, connections, staysAwake, pair }: Row): Promise<Measured> {
+async function measure(row: Row, { path: node }: NodeProgram): Promise<Measured> {
+  const { what, against, connections, staysAwake, pair } = row;
   const [baseline, name] = pair;
-  const other = then ? { child: then, name } : { child: now, name: baseline };
-  const comparison = await compare(other, { child: now, name }, { connections, staysAwake }, effort);
+  const other = then ? { node, child: then, name } : { node, child: now, name: baseline };
+  const ours = { node, child: now, name };
+  const comparison = await compare(other, ours, { connections, staysAwake }, effort);
   return { what, against: then ? 'itself before' : against, connections, ...comparison };
 }
 

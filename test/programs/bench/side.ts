@@ -13,6 +13,8 @@ export interface Sample {
 
 /** What runs on one side of a pair. */
 export interface Contestant {
+  /** The Node that runs it. */
+  readonly node: string;
   /** The built program, as `buildChild` makes it. */
   readonly child: string;
   /** The contender, as `hosts.ts` or `databases.ts` knows it. */
@@ -36,8 +38,8 @@ export class Side {
     readonly clients: Clients,
   ) {}
 
-  static async open({ child, name }: Contestant, load: Load): Promise<Side> {
-    const process = spawn(globalThis.process.execPath, [child, name], {
+  static async open({ node, child, name }: Contestant, load: Load): Promise<Side> {
+    const process = spawn(node, [child, name], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     const { port } = await message<Opened>(process);

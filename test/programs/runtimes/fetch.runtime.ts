@@ -30,6 +30,14 @@ const runtimes: readonly Runtime[] = [
     example: () => startOn('deno', 'examples/hosts/deno.ts'),
   },
   {
+    name: 'Bun.serve of the oldest Bun',
+    start: () => startOn('bun1.2', 'test/programs/runtimes/contract-server.ts'),
+  },
+  {
+    name: 'Deno.serve of the oldest Deno',
+    start: () => startOn('deno2.1', 'test/programs/runtimes/contract-server.ts'),
+  },
+  {
     name: 'Workers (workerd)',
     start: () => startWorker('test/programs/runtimes/contract-worker.ts'),
     example: () => startWorker('examples/hosts/worker.ts'),

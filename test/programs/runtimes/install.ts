@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { root } from '../../support/root.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -16,9 +17,11 @@ const platform = `${process.platform === 'win32' ? 'win' : process.platform}-${p
 
 /** The packages to install, by their name in `node_modules`. */
 const packages = [
-  ...['18.20.8', '22.23.3', '24.21.0', '26.10.0'].map(
+  // The suite of the oldest packages runs on the oldest Node 20 that vitest runs on.
+  ...['18.20.8', '20.19.0', '22.23.3', '24.21.0', '26.10.0'].map(
     (version) => `node${version.slice(0, 2)}@npm:node-${platform}@${version}`,
   ),
+  ...['20.0.0', '22.13.0'].map((version) => `node${version.slice(0, -2)}@npm:node-${platform}@${version}`),
   'bun@1.4.5',
   'deno@2.9.6',
   'miniflare@4.20260730.0',
@@ -50,6 +53,18 @@ const packages = [
   'express@4.22.3',
 ];
 
+/** The packages that the canary takes in their newest release. The versions of the others are there for what they do. */
+const moving = /^(node2[246]|bun|deno|miniflare|elysia|@vercel\/node|next|react|react-dom)@/;
+
+/** With `NEWEST=true`, as in `.github/workflows/canary.yml`: of Node, the newest of each line. */
+function newestOf(specifier: string): string {
+  if (!moving.test(specifier)) return specifier;
+  const [, name, version] = /^(.+)@([\d.]+)$/.exec(specifier)!;
+  return `${name}@${name!.startsWith('node') ? version!.slice(0, 2) : 'latest'}`;
+}
+
+const wanted = process.env.NEWEST === 'true' ? packages.map(newestOf) : packages;
+
 /** Builds the package, and installs the runtimes from npm in a temporary folder. */
 export default function setup(project: TestProject): () => Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'plant-store-runtimes-'));
@@ -63,7 +78,11 @@ export default function setup(project: TestProject): () => Promise<void> {
   );
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error', '--prefer-offline', '--no-save'];
   // These packages fetch or place their binary in an install script.
-  run('install', '--prefix', folder, ...quiet, '--ignore-scripts=false', ...packages);
+  run('install', '--prefix', folder, ...quiet, '--ignore-scripts=false', ...wanted);
+  const oldest = join(folder, 'oldest');
+  mkdirSync(oldest);
+  copyFileSync(join(root, 'test/programs/runtimes/oldest/package.json'), join(oldest, 'package.json'));
+  run('install', '--prefix', oldest, ...quiet, '--ignore-scripts=false', '--legacy-peer-deps');
   project.provide('runtimes', folder);
   // Not synchronously: meanwhile vitest could not hear that its workers have ended.
   return () => rm(folder, { recursive: true, force: true });

@@ -14,15 +14,25 @@ const folder = inject('runtimes');
 export const tool = (path: string): string => join(folder, 'node_modules', path);
 
 export const nodeVersions = ['22', '24', '26'] as const;
-export type RuntimeName = `node${'18' | (typeof nodeVersions)[number]}` | 'bun' | 'deno';
+export type RuntimeName =
+  | `node${'18' | '20' | '22.13' | (typeof nodeVersions)[number]}`
+  | 'bun'
+  | 'bun1.2'
+  | 'deno'
+  | 'deno2.1';
 
 const commands: Record<RuntimeName, readonly string[]> = {
   node18: [tool('node18/bin/node')],
+  node20: [tool('node20/bin/node')],
+  'node22.13': [tool('node22.13/bin/node')],
   node22: [tool('node22/bin/node')],
   node24: [tool('node24/bin/node')],
   node26: [tool('node26/bin/node')],
   bun: [tool('.bin/bun')],
+  'bun1.2': [tool('../oldest/node_modules/.bin/bun')],
   deno: [tool('.bin/deno'), 'run', '--allow-all', '--quiet'],
+  // Its launcher, unlike that of later ones, passes no signal on.
+  'deno2.1': [tool('../oldest/node_modules/deno/deno'), 'run', '--allow-all', '--quiet'],
 };
 
 /**
@@ -58,7 +68,7 @@ export async function startOn(runtime: RuntimeName, file: string, ...args: strin
 
 /** Runs a command line of a runtime to its end. */
 export function run(runtime: RuntimeName, ...args: string[]): Program {
-  return startProgram([...commands[runtime], ...args]);
+  return startProgram([...commands[runtime], ...args], { OLDEST: join(folder, 'oldest') });
 }
 
 /** Ends a program and lets it end its children: workerd and Next would survive a kill, which comes only after 5 s. */

@@ -13,10 +13,12 @@ const obstacle = compiled ? undefined : 'better-sqlite3 can be neither fetched n
 
 const sqlite = 'test/programs/runtimes/cases-sqlite.ts';
 const drivers: [string, () => Promise<Program>][] = [
-  ...nodeVersions.map((version): [string, () => Promise<Program>] => [
+  // 22.13 is the first that has it without a flag.
+  ...(['22.13', ...nodeVersions] as const).map((version): [string, () => Promise<Program>] => [
     `node:sqlite on Node ${version}`,
     () => startOn(`node${version}`, sqlite, 'node:sqlite', 'DatabaseSync'),
   ]),
+  ['bun:sqlite of the oldest Bun', () => startOn('bun1.2', sqlite, 'bun:sqlite', 'Database')],
   ['bun:sqlite', () => startOn('bun', sqlite, 'bun:sqlite', 'Database')],
   [
     'a Worker on D1',
