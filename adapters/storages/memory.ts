@@ -1,5 +1,5 @@
 import type { NewPlant, PlantStorage, StorageContext } from '../../src/index.js';
-import { type RowOptions, rowMaker } from './_rows.js';
+import { type RowOptions, rowMaker } from './_shared/rows.js';
 
 /** The options of `memoryStorage`. */
 export type MemoryOptions<Caller = unknown> = Pick<RowOptions<Caller>, 'namespace'>;

@@ -1,8 +1,14 @@
-import { dialect, type MysqlConnection, type MysqlPool, type MysqlStatement, mysqlServer } from './_mysql.js';
-import type { ColumnValue } from './_rows.js';
-import { ServerTable } from './_server.js';
-import { type SqlOptions, type SqlStorage, sqlStorage } from './_sql.js';
-import { schemaOfIn, specOf } from './_table.js';
+import {
+  dialect,
+  type MysqlConnection,
+  type MysqlPool,
+  type MysqlStatement,
+  mysqlServer,
+} from './_mysql/server.js';
+import type { ColumnValue } from './_shared/rows.js';
+import { ServerTable } from './_shared/server-table.js';
+import { type SqlOptions, type SqlStorage, sqlStorage } from './_shared/sql-storage.js';
+import { schemaOfIn, specOf } from './_shared/table.js';
 
 export type { ColumnValue, MysqlConnection, MysqlPool, MysqlStatement };
 

@@ -1,9 +1,9 @@
-import { dialect, postgresServer } from './_postgres.js';
-import type { PostgresPool } from './_postgres-pool.js';
-import type { ColumnValue } from './_rows.js';
-import { ServerTable } from './_server.js';
-import { type SqlOptions, type SqlStorage, sqlStorage } from './_sql.js';
-import { schemaOfIn, specOf } from './_table.js';
+import type { PostgresPool } from './_postgres/pool.js';
+import { dialect, postgresServer } from './_postgres/server.js';
+import type { ColumnValue } from './_shared/rows.js';
+import { ServerTable } from './_shared/server-table.js';
+import { type SqlOptions, type SqlStorage, sqlStorage } from './_shared/sql-storage.js';
+import { schemaOfIn, specOf } from './_shared/table.js';
 
 export type { ColumnValue, PostgresPool };
 

@@ -1,6 +1,6 @@
 import { type CreateOutcome, RolledBack, StorageBusy } from '../../src/index.js';
-import { type ColumnValue, outcomesOf, type Row, type Rows, textOf, type Value } from './_rows.js';
-import { type SqlOptions, type SqlStorage, type StoredTable, sqlStorage } from './_sql.js';
+import { type ColumnValue, outcomesOf, type Row, type Rows, textOf, type Value } from './_shared/rows.js';
+import { type SqlOptions, type SqlStorage, type StoredTable, sqlStorage } from './_shared/sql-storage.js';
 import {
   type Column,
   changeOf,
@@ -11,7 +11,7 @@ import {
   specOf,
   type TableSpec,
   unusable,
-} from './_table.js';
+} from './_shared/table.js';
 
 export type { ColumnValue };
 

@@ -1,7 +1,7 @@
-import { type BatchCall, type CreateOutcome, RolledBack, StorageBusy } from '../../src/index.js';
-import type { Row, Rows } from './_rows.js';
-import type { StoredTable } from './_sql.js';
-import { changeOf, Rejection, type TableSpec, unusable } from './_table.js';
+import { type BatchCall, type CreateOutcome, RolledBack, StorageBusy } from '../../../src/index.js';
+import type { Row, Rows } from './rows.js';
+import type { StoredTable } from './sql-storage.js';
+import { changeOf, Rejection, type TableSpec, unusable } from './table.js';
 
 /**
  * What became of the plants that were sent. `unknown`: they may or may not be stored. Otherwise nothing was stored:

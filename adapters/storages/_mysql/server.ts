@@ -1,8 +1,8 @@
-import { type CreateOutcome, StorageBusy } from '../../src/index.js';
-import { duplicateKey, explain, type MysqlError } from './_mysql-errors.js';
-import { type Rows, textOf, type Value } from './_rows.js';
-import { keepsPrepared, OpenTransaction, type TableServer } from './_server.js';
-import { type Column, cutsSpaces, type Dialect, learn, type TableSpec, unusable } from './_table.js';
+import { type CreateOutcome, StorageBusy } from '../../../src/index.js';
+import { type Rows, textOf, type Value } from '../_shared/rows.js';
+import { keepsPrepared, OpenTransaction, type TableServer } from '../_shared/server-table.js';
+import { type Column, cutsSpaces, type Dialect, learn, type TableSpec, unusable } from '../_shared/table.js';
+import { duplicateKey, explain, type MysqlError } from './errors.js';
 
 /** A statement as `mysql2` takes it. */
 export interface MysqlStatement {

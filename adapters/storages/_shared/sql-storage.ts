@@ -7,9 +7,9 @@ import {
   type NewPlant,
   PlantRefused,
   type PlantStorage,
-} from '../../src/index.js';
-import { callApp, plantOf, type Row, type Rows, rowMaker } from './_rows.js';
-import { migrate, Rejection, SetupError, type TableOptions } from './_table.js';
+} from '../../../src/index.js';
+import { callApp, plantOf, type Row, type Rows, rowMaker } from './rows.js';
+import { migrate, Rejection, SetupError, type TableOptions } from './table.js';
 
 /** The options of the SQL storages. */
 export interface SqlOptions<Caller = unknown>

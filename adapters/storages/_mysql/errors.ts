@@ -1,4 +1,4 @@
-import { type Explanation, type Meanings, meaningIn } from './_server.js';
+import { type Explanation, type Meanings, meaningIn } from '../_shared/server-table.js';
 
 /** An error of the server (`errno`, `sqlState`) or of the connection. */
 export interface MysqlError {

@@ -1,15 +1,8 @@
-import { explain } from './_postgres-errors.js';
-import {
-  isPool,
-  type PgClient,
-  type PostgresPool,
-  poolOf,
-  warnOfTimeouts,
-  withNotices,
-} from './_postgres-pool.js';
-import { outcomesOf, type Rows, textOf, type Value } from './_rows.js';
-import { keepsPrepared, type TableServer } from './_server.js';
-import { type Column, cutsSpaces, type Dialect, learn, type TableSpec } from './_table.js';
+import { outcomesOf, type Rows, textOf, type Value } from '../_shared/rows.js';
+import { keepsPrepared, type TableServer } from '../_shared/server-table.js';
+import { type Column, cutsSpaces, type Dialect, learn, type TableSpec } from '../_shared/table.js';
+import { explain } from './errors.js';
+import { isPool, type PgClient, type PostgresPool, poolOf, warnOfTimeouts, withNotices } from './pool.js';
 
 // Not "name", which cuts, and not arrays, which are another value. A numeric with a negative scale rounds.
 const text = 'text|character varying|enum|([^.]+\\.)?citext';

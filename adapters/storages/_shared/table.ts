@@ -1,5 +1,5 @@
-import { type NewPlant, RolledBack } from '../../src/index.js';
-import { members, type Row, type RowOptions, type Rows, textOf, type Value } from './_rows.js';
+import { type NewPlant, RolledBack } from '../../../src/index.js';
+import { members, type Row, type RowOptions, type Rows, textOf, type Value } from './rows.js';
 
 /** How a database spells names and types. */
 export interface Dialect {

@@ -1,4 +1,4 @@
-import { type Explanation, type Meanings, meaningIn } from './_server.js';
+import { type Explanation, type Meanings, meaningIn } from '../_shared/server-table.js';
 
 /** By code, origin, routine of the server and message; `unsent` is in front if no plant was sent. */
 const meanings: Meanings = [

@@ -4,7 +4,7 @@ import {
   RolledBack,
   type StorageContext,
   type Whole,
-} from '../../src/index.js';
+} from '../../../src/index.js';
 
 /** A value of a column of your own. In a column of integers a `bigint` is exact; a `Date` is sent in UTC. */
 export type ColumnValue = string | number | bigint | boolean | Date;

@@ -1,4 +1,4 @@
-import { OpenTransaction, type Pool } from './_server.js';
+import { OpenTransaction, type Pool } from '../_shared/server-table.js';
 
 /** The part of a `pg` Pool or Client, of PGlite, or of a custom object that this storage uses. */
 export interface PostgresPool {
