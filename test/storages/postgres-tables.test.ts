@@ -37,55 +37,43 @@ describe('a connection of the pool that comes with a transaction of the app', ()
     'has failed': (client) => client.query('BEGIN; SELECT 1 / 0').catch(() => {}),
     'has been begun but not awaited': (client) => void client.query('BEGIN'),
   };
-  describe.each([true, false])('and a driver that shows the state of its transaction: %s', (isShown) => {
-    it.each(Object.entries(mistakes))(
-      'that %s is discarded: one create fails and names the mistake, the others are stored',
-      async (_, spoil) => {
-        const storage = await open();
-        await storage.create({ id: 0n, name: 'Rosa' }, context);
-        const narrow = own.poolOf({ max: 1 });
-        const { create } = postgresStorage(narrow, { table });
-        const client = await narrow.connect();
-        // As in versions of `pg` from before 2025.
-        if (!isShown) Object.assign(client, { getTransactionStatus: undefined });
-        await spoil(client);
-        client.release();
-        const outcomes = await Promise.allSettled(
-          [1n, 2n, 3n].map((id) => create({ id, name: 'Rosa' }, context)),
-        );
-        const failed = outcomes.filter(({ status }) => status === 'rejected');
-        expect(failed).toMatchObject([{ reason: { name: 'StorageBusy', message: /open transaction/ } }]);
-        expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
-        const stored = outcomes.flatMap(({ status }, i) => (status === 'fulfilled' ? [i + 1] : []));
-        expect(await rows()).toEqual([0, ...stored]);
-      },
-    );
-  });
-
-  it.each([
-    ['shows it: create fails until the app ends it', true, { name: 'StorageBusy' }, []],
-    ['does not: only the app may end it, so the outcome is unknown', false, { name: 'Error' }, [1, 2]],
-  ])(
-    'may be a Client that the app gave instead of a pool, of a driver that %s',
-    async (_, isShown, reason, stored) => {
-      await open();
-      const client = new pg.Client(own.server.url);
-      await client.connect();
-      // As in versions of `pg` from before 2025.
-      if (!isShown) Object.assign(client, { getTransactionStatus: undefined });
-      const { create } = postgresStorage(client, { table });
-      await client.query('BEGIN');
-      const creates = [1n, 2n].map((id) => create({ id, name: 'Rosa' }, context));
-      for (const outcome of await Promise.allSettled(creates)) {
-        expect(outcome).toMatchObject({ reason: { ...reason, message: /open transaction/ } });
-      }
-      // The app's transaction is still there.
-      await client.query('COMMIT');
-      expect(await rows()).toEqual(stored);
-      expect(await create({ id: 3n, name: 'Rosa' }, context)).toBe('created');
-      await client.end();
+  it.each(Object.entries(mistakes))(
+    'that %s is discarded: one create fails and names the mistake, the others are stored',
+    async (_, spoil) => {
+      const storage = await open();
+      await storage.create({ id: 0n, name: 'Rosa' }, context);
+      const narrow = own.poolOf({ max: 1 });
+      const { create } = postgresStorage(narrow, { table });
+      const client = await narrow.connect();
+      await spoil(client);
+      client.release();
+      const outcomes = await Promise.allSettled(
+        [1n, 2n, 3n].map((id) => create({ id, name: 'Rosa' }, context)),
+      );
+      const failed = outcomes.filter(({ status }) => status === 'rejected');
+      expect(failed).toMatchObject([{ reason: { name: 'StorageBusy', message: /open transaction/ } }]);
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+      const stored = outcomes.flatMap(({ status }, i) => (status === 'fulfilled' ? [i + 1] : []));
+      expect(await rows()).toEqual([0, ...stored]);
     },
   );
+
+  it('may be a Client that the app gave instead of a pool: create fails until the app ends it', async () => {
+    await open();
+    const client = new pg.Client(own.server.url);
+    await client.connect();
+    const { create } = postgresStorage(client, { table });
+    await client.query('BEGIN');
+    const creates = [1n, 2n].map((id) => create({ id, name: 'Rosa' }, context));
+    for (const outcome of await Promise.allSettled(creates)) {
+      expect(outcome).toMatchObject({ reason: { name: 'StorageBusy', message: /open transaction/ } });
+    }
+    // The app's transaction is still there.
+    await client.query('COMMIT');
+    expect(await rows()).toEqual([]);
+    expect(await create({ id: 3n, name: 'Rosa' }, context)).toBe('created');
+    await client.end();
+  });
 });
 
 it('a PoolClient that the app gave is released by the app alone', async () => {

@@ -85,7 +85,9 @@ export function itSaysWhatToDo({ schemaOf, open, run }: Setup): void {
       await run(`DROP TABLE ${options.table ?? 'plants'}`);
       expect(await post(storage, 2)).toEqual(rejected);
       expect(lines).toEqual([expect.stringContaining(how)]);
-      await expect(storage.find(1n, context)).rejects.toThrow(/cannot use the table .* it does not exist/);
+      await expect(storage.find(1n, context)).rejects.toMatchObject({
+        cause: { message: expect.stringMatching(/cannot use the table .* it does not exist/) },
+      });
       expect(refuse).not.toHaveBeenCalled();
     },
   );

@@ -1,62 +1,57 @@
-import { type BatchCall, type CreateOutcome, RolledBack, StorageBusy } from '../../../src/index.js';
+import { type BatchCall, type CreateOutcome, StorageBusy } from '../../../src/index.js';
+import { Checkout, type Pool } from './checkout.js';
+import { changeOf, type LearnedTable, unseenTable } from './columns.js';
+import { failureOf, type Meaning, OpenTransaction, UnknownOutcome } from './meaning.js';
+import { Rejection, unusable } from './rejection.js';
 import type { Row, Rows } from './rows.js';
 import type { StoredTable } from './sql-storage.js';
-import { changeOf, Rejection, type TableSpec, unusable } from './table.js';
+import type { TableSpec } from './table.js';
 
-/**
- * What became of the plants that were sent. `unknown`: they may or may not be stored. Otherwise nothing was stored:
- *
- * - `transient`: sending again may help. `permanent`: it cannot.
- * - `locked`: another transaction holds a lock that a plant needs. `expired`: the statement took too long.
- * - `rejected`: maybe because of one plant of the batch. `open transaction`: the connection came with a transaction of the app.
- */
-type Fate = 'unknown' | 'transient' | 'permanent' | 'locked' | 'expired' | 'rejected' | 'open transaction';
-
-/** What an error says. `missing`: a table or a column, of this table or of another that a trigger needs. */
-export type Meaning = Fate | 'missing' | 'unindexed' | 'denied' | 'login';
-
-/** What an error means, and whether its connection can be used again. Otherwise it may still hold half a response. */
-export type Explanation = readonly [meaning: Meaning, isReusable: boolean];
-
-/** What errors mean, by the texts that their database makes of them; the first that matches. */
-export type Meanings = readonly (readonly [RegExp, Meaning])[];
-
-export function meaningIn(meanings: Meanings, text: string): Meaning {
-  return meanings.find(([pattern]) => pattern.test(text))?.[1] ?? 'unknown';
+/** What an error means, and whether its connection can be used again: otherwise it may still hold half a response. */
+export interface Explanation {
+  readonly meaning: Meaning;
+  readonly isReusable: boolean;
 }
 
-/** A connection came with a transaction of the app: its plants would be stored or lost with that. Nothing was stored. */
-export class OpenTransaction extends StorageBusy {
-  constructor(cause?: unknown) {
-    super('the connection already has an open transaction: end it before the release', {
-      cause,
-    });
-  }
+/** The statements of one table, as the database shows it. */
+export interface TableStatements<Connection> {
+  insert(connection: Connection, rows: Rows): Promise<CreateOutcome[]>;
+  /** Does what `insert` does, with no row: it fails as `insert` would for any row. */
+  insertNothing(connection: Connection): Promise<unknown>;
+  find(connection: Connection, key: Row): Promise<Record<string, unknown> | undefined>;
 }
 
-/** Where connections come from. */
-export interface Pool<Connection> {
-  connect(): Promise<Connection>;
-  release(connection: Connection, isReusable: boolean): void;
-}
-
-/** The statements of one table on a database server. */
+/** One table on a database server. */
 export interface TableServer<Connection> extends Pool<Connection> {
+  /** Returns what is wrong with the app's pool after a fault of a program, in a sentence. */
+  failedHandle(error: unknown): string;
   /** @param wasSent `false` if no plant was sent before the error */
   explain(error: unknown, wasSent: boolean): Explanation;
   /**
-   * Learns what the database shows of the table, and fits the statements to that.
+   * Learns what the database shows of the table; `undefined` if there is none.
    *
    * @throws {Rejection} if the table would change or lose plants
    */
-  look(connection: Connection): Promise<void>;
-  insert(connection: Connection, rows: Rows): Promise<CreateOutcome[]>;
-  find(connection: Connection, key: Row): Promise<Record<string, unknown> | undefined>;
+  look(connection: Connection): Promise<LearnedTable | undefined>;
+  statementsFor(table: LearnedTable): TableStatements<Connection>;
+  /**
+   * Returns what is wrong with the table or the grants, and what to do, in a sentence; `undefined` if nothing is.
+   *
+   * @param error why it is asked, if a create failed
+   */
+  faultOf(connection: Connection, error?: unknown): Promise<string | undefined>;
   createTable(connection: Connection): Promise<unknown>;
+  /** Returns why this role cannot create the table, and what to do, in a sentence. */
+  whyNotCreated(connection: Connection, error: unknown): Promise<string | undefined>;
 }
 
-/** The part of a call of `groupCommit` that is used. It creates its signal on first read: `onAbort` takes no time. */
-type AbortableCall = Pick<BatchCall, 'sent'> & { onAbort?: (() => void) | undefined };
+/** What is known of a table, and its statements. */
+interface KnownTable<Connection> extends TableStatements<Connection> {
+  readonly learned: LearnedTable;
+}
+
+/** What is done on a connection. */
+type Task<Connection, T> = (connection: Connection, table: KnownTable<Connection>) => Promise<T>;
 
 // Captured at load time, before an app's tests install fake timers: a call that hangs still gives its connection back.
 const set = setTimeout;
@@ -64,146 +59,158 @@ const clear = clearTimeout;
 
 /** A table of a server. A statement has the same timeout as a create. */
 export class ServerTable<Connection> implements StoredTable {
+  /** What a look has found. */
+  #known: KnownTable<Connection> | undefined;
+
   constructor(
     readonly spec: TableSpec,
     readonly server: TableServer<Connection>,
     readonly timeoutMs = 10_000,
   ) {}
 
-  insert(rows: Rows, call: BatchCall): Promise<CreateOutcome[]> {
-    const insert = (connection: Connection) => {
-      const change = changeOf(this.spec, rows);
+  async insert(rows: Rows, call: BatchCall): Promise<CreateOutcome[]> {
+    const insert: Task<Connection, CreateOutcome[]> = async (connection, table) => {
+      const change = changeOf(table.learned, rows);
       if (change) throw change;
-      return this.server.insert(connection, rows);
+      return table.insert(connection, rows);
     };
-    return this.#send(insert, call, rows.length).catch(async (error) => {
+    try {
+      return await this.#send(insert, call, rows.length);
+    } catch (error) {
       if (!(error instanceof OpenTransaction) || rows.length === 1) throw error;
       // One create reports the app's mistake. The others are sent on another connection.
       return [error, ...(await this.insert(rows.slice(1), call))];
-    });
+    }
   }
 
   find(key: Row): Promise<Record<string, unknown> | undefined> {
-    return this.#ask(async (connection) =>
+    return this.#ask(async (connection, table) =>
       // Nothing is stored under a key that a column would change.
-      changeOf(this.spec, [key]) ? undefined : this.server.find(connection, key),
+      changeOf(table.learned, [key]) ? undefined : table.find(connection, key),
     );
   }
 
   async createTable(): Promise<void> {
     // Looked for first, because a role that may only SELECT and INSERT may not CREATE, even if it exists.
-    this.spec.isKnown = false;
+    this.#known = undefined;
     const creating = this.#ask(async (connection) => {
-      if (this.spec.isKnown) return;
+      if (this.#known) return;
       const create = () => this.server.createTable(connection);
       // IF NOT EXISTS can race: the loser gets an error of the catalogue; its second try finds the table.
-      await create().catch(create);
+      await create()
+        .catch(create)
+        .catch(async (error) => {
+          const why = await this.server.whyNotCreated(connection, error).catch(() => undefined);
+          throw why ? unusable(this.spec, why, error) : error;
+        });
     });
     await creating.catch((error) => {
       throw error.cause ?? error;
     });
   }
 
-  /** @param count how many plants are to be sent: a role that creates the table may lack the grants that they need */
-  async #look(connection: Connection, count: number): Promise<void> {
-    await this.server.look(connection).catch((error) => {
-      // Or a database that has no such catalogue.
-      const isUseless = count ? /rejected|missing/ : /rejected|missing|denied/;
-      if (!isUseless.test(this.server.explain(error, true)[0])) throw error;
+  async check(): Promise<void> {
+    this.#known = undefined;
+    const checking = this.#ask(async (connection, table) => {
+      const why = await this.server.faultOf(connection);
+      if (why) throw unusable(this.spec, why);
+      await table.insertNothing(connection);
+    });
+    await checking.catch((error) => {
+      throw error instanceof Rejection ? error.cause : error;
     });
   }
 
   /** Sends a statement that belongs to no batch. */
-  #ask<T>(run: (connection: Connection) => Promise<T>): Promise<T> {
-    const call: AbortableCall = { sent: false };
-    const timer = set(() => call.onAbort?.(), this.timeoutMs);
-    return this.#send(run, call).finally(() => clear(timer));
+  async #ask<T>(task: Task<Connection, T>): Promise<T> {
+    const controller = new AbortController();
+    const timer = set(() => controller.abort(), this.timeoutMs);
+    try {
+      return await this.#send(task, { sent: false, signal: controller.signal }, 0);
+    } finally {
+      clear(timer);
+    }
   }
 
   /**
-   * Runs a statement as soon as the table is known to keep plants, and until the call is aborted, because a frozen server
-   * would hold the connection for ever. A connect that outlasts its call leaves its connection to the pool, because a
-   * login may be slow.
+   * Runs a task until its call is aborted, because a frozen server would hold the connection for ever.
+   *
+   * @param count how many plants it sends
    */
-  #send<T>(run: (connection: Connection) => Promise<T>, call: AbortableCall, count = 0): Promise<T> {
+  #send<T>(task: Task<Connection, T>, call: BatchCall, count: number): Promise<T> {
     call.sent = false;
-    return new Promise<T>((resolve, reject) => {
-      let held: Connection | undefined;
-      let isOver = false;
-      const end = (isReusable: boolean) => {
-        if (isOver) return;
-        isOver = true;
-        if (held) this.server.release(held, isReusable);
-      };
-      call.onAbort = () => {
+    const checkout = new Checkout(this.server);
+    return new Promise((resolve, reject) => {
+      const onAbort = () => {
         reject(new Error(`the database did not answer within ${this.timeoutMs} ms`));
-        end(false);
+        checkout.end(false);
       };
-      const work = async () => {
-        try {
-          const connection = await this.server.connect();
-          if (isOver) return this.server.release(connection, true);
-          held = connection;
-          if (!this.spec.isKnown) await this.#look(connection, count);
-          call.sent = true;
-          resolve(await run(connection));
-          end(true);
-        } catch (given) {
-          const error = given ?? new Error('the driver failed without an error');
-          const isOwn = error instanceof Rejection || error instanceof StorageBusy;
-          const own = ['unknown', error instanceof Rejection] as const;
-          const [meaning, isReusable] = isOwn ? own : this.server.explain(error, call.sent);
-          const thrown = await this.#thrown(meaning, error, count, held!);
-          reject(thrown);
-          end(isReusable);
-        }
-      };
-      work();
+      call.signal.addEventListener('abort', onAbort, { once: true });
+      this.#work(task, call, count, checkout).then(resolve, reject);
     });
   }
 
-  /** The one place that knows what becomes of the plants. `groupCommit` retries what was rolled back. */
-  async #thrown(meaning: Meaning, error: unknown, count: number, connection: Connection): Promise<unknown> {
-    const { spec } = this;
-    if (meaning === 'unknown') return error;
-    if (meaning === 'open transaction') return new OpenTransaction(error);
-    if (meaning === 'permanent')
-      return new StorageBusy('the database refused the connection', { cause: error });
-    // A locked plant alone is no fault of its own: it is retried until it times out.
-    if (meaning === 'transient' || (meaning === 'locked' && count < 2))
-      return new RolledBack('together', error);
-    if (meaning === 'locked' || meaning === 'expired') return new RolledBack('apart', error);
-    if (meaning === 'missing') {
-      // A table or a column, of this table or of one that a trigger needs: a look shows it.
-      spec.isKnown = false;
-      const fault = await this.#look(connection, count).catch((found) => found);
-      if (fault instanceof Rejection) return fault;
-      if (!fault && !spec.isKnown) return unusable(spec, spec.missing, error);
-    } else if (meaning !== 'rejected') {
-      const said = (error as Error).message;
-      const why = {
-        login: `${said}. Check user, password and database in the settings of the pool`,
-        denied: `${said}. Run: GRANT SELECT, INSERT ON ${spec.name} TO ...`,
-        unindexed: spec.unindexed,
-      };
-      return unusable(spec, why[meaning], error);
+  /** Takes a connection, looks at the table unless it is known, runs the task, and gives the connection back. */
+  async #work<T>(
+    task: Task<Connection, T>,
+    call: BatchCall,
+    count: number,
+    checkout: Checkout<Connection>,
+  ): Promise<T> {
+    try {
+      const connection = await checkout.begin();
+      const table = this.#known ?? (await this.#look(connection));
+      call.sent = true;
+      const result = await task(connection, table);
+      checkout.end(true);
+      return result;
+    } catch (given) {
+      const error = given ?? new Error('the driver failed without an error');
+      const { failure, isReusable } = await this.#explain(error, call.sent, count, checkout);
+      checkout.end(isReusable);
+      throw failure;
     }
-    return new Rejection('apart', error);
   }
-}
 
-/** The most statements that a connection keeps prepared, of all storages together. */
-const maxPrepared = 32;
+  /** Looks at the table. What it returns is for this task alone if there is no table. */
+  async #look(connection: Connection): Promise<KnownTable<Connection>> {
+    let learned: LearnedTable | undefined;
+    try {
+      learned = await this.server.look(connection);
+    } catch (error) {
+      // A database of the same family that has no such catalogue says so: its table is used unseen.
+      const { meaning } = this.server.explain(error, true);
+      if (!['rejected', 'setup', 'statement'].includes(meaning)) throw error;
+    }
+    const table = { ...this.server.statementsFor(learned ?? unseenTable), learned: learned ?? unseenTable };
+    if (learned) this.#known = table;
+    return table;
+  }
 
-const prepared = new WeakMap<object, Set<unknown>>();
+  /** Returns what to throw after an error, and whether the connection can be used again. */
+  async #explain(error: unknown, wasSent: boolean, count: number, checkout: Checkout<Connection>) {
+    if (error instanceof Rejection) return { failure: error, isReusable: true };
+    if (error instanceof StorageBusy) return { failure: error, isReusable: false };
+    if (error instanceof UnknownOutcome) return { failure: error, isReusable: false };
+    const { meaning, isReusable } = this.server.explain(error, wasSent);
+    if (meaning === 'program') {
+      return { failure: unusable(this.spec, this.server.failedHandle(error), error), isReusable };
+    }
+    if (meaning === 'setup') {
+      this.#known = undefined;
+      const fault = await this.#faultAfter(error, checkout.connection!);
+      return { failure: fault ?? new Rejection('apart', error), isReusable };
+    }
+    return { failure: failureOf(meaning, error, this.spec, count), isReusable };
+  }
 
-/**
- * Whether a connection keeps this statement prepared: the first ones that it runs, so that a storage for each of many
- * tenants fills no server with statements.
- */
-export function keepsPrepared(connection: object, statement: unknown): boolean {
-  const kept = prepared.get(connection) ?? new Set();
-  if (kept.size === 0) prepared.set(connection, kept);
-  if (kept.size < maxPrepared) kept.add(statement);
-  return kept.has(statement);
+  /** Looks why each create fails; returns `undefined` if the table is not at fault, but one that a trigger needs, say. */
+  async #faultAfter(error: unknown, connection: Connection): Promise<Rejection | undefined> {
+    try {
+      const why = await this.server.faultOf(connection, error);
+      return why === undefined ? undefined : unusable(this.spec, why, error);
+    } catch (found) {
+      return found instanceof Rejection ? found : undefined;
+    }
+  }
 }
