@@ -40,11 +40,11 @@ const libraries: readonly Known[] = [
     },
   },
   { name: 'a Sequelize', methods: ['getQueryInterface', 'authenticate'], instead: page },
-  { name: "pg-promise's db", methods: ['oneOrNone', 'task'], instead: 'pass db.$pool' },
+  { name: "pg-promise's db", methods: ['oneOrNone', 'task'], instead: { postgresStorage: 'pass db.$pool' } },
   { name: 'a slonik pool', methods: ['maybeOne', 'anyFirst'], instead: page },
   { name: 'a Kysely', methods: ['selectFrom', 'executeQuery'], instead: driver },
-  { name: "Drizzle's db", methods: ['select', 'insert', 'transaction'], instead: 'pass db.$client' },
   { name: 'a Knex', methods: ['raw', 'batchInsert'], instead: page },
+  { name: "Drizzle's db", methods: ['select', 'insert', '$count'], instead: 'pass db.$client' },
   { name: 'a Prisma client', methods: ['$queryRawUnsafe', '$connect'], instead: page },
   { name: "MikroORM's EntityManager", methods: ['persist', 'getUnitOfWork'], instead: page },
   { name: 'a MikroORM', methods: ['isConnected', 'getMetadata'], instead: page },
@@ -106,6 +106,7 @@ export function kindOf(value: unknown): string {
   if (typeof value !== 'object') return `a ${typeof value}`;
   if (Array.isArray(value)) return 'an array';
   if (isMethod(value, 'then')) return 'a promise';
+  if (value instanceof URL) return 'a URL';
   const { name } = Object(value).constructor ?? {};
   return !name || name === 'Object' ? 'an object' : `an object of the class ${name}`;
 }
