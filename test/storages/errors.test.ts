@@ -7,10 +7,12 @@ import { type PostgresPool, postgresStorage, schemaOf } from 'plant-store/postgr
 import { type SqliteDatabase, schema as sqliteSchema, sqliteStorage } from 'plant-store/sqlite';
 import postgres from 'postgres';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { deferred } from '../support/deferred.js';
 import { openPglite } from '../support/pglite.js';
 import { listen } from '../support/sockets.js';
 import { driverOf } from '../support/sqlite.js';
 import { withColumns } from '../support/tables.js';
+import { waitFor } from '../support/wait-for.js';
 import { context } from './context.js';
 import { ownServer } from './postgres-server.js';
 
@@ -299,17 +301,22 @@ describe('PGlite', () => {
     onTestFinished(() => pglite.close());
     const storage = postgresStorage(pglite);
     await storage.createTable();
-    await pglite.exec('CREATE TABLE counter (n int); INSERT INTO counter VALUES (0)');
-    const increments = Array.from({ length: 20 }, () =>
-      pglite.transaction(async (tx) => {
-        await tx.query('UPDATE counter SET n = n + 1');
-        await tx.query('SELECT 1');
-      }),
-    );
+    await storage.create(plant(98), context);
+    const called = deferred<void>();
+    const transaction = pglite.transaction(async (tx) => {
+      await tx.query('CREATE TABLE counter (n int)');
+      await called.promise;
+    });
+    await waitFor(() => expect(pglite.isInTransaction()).toBe(true));
     const creates = Array.from({ length: 20 }, (_, id) => storage.create(plant(id), context));
+    await new Promise((resolve) => setImmediate(resolve));
+    called.resolve();
     expect(await Promise.all(creates)).toEqual(creates.map(() => 'created'));
-    await Promise.all(increments);
-    expect((await pglite.query('SELECT n FROM counter')).rows).toEqual([{ n: 20 }]);
+    await transaction;
+    // The app's transactions follow each other while a create is sent.
+    const others = Array.from({ length: 20 }, () => pglite.transaction((tx) => tx.query('SELECT 1')));
+    expect(await storage.create(plant(99), context)).toBe('created');
+    await Promise.all(others);
   });
 
   it('has an unknown outcome in a transaction that the app has begun by a statement', async () => {

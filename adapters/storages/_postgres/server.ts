@@ -51,7 +51,11 @@ export function postgresServer(pool: PostgresPool, spec: TableSpec): TableServer
       };
     },
     async faultOf(client, error) {
-      const table = await look(client, pool, spec);
+      const table = await look(client, pool, spec).catch((found) => {
+        // The role may not use the schema that was named.
+        if (sqlStateOf(found) === '42501') return undefined;
+        throw found;
+      });
       return table ? faultOf(client, spec, error) : whyNotFound(client, spec, error);
     },
     createTable: (client) => client.query(spec.schema),
