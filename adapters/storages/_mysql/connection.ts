@@ -11,10 +11,12 @@ export interface MysqlStatement {
   typeCast: (field: unknown, next: () => unknown) => unknown;
 }
 
+type Values = (string | Date | null)[];
+
 /** The part of a `mysql2/promise` connection that this storage uses. */
 export interface MysqlConnection {
-  execute(statement: MysqlStatement, values: (string | Date | null)[]): Promise<readonly [unknown, unknown]>;
-  unprepare(statement: MysqlStatement): unknown;
+  execute(statement: string | MysqlStatement, values: Values): Promise<readonly [unknown, unknown]>;
+  unprepare(statement: string | MysqlStatement): unknown;
   release(): void;
   destroy(): void;
   /** The connection behind this one: each checkout from a pool makes another wrapper of it. */
@@ -39,50 +41,73 @@ const inTransaction = 1;
 const autocommit = 2;
 
 /**
- * Runs a statement, prepared always: mysql2's own escaping is an injection under NO_BACKSLASH_ESCAPES.
+ * Runs a statement that returns rows, prepared always: mysql2's own escaping is an injection under NO_BACKSLASH_ESCAPES. Every
+ * setting of the pool that changes rows is set again, because what a statement says wins.
  *
  * @param isLasting whether it may stay prepared, as one of few: servers limit such statements (max_prepared_stmt_count), and
  *   each batch size is one
- * @throws {OpenTransaction} if the connection came with one
  */
-export async function execute(
+export async function queryRows(
   connection: MysqlConnection,
   sql: string,
-  values: (string | Date | null)[] = [],
+  values: Values = [],
   isLasting = false,
 ): Promise<Found[]> {
-  const statement = statementOf(sql);
-  let answer: unknown;
+  const statement: MysqlStatement = {
+    sql,
+    rowsAsArray: false,
+    nestTables: false,
+    typeCast: (_field, next) => next(),
+  };
+  const rows = await execute(connection, statement, sql, values, isLasting);
+  if (!Array.isArray(rows)) throw new WrongResult('execute', '[rows, fields]', rows);
+  return rows;
+}
+
+/**
+ * Runs a statement without rows, prepared always. It is a text, because mysql2 takes 8 µs longer for an object: 6 % of an INSERT.
+ *
+ * @throws {OpenTransaction} if the connection came with one
+ */
+export async function run(
+  connection: MysqlConnection,
+  sql: string,
+  values: Values = [],
+  isLasting = false,
+): Promise<void> {
+  const header = (await execute(connection, sql, sql, values, isLasting)) as Partial<Header> | undefined;
+  if (typeof header?.serverStatus !== 'number') throw new WrongResult('execute', '[header]', header);
+  if ((header.serverStatus & inTransaction) !== 0) await leaveTransaction(connection, header.serverStatus);
+}
+
+async function execute(
+  connection: MysqlConnection,
+  statement: string | MysqlStatement,
+  sql: string,
+  values: Values,
+  isLasting: boolean,
+): Promise<unknown> {
   try {
-    answer = await connection.execute(statement, values);
+    const answer: unknown = await connection.execute(statement, values);
+    if (!Array.isArray(answer)) throw new WrongResult('execute', '[rows, fields]', answer);
+    return answer[0];
   } finally {
-    if (!isLasting || !keepsPrepared(connection.connection ?? connection, sql))
-      unprepare(connection, statement);
+    // Each checkout has a wrapper of its own.
+    const kept = connection.connection ?? connection;
+    if (!isLasting || !keepsPrepared(kept, sql)) unprepare(connection, statement);
   }
-  if (!Array.isArray(answer)) throw new WrongResult('execute', '[rows, fields]', answer);
-  const [result] = answer as [Found[] | Header | undefined];
-  if (Array.isArray(result)) return result;
-  if (typeof result?.serverStatus !== 'number')
-    throw new WrongResult('execute', '[rows, fields] or [header]', answer);
-  if ((result.serverStatus & inTransaction) !== 0) await leaveTransaction(connection, result);
-  return [];
 }
 
 /** Rolls back: what was inserted would be lost or stored with the transaction that the connection came with. */
-async function leaveTransaction(connection: MysqlConnection, { serverStatus }: Header): Promise<never> {
-  await connection.execute(statementOf('ROLLBACK'), []);
+async function leaveTransaction(connection: MysqlConnection, serverStatus: number): Promise<never> {
+  await connection.execute('ROLLBACK', []);
   if ((serverStatus & autocommit) !== 0) throw new OpenTransaction();
   throw new StorageBusy('autocommit is off: set it');
 }
 
 /** A connection that has closed by now throws, and has no statement left to drop. */
-function unprepare(connection: MysqlConnection, statement: MysqlStatement): void {
+function unprepare(connection: MysqlConnection, statement: string | MysqlStatement): void {
   try {
     connection.unprepare(statement);
   } catch {}
-}
-
-/** Every setting of the pool that changes rows is set again, because what a statement says wins. */
-function statementOf(sql: string): MysqlStatement {
-  return { sql, rowsAsArray: false, nestTables: false, typeCast: (_field, next) => next() };
 }

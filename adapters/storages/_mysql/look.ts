@@ -8,7 +8,7 @@ import {
   unusable,
 } from '../_shared/rejection.js';
 import type { TableSpec } from '../_shared/table.js';
-import { execute, type Found, type MysqlConnection } from './connection.js';
+import { type Found, type MysqlConnection, queryRows } from './connection.js';
 
 /**
  * Finds the engine of a table, by the names of its database and of itself, what the session does to texts, and its isolation,
@@ -31,11 +31,11 @@ AND ACTION_TIMING = 'BEFORE' AND EVENT_MANIPULATION = 'INSERT'`;
  * @throws {Rejection} if plants would change or get lost
  */
 export async function look(connection: MysqlConnection, spec: TableSpec): Promise<LearnedTable | undefined> {
-  const [facts] = await execute(connection, tableFacts, namesOf(spec));
+  const [facts] = await queryRows(connection, tableFacts, namesOf(spec));
   const fault = facts && faultOfSettings(facts, spec.name);
   if (fault) throw unusable(spec, fault);
-  const columns = await execute(connection, showColumns(spec));
-  const indexes = await execute(connection, `SHOW INDEX FROM ${spec.name} WHERE NOT Non_unique`);
+  const columns = await queryRows(connection, showColumns(spec));
+  const indexes = await queryRows(connection, `SHOW INDEX FROM ${spec.name} WHERE NOT Non_unique`);
   // From here on nothing is awaited: another connection must not insert before the index is looked at.
   if (columns.length === 0) return undefined;
   const table = learn(
@@ -64,13 +64,13 @@ export async function unfilledOf(
   spec: TableSpec,
   isCertain: boolean,
 ): Promise<string | undefined> {
-  const columns = await execute(connection, showColumns(spec));
+  const columns = await queryRows(connection, showColumns(spec));
   const unfilled = columns.find(
     ({ Field, Null, Default, Extra }) =>
       !isOf(spec, Field!) && Null === 'NO' && Default === null && !/auto_increment|generated/i.test(Extra!),
   );
   if (!unfilled) return undefined;
-  const triggers = isCertain ? [] : await execute(connection, fillingTriggers, namesOf(spec));
+  const triggers = isCertain ? [] : await queryRows(connection, fillingTriggers, namesOf(spec));
   return triggers.length > 0 ? undefined : unfilledColumn(unfilled.Field!);
 }
 

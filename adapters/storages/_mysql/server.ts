@@ -4,7 +4,7 @@ import type { Rows } from '../_shared/rows.js';
 import type { TableServer } from '../_shared/server-table.js';
 import type { TableSpec } from '../_shared/table.js';
 import { failedHandle, type Needed } from '../_shared/wrong-handle.js';
-import { execute, type MysqlConnection, type MysqlPool } from './connection.js';
+import { type MysqlConnection, type MysqlPool, queryRows, run } from './connection.js';
 import { sentTo } from './dialect.js';
 import { duplicateKey, explain, missingGrantOf, noDefault, serverErrorIn } from './errors.js';
 import { look, unfilledOf } from './look.js';
@@ -28,11 +28,11 @@ export function mysqlServer(pool: MysqlPool, spec: TableSpec): TableServer<Mysql
       return {
         insert: (connection, rows) => insert(connection, sql, rows),
         insertNothing: (connection) => insertNothing(connection, sql),
-        find: async (connection, key) => (await execute(connection, sql.find, key.map(sentTo), true))[0],
+        find: async (connection, key) => (await queryRows(connection, sql.find, key.map(sentTo), true))[0],
       };
     },
     faultOf: (connection, error) => faultOf(connection, spec, error),
-    createTable: (connection) => execute(connection, spec.schema),
+    createTable: (connection) => run(connection, spec.schema),
     async whyNotCreated(_connection, error) {
       const grant = missingGrantOf(error, spec.table);
       return grant && grantOf(spec, grant, error);
@@ -48,7 +48,7 @@ async function insert(connection: MysqlConnection, sql: Statements, rows: Rows):
   if (rows.length === 0) return [];
   const isLone = rows.length === 1;
   try {
-    await execute(connection, sql.insert(rows.length), rows.flat().map(sentTo), isLone);
+    await run(connection, sql.insert(rows.length), rows.flat().map(sentTo), isLone);
     return rows.map(() => 'created');
   } catch (error) {
     if (serverErrorIn(error)?.errno !== duplicateKey) throw error;
@@ -64,14 +64,14 @@ async function insert(connection: MysqlConnection, sql: Statements, rows: Rows):
 /** Asks which of the rows have a key that is stored. */
 async function takenAmong(connection: MysqlConnection, sql: Statements, rows: Rows): Promise<Set<number>> {
   // Whether the app has a transaction open, whose rows it can still roll back: a SELECT does not show that.
-  await execute(connection, 'DO 0', [], true);
+  await run(connection, 'DO 0', [], true);
   const keys = rows.flatMap((row) => row.slice(0, sql.keyLength)).map(sentTo);
-  const stored = await execute(connection, sql.stored(rows.length), keys, rows.length === 1);
+  const stored = await queryRows(connection, sql.stored(rows.length), keys, rows.length === 1);
   return new Set(stored.map(({ n }) => Number(n)));
 }
 
 async function insertNothing(connection: MysqlConnection, sql: Statements): Promise<void> {
-  await execute(connection, sql.insertNothing).catch((error) => {
+  await run(connection, sql.insertNothing).catch((error) => {
     // Without a row no trigger runs that could fill the column: `unfilledOf` has judged that.
     if (serverErrorIn(error)?.errno !== noDefault) throw error;
   });

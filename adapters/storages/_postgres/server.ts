@@ -36,15 +36,12 @@ export function postgresServer(pool: PostgresPool, spec: TableSpec): TableServer
       const sql = statementsOf(spec, table);
       const isLoneApart = isPg(pool);
       return {
-        insert(client, rows) {
+        async insert(client, rows) {
           const isLone = rows.length === 1 && isLoneApart;
-          const inserting = () =>
-            isLone ? insertOne(client, sql, runner, rows) : insertMany(client, sql, runner, rows);
-          return withNotices(client, isPool(pool), inserting).then((inserted) =>
-            inserted.length === rows.length
-              ? rows.map(() => 'created' as const)
-              : outcomesAmong(client, sql, rows, inserted),
-          );
+          const insert = isLone ? insertOne : insertMany;
+          const inserted = await withNotices(client, isPool(pool), () => insert(client, sql, runner, rows));
+          if (inserted.length === rows.length) return rows.map(() => 'created');
+          return outcomesAmong(client, sql, rows, inserted);
         },
         insertNothing: (client) => insertMany(client, sql, runner, []),
         find: async (client, key) => (await rowsOf(client, sql.find, key.map(textOf)))[0],

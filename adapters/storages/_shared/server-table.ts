@@ -68,19 +68,17 @@ export class ServerTable<Connection> implements StoredTable {
     readonly timeoutMs = 10_000,
   ) {}
 
-  async insert(rows: Rows, call: BatchCall): Promise<CreateOutcome[]> {
-    const insert: Task<Connection, CreateOutcome[]> = async (connection, table) => {
+  insert(rows: Rows, call: BatchCall): Promise<CreateOutcome[]> {
+    const insert: Task<Connection, CreateOutcome[]> = (connection, table) => {
       const change = changeOf(table.learned, rows);
       if (change) throw change;
       return table.insert(connection, rows);
     };
-    try {
-      return await this.#send(insert, call, rows.length);
-    } catch (error) {
+    return this.#send(insert, call, rows.length).catch(async (error) => {
       if (!(error instanceof OpenTransaction) || rows.length === 1) throw error;
       // One create reports the app's mistake. The others are sent on another connection.
       return [error, ...(await this.insert(rows.slice(1), call))];
-    }
+    });
   }
 
   find(key: Row): Promise<Record<string, unknown> | undefined> {
@@ -141,11 +139,9 @@ export class ServerTable<Connection> implements StoredTable {
     call.sent = false;
     const checkout = new Checkout(this.server);
     return new Promise((resolve, reject) => {
-      const onAbort = () => {
+      checkout.watch(call, () => {
         reject(new Error(`the database did not answer within ${this.timeoutMs} ms`));
-        checkout.end(false);
-      };
-      call.signal.addEventListener('abort', onAbort, { once: true });
+      });
       this.#work(task, call, count, checkout).then(resolve, reject);
     });
   }
@@ -158,7 +154,7 @@ export class ServerTable<Connection> implements StoredTable {
     checkout: Checkout<Connection>,
   ): Promise<T> {
     try {
-      const connection = await checkout.begin();
+      const connection = checkout.hold(await this.server.connect());
       const table = this.#known ?? (await this.#look(connection));
       call.sent = true;
       const result = await task(connection, table);
