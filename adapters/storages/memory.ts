@@ -1,5 +1,5 @@
 import type { NewPlant, PlantStorage, StorageContext } from '../../src/index.js';
-import { type RowOptions, rowMaker } from './_rows.js';
+import { type RowOptions, rowMaker } from './_shared/rows.js';
 
 /** The options of `memoryStorage`. */
 export type MemoryOptions<Caller = unknown> = Pick<RowOptions<Caller>, 'namespace'>;
@@ -25,7 +25,8 @@ export function memoryStorage<Caller = unknown>(
     rows.isPlain ? id : JSON.stringify([...rows.keyOf(id, context).slice(0, -1), [String(id)]]);
   return {
     async create(plant, context) {
-      const key = keyOf(plant.id, rows.isPlain ? context : rows.prepare(context));
+      if (!rows.isPlain) rows.contextOf(context);
+      const key = keyOf(plant.id, context);
       if (plants.has(key)) return 'taken';
       plants.set(key, plant);
       return 'created';

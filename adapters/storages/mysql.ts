@@ -1,8 +1,11 @@
-import { dialect, type MysqlConnection, type MysqlPool, type MysqlStatement, mysqlServer } from './_mysql.js';
-import type { ColumnValue } from './_rows.js';
-import { ServerTable } from './_server.js';
-import { type SqlOptions, type SqlStorage, sqlStorage } from './_sql.js';
-import { schemaOfIn, specOf } from './_table.js';
+import type { MysqlConnection, MysqlPool, MysqlStatement } from './_mysql/connection.js';
+import { dialect } from './_mysql/dialect.js';
+import { mysqlServer, needed } from './_mysql/server.js';
+import type { ColumnValue } from './_shared/rows.js';
+import { ServerTable } from './_shared/server-table.js';
+import { type SqlOptions, type SqlStorage, sqlStorage } from './_shared/sql-storage.js';
+import { schemaOfIn, specOf } from './_shared/table.js';
+import { checkHandle } from './_shared/wrong-handle.js';
 
 export type { ColumnValue, MysqlConnection, MysqlPool, MysqlStatement };
 
@@ -52,9 +55,8 @@ export function mysqlStorage<Caller = unknown>(
   options: MysqlOptions<Caller> = {},
 ): MysqlStorage<Caller> {
   // A callback pool hands its connections to a parameter.
-  if (typeof pool?.getConnection !== 'function' || pool.getConnection.length > 0) {
-    throw new TypeError('mysqlStorage needs a mysql2/promise pool: pass pool.promise()');
-  }
+  const isUsable = typeof pool?.getConnection === 'function' && pool.getConnection.length === 0;
+  checkHandle(pool, isUsable, needed);
   const spec = specOf(dialect, options);
   return sqlStorage(new ServerTable(spec, mysqlServer(pool, spec), options.timeoutMs), options);
 }

@@ -1,9 +1,11 @@
-import { dialect, postgresServer } from './_postgres.js';
-import type { PostgresPool } from './_postgres-pool.js';
-import type { ColumnValue } from './_rows.js';
-import { ServerTable } from './_server.js';
-import { type SqlOptions, type SqlStorage, sqlStorage } from './_sql.js';
-import { schemaOfIn, specOf } from './_table.js';
+import { dialect } from './_postgres/dialect.js';
+import { isUnconnected, type PostgresPool } from './_postgres/pool.js';
+import { needed, postgresServer } from './_postgres/server.js';
+import type { ColumnValue } from './_shared/rows.js';
+import { ServerTable } from './_shared/server-table.js';
+import { type SqlOptions, type SqlStorage, sqlStorage } from './_shared/sql-storage.js';
+import { schemaOfIn, specOf } from './_shared/table.js';
+import { checkHandle } from './_shared/wrong-handle.js';
 
 export type { ColumnValue, PostgresPool };
 
@@ -43,7 +45,7 @@ export const schema = schemaOf();
  * ```ts
  * import pg from 'pg';
  *
- * const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 10_000 };
+ * const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 5_000 };
  * const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, ...timeouts });
  * pool.on('error', console.error);
  * const storage = postgresStorage(pool, { table: 'garden.plants' });
@@ -54,13 +56,8 @@ export function postgresStorage<Caller = unknown>(
   pool: PostgresPool,
   options: PostgresOptions<Caller> = {},
 ): PostgresStorage<Caller> {
-  // Not documented. Without these two, each create on a client that nobody connected would wait until it times out.
-  const { _connected, _connecting } = (pool ?? {}) as { _connected?: unknown; _connecting?: unknown };
-  if (typeof pool?.query !== 'function' || (_connected === false && _connecting === false)) {
-    throw new TypeError(
-      'postgresStorage needs a pg Pool, a PGlite or a connected Client: pass new pg.Pool(), or call client.connect() first',
-    );
-  }
+  const isUsable = typeof pool?.query === 'function' && !isUnconnected(pool);
+  checkHandle(pool, isUsable, needed);
   const spec = specOf(dialect, options);
   return sqlStorage(new ServerTable(spec, postgresServer(pool, spec), options.timeoutMs), options);
 }

@@ -1,6 +1,6 @@
 // What a storage is made of is checked at once, so that a mistake is seen when the app starts.
 import Database from 'libsql';
-import { createPoolCluster as createCallbackCluster, createPool as createCallbackPool } from 'mysql2';
+import { createPool as createCallbackPool } from 'mysql2';
 import { createPool, createPoolCluster } from 'mysql2/promise';
 import pg from 'pg';
 import { memoryStorage } from 'plant-store/memory';
@@ -10,25 +10,6 @@ import { sqliteStorage } from 'plant-store/sqlite';
 import { describe, expect, it } from 'vitest';
 
 const [pool, mysql, database] = [new pg.Pool(), createPool({}), new Database(':memory:')];
-
-const sqlite = "sqliteStorage needs an open database: pass new Database('plants.db')";
-const promises = 'mysqlStorage needs a mysql2/promise pool: pass pool.promise()';
-it.each<[string, string, (handle: never) => unknown, unknown]>([
-  ['sqliteStorage of a path', sqlite, sqliteStorage, 'plants.db'],
-  ['sqliteStorage of nothing', sqlite, sqliteStorage, undefined],
-  ['sqliteStorage of another object', sqlite, sqliteStorage, {}],
-  ['sqliteStorage of a connection that prepares nothing', sqlite, sqliteStorage, { exec() {} }],
-  ['postgresStorage of nothing', 'pass new pg.Pool()', postgresStorage, undefined],
-  ['postgresStorage of an URL', 'pass new pg.Pool()', postgresStorage, 'postgres://localhost'],
-  ['postgresStorage of an idle Client', 'call client.connect() first', postgresStorage, new pg.Client()],
-  ['mysqlStorage of a callback pool', promises, mysqlStorage, createCallbackPool({})],
-  ['mysqlStorage of a callback cluster', promises, mysqlStorage, createCallbackCluster().of('*')],
-  ['mysqlStorage of a connection', promises, mysqlStorage, { execute: async () => [] }],
-  ['mysqlStorage of nothing', promises, mysqlStorage, undefined],
-])('%s throws a TypeError that shows what to pass: %s', (_, message, make, handle) => {
-  expect(() => make(handle as never)).toThrow(TypeError);
-  expect(() => make(handle as never)).toThrow(message);
-});
 
 it('mysqlStorage accepts every pool of mysql2/promise', () => {
   for (const accepted of [mysql, createPoolCluster().of('*', 'ORDER'), createCallbackPool({}).promise()])

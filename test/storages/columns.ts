@@ -96,7 +96,7 @@ async function run(
     for (const outcome of first) {
       expect(outcome).toMatchObject({ reason: { name: 'RolledBack', cause: { message: why } } });
     }
-    await expect(storage.find(1n, contextOf('1'))).rejects.toThrow(why);
+    await expect(storage.find(1n, contextOf('1'))).rejects.toMatchObject({ cause: { message: why } });
     return expect(stored).toEqual([]);
   }
   const kept = cells.flatMap(([value, outcome], i) => {

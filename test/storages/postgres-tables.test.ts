@@ -37,55 +37,43 @@ describe('a connection of the pool that comes with a transaction of the app', ()
     'has failed': (client) => client.query('BEGIN; SELECT 1 / 0').catch(() => {}),
     'has been begun but not awaited': (client) => void client.query('BEGIN'),
   };
-  describe.each([true, false])('and a driver that shows the state of its transaction: %s', (isShown) => {
-    it.each(Object.entries(mistakes))(
-      'that %s is discarded: one create fails and names the mistake, the others are stored',
-      async (_, spoil) => {
-        const storage = await open();
-        await storage.create({ id: 0n, name: 'Rosa' }, context);
-        const narrow = own.poolOf({ max: 1 });
-        const { create } = postgresStorage(narrow, { table });
-        const client = await narrow.connect();
-        // As in versions of `pg` from before 2025.
-        if (!isShown) Object.assign(client, { getTransactionStatus: undefined });
-        await spoil(client);
-        client.release();
-        const outcomes = await Promise.allSettled(
-          [1n, 2n, 3n].map((id) => create({ id, name: 'Rosa' }, context)),
-        );
-        const failed = outcomes.filter(({ status }) => status === 'rejected');
-        expect(failed).toMatchObject([{ reason: { name: 'StorageBusy', message: /open transaction/ } }]);
-        expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
-        const stored = outcomes.flatMap(({ status }, i) => (status === 'fulfilled' ? [i + 1] : []));
-        expect(await rows()).toEqual([0, ...stored]);
-      },
-    );
-  });
-
-  it.each([
-    ['shows it: create fails until the app ends it', true, { name: 'StorageBusy' }, []],
-    ['does not: only the app may end it, so the outcome is unknown', false, { name: 'Error' }, [1, 2]],
-  ])(
-    'may be a Client that the app gave instead of a pool, of a driver that %s',
-    async (_, isShown, reason, stored) => {
-      await open();
-      const client = new pg.Client(own.server.url);
-      await client.connect();
-      // As in versions of `pg` from before 2025.
-      if (!isShown) Object.assign(client, { getTransactionStatus: undefined });
-      const { create } = postgresStorage(client, { table });
-      await client.query('BEGIN');
-      const creates = [1n, 2n].map((id) => create({ id, name: 'Rosa' }, context));
-      for (const outcome of await Promise.allSettled(creates)) {
-        expect(outcome).toMatchObject({ reason: { ...reason, message: /open transaction/ } });
-      }
-      // The app's transaction is still there.
-      await client.query('COMMIT');
-      expect(await rows()).toEqual(stored);
-      expect(await create({ id: 3n, name: 'Rosa' }, context)).toBe('created');
-      await client.end();
+  it.each(Object.entries(mistakes))(
+    'that %s is discarded: one create fails and names the mistake, the others are stored',
+    async (_, spoil) => {
+      const storage = await open();
+      await storage.create({ id: 0n, name: 'Rosa' }, context);
+      const narrow = own.poolOf({ max: 1 });
+      const { create } = postgresStorage(narrow, { table });
+      const client = await narrow.connect();
+      await spoil(client);
+      client.release();
+      const outcomes = await Promise.allSettled(
+        [1n, 2n, 3n].map((id) => create({ id, name: 'Rosa' }, context)),
+      );
+      const failed = outcomes.filter(({ status }) => status === 'rejected');
+      expect(failed).toMatchObject([{ reason: { name: 'StorageBusy', message: /open transaction/ } }]);
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+      const stored = outcomes.flatMap(({ status }, i) => (status === 'fulfilled' ? [i + 1] : []));
+      expect(await rows()).toEqual([0, ...stored]);
     },
   );
+
+  it('may be a Client that the app gave instead of a pool: create fails until the app ends it', async () => {
+    await open();
+    const client = new pg.Client(own.server.url);
+    await client.connect();
+    const { create } = postgresStorage(client, { table });
+    await client.query('BEGIN');
+    const creates = [1n, 2n].map((id) => create({ id, name: 'Rosa' }, context));
+    for (const outcome of await Promise.allSettled(creates)) {
+      expect(outcome).toMatchObject({ reason: { name: 'StorageBusy', message: /open transaction/ } });
+    }
+    // The app's transaction is still there.
+    await client.query('COMMIT');
+    expect(await rows()).toEqual([]);
+    expect(await create({ id: 3n, name: 'Rosa' }, context)).toBe('created');
+    await client.end();
+  });
 });
 
 it('a PoolClient that the app gave is released by the app alone', async () => {
@@ -231,4 +219,94 @@ it('a pool that ends no login and no statement that hangs gets one warning of th
   );
   expect(warn).not.toHaveBeenCalled();
   vi.restoreAllMocks();
+});
+
+describe('what a role may not do is told as PostgreSQL knows it', () => {
+  const newRole = () => own.pool.query(`CREATE ROLE "${table}" LOGIN`);
+
+  it('createTable without CREATE on the schema', async () => {
+    await newRole();
+    const storage = postgresStorage(own.poolOf({ role: table }), { table });
+    const why = `the role "${table}" may not create it. Run: GRANT CREATE, USAGE ON SCHEMA public TO "${table}"`;
+    await expect(storage.createTable()).rejects.toThrow(why);
+    await own.pool.query(why.split('Run: ')[1]!);
+    await storage.createTable();
+  });
+
+  it('create without USAGE on the schema, which hides the table', async () => {
+    await newRole();
+    const garden = `garden ${table}`;
+    await own.pool.query(
+      `CREATE SCHEMA "${garden}"; ${schemaOf({ table: `${garden}.plants` })};
+        GRANT SELECT, INSERT ON "${garden}".plants TO "${table}"`,
+    );
+    const storage = postgresStorage(own.poolOf({ role: table }), { table: `${garden}.plants` });
+    const why = `the role "${table}" may not use its schema. Run: GRANT USAGE ON SCHEMA "${garden}" TO "${table}"`;
+    await expect(storage.check()).rejects.toThrow(why);
+    const cause = { message: expect.stringContaining(why) };
+    await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({ cause });
+    await own.pool.query(why.split('Run: ')[1]!);
+    expect(await storage.create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
+  });
+
+  it('create without INSERT on one of the columns', async () => {
+    await open();
+    await newRole();
+    await own.pool.query(`GRANT SELECT, INSERT (id, name) ON "${table}" TO "${table}"`);
+    const storage = postgresStorage(own.poolOf({ role: table }), { table });
+    const why = `may not use all of its columns (tag). Run: GRANT SELECT, INSERT ON "${table}" TO "${table}"`;
+    await expect(storage.check()).rejects.toThrow(why);
+    const cause = { message: expect.stringContaining(why) };
+    await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({ cause });
+  });
+});
+
+it('check takes a column that a trigger fills', async () => {
+  await open();
+  await own.pool.query(`ALTER TABLE "${table}" ADD note text NOT NULL;
+    CREATE FUNCTION "fill ${table}"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN new.note = 'x'; RETURN new; END $$;
+    CREATE TRIGGER fill BEFORE INSERT ON "${table}" FOR EACH ROW EXECUTE FUNCTION "fill ${table}"()`);
+  const storage = postgresStorage(own.pool, { table });
+  await storage.check();
+  expect(await storage.create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
+});
+
+it.each<[string, () => string, string]>([
+  [
+    'a table that is partitioned by another column',
+    () =>
+      `CREATE TABLE "${table}" (id bigint NOT NULL, name text NOT NULL, tag text, day date NOT NULL DEFAULT '2026-01-01')
+        PARTITION BY RANGE (day); CREATE TABLE "of ${table}" PARTITION OF "${table}" DEFAULT`,
+    'which a table that is partitioned by RANGE (day) can have only if these columns are in its key. Partition it by id',
+  ],
+  [
+    'a view of a table without an index',
+    () => `CREATE TABLE "of ${table}" (id bigint, name text, tag text);
+      CREATE VIEW "${table}" AS SELECT * FROM "of ${table}"`,
+    'which the table behind this view has to have',
+  ],
+])('%s is told by why no index helps', async (_, sql, why) => {
+  await own.pool.query(sql());
+  const storage = postgresStorage(own.pool, { table });
+  await expect(storage.check()).rejects.toThrow(why);
+  const creates = [1n, 2n].map((id) => storage.create({ id, name: 'Rosa' }, context));
+  for (const outcome of await Promise.allSettled(creates))
+    expect(outcome).toMatchObject({ reason: { cause: { message: expect.stringContaining(why) } } });
+});
+
+it('a database in another encoding than UTF8, which changes characters, is rejected', async () => {
+  await own.pool.query(
+    "CREATE DATABASE kanji TEMPLATE template0 ENCODING 'EUC_JP' LC_COLLATE 'C' LC_CTYPE 'C'",
+  );
+  const pool = own.poolOf({
+    database: 'kanji',
+    connectionString: own.server.url.replace('/postgres?', '/kanji?'),
+  });
+  const storage = postgresStorage(pool);
+  await storage.createTable();
+  const why = "its database is in EUC_JP. Move it to a database that has ENCODING 'UTF8'";
+  await expect(storage.check()).rejects.toThrow(why);
+  await expect(storage.create({ id: 1n, name: '\u2225' }, context)).rejects.toMatchObject({
+    cause: { message: expect.stringContaining(why) },
+  });
 });

@@ -1,7 +1,7 @@
 // A table that every create fails on: one line of the log says what to do, and that mends it. `setup.test.ts` runs this, and
 // for MariaDB `test/programs/cluster/mariadb.cluster.ts`.
 import { acceptTokens, createPlantStore, type PlantStorage } from 'plant-store';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createRequest } from '../support/plants.js';
 import { withColumns } from '../support/tables.js';
 import { context } from './context.js';
@@ -9,12 +9,16 @@ import { context } from './context.js';
 interface Options {
   readonly table?: string;
   readonly columns?: { readonly [column: string]: () => string };
+  readonly namespace?: { readonly [column: string]: () => string };
   readonly refuse?: () => string;
 }
 
 export interface Setup {
   readonly schemaOf: (options: Options) => string;
-  open(options?: Options): PlantStorage & { readonly find: NonNullable<PlantStorage['find']> };
+  open(options?: Options): PlantStorage & {
+    readonly find: NonNullable<PlantStorage['find']>;
+    readonly check: () => Promise<void>;
+  };
   run(sql: string): unknown;
 }
 
@@ -85,7 +89,9 @@ export function itSaysWhatToDo({ schemaOf, open, run }: Setup): void {
       await run(`DROP TABLE ${options.table ?? 'plants'}`);
       expect(await post(storage, 2)).toEqual(rejected);
       expect(lines).toEqual([expect.stringContaining(how)]);
-      await expect(storage.find(1n, context)).rejects.toThrow(/cannot use the table .* it does not exist/);
+      await expect(storage.find(1n, context)).rejects.toMatchObject({
+        cause: { message: expect.stringMatching(/cannot use the table .* it does not exist/) },
+      });
       expect(refuse).not.toHaveBeenCalled();
     },
   );
@@ -118,5 +124,57 @@ export function itSaysWhatToDo({ schemaOf, open, run }: Setup): void {
     expect(await post(storage, 64)).toEqual(rejected);
     await run(remedy('it needs a unique index of exactly (id)'));
     expect(await post(storage, 64)).toEqual(created);
+  });
+
+  describe('check', () => {
+    it('finds nothing wrong with a table that can be used, and stores nothing', async () => {
+      await run(schemaOf({}));
+      const storage = open();
+      await storage.check();
+      expect(await storage.find(0n, context)).toBeUndefined();
+      expect(await post(storage, 2)).toEqual(created);
+      await storage.check();
+    });
+
+    it('tells of a missing table, and then of a missing index', async () => {
+      await expect(open().check()).rejects.toThrow(
+        /^plant-store cannot use the table .*: it does not exist\./,
+      );
+      await run(withColumns(schemaOf({}), { id: 'BIGINT' }));
+      await expect(open().check()).rejects.toThrow(/it needs a unique index of exactly \(id\)\. Run: /);
+    });
+
+    it('tells of a column that it does not find, also after it found it', async () => {
+      await run(schemaOf({}));
+      const storage = open();
+      await storage.check();
+      await run('ALTER TABLE plants DROP COLUMN tag');
+      await expect(storage.check()).rejects.toThrow('it has no column tag. Run: ALTER TABLE');
+    });
+  });
+
+  it('tells of a column without a value and without a default, before and after the first create', async () => {
+    await run(withColumns(schemaOf({ columns: { note: () => '' } }), { note: 'INT NOT NULL' }));
+    const why = 'its column note takes no null and has no default';
+    await expect(open().check()).rejects.toThrow(why);
+    const refuse = vi.fn(() => 'no');
+    const storage = open({ refuse });
+    expect(await post(storage, 64)).toEqual(rejected);
+    expect(await post(storage, 1)).toEqual(rejected);
+    expect(lines).toEqual([
+      expect.stringContaining(`${why}: every create leaves it empty. Give it a default`),
+    ]);
+    expect(refuse).not.toHaveBeenCalled();
+    await open({ columns: { note: () => '7' } }).check();
+  });
+
+  it('tells of a key that lets one namespace alone have an id', async () => {
+    const namespace = { tenant: () => 'garden' };
+    const own = schemaOf({ namespace }).replace(/, PRIMARY KEY \([^)]*\)/, '');
+    await run(withColumns(own, { id: 'BIGINT PRIMARY KEY' }));
+    const storage = open({ namespace });
+    await expect(storage.check()).rejects.toThrow(/ of \(id\) lets one namespace alone have an id/);
+    expect(await post(storage, 2)).toEqual(rejected);
+    expect(lines).toEqual([expect.stringContaining('lets one namespace alone have an id')]);
   });
 }

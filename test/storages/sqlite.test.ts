@@ -256,11 +256,14 @@ describe('sqliteStorage', () => {
   });
 
   describe('the storage', () => {
-    it("fails with the driver's own error on a connection that was closed", async () => {
+    it('is unavailable at once after the app has closed the connection', async () => {
       const database = new Database(':memory:');
       database.close();
-      const { create } = storageOf(database);
-      await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(/not open/);
+      const { create } = sqliteStorage(database);
+      await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({
+        name: 'StorageBusy',
+        message: 'the app has closed the database connection',
+      });
     });
 
     it('reads rows as objects where the connection returns arrays', async () => {
@@ -278,13 +281,15 @@ describe('sqliteStorage', () => {
       expect(await find(1n, context)).toMatchObject({ name: 'Rosa' });
     });
 
-    it('requires a database in UTF-8, as documented: in UTF-16, SQLite changes two characters', async () => {
+    it('rejects a table in UTF-16, because SQLite changes two characters there', async () => {
       const database = open();
       database.exec("PRAGMA encoding = 'UTF-16'");
       const storage = storageOf(database);
       await storage.createTable();
-      await storage.create({ id: 1n, name: 'a\ufffe\uffffb' }, context);
-      expect((await storage.find(1n, context))?.name).toBe('a\ufffd\ufffdb');
+      await expect(storage.create({ id: 1n, name: 'a\ufffe' }, context)).rejects.toMatchObject({
+        cause: { message: expect.stringMatching(/its database is in UTF-16/) },
+      });
+      expect(rows()).toEqual([]);
     });
   });
 

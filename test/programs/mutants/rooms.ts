@@ -33,7 +33,7 @@ export const rooms: readonly Room[] = [
     tests: ['test/storages/{memory,arguments}.test.ts', 'test/core/callers.test.ts'],
   },
   { path: 'adapters/storages/mysql', tests: ['test/storages/{mysql,refuse,arguments}*.test.ts'] },
-  { path: 'adapters/storages/_mysql', tests: ['test/storages/{mysql,refuse,arguments}*.test.ts'] },
+  { path: 'adapters/storages/_mysql/', tests: ['test/storages/{mysql,refuse,arguments}*.test.ts'] },
   { path: 'adapters/storages/sqlite', tests: ['test/storages/{sqlite,refuse,arguments}*.test.ts'] },
   {
     path: 'adapters/storages/',

@@ -7,9 +7,10 @@ import {
   type NewPlant,
   PlantRefused,
   type PlantStorage,
-} from '../../src/index.js';
-import { callApp, plantOf, type Row, type Rows, rowMaker } from './_rows.js';
-import { migrate, Rejection, SetupError, type TableOptions } from './_table.js';
+} from '../../../src/index.js';
+import { migrate, Rejection, SetupError } from './rejection.js';
+import { callApp, namespaceOf, plantOf, type Row, type Rows, type RowValues, rowMaker } from './rows.js';
+import type { TableOptions } from './table.js';
 
 /** The options of the SQL storages. */
 export interface SqlOptions<Caller = unknown>
@@ -42,16 +43,40 @@ export interface SqlStorage<Caller = unknown> extends PlantStorage<Caller> {
    * or `columns`, whose types only you know: create that table with a migration, from what `schemaOf` returns.
    */
   readonly createTable: () => Promise<void>;
+  /**
+   * Checks before the first create that the table can be used: its columns and their types, its unique index, the grants,
+   * the settings of the session. Stores nothing.
+   *
+   * @throws {Error} if creates would fail: what is wrong and what to do, in one sentence
+   *
+   * @example
+   * ```ts
+   * import pg from 'pg';
+   *
+   * const storage = postgresStorage(new pg.Pool());
+   * await storage.check();
+   * ```
+   */
+  readonly check: () => Promise<void>;
   readonly find: NonNullable<PlantStorage<Caller>['find']>;
 }
 
 /** A table of a database, by its rows. */
 export interface StoredTable {
-  /** @throws {Rejection} if nothing was stored */
+  /**
+   * Inserts rows, of which no two have the same key.
+   *
+   * @throws {Rejection} if the database rejected them, and surely stored nothing
+   * @throws {RolledBack} if it surely stored nothing, and to send them again may help
+   * @throws {StorageBusy} if it is unavailable, and surely stored nothing
+   * Anything else thrown means that they may or may not be stored.
+   */
   insert(rows: Rows, call: BatchCall): Promise<CreateOutcome[]> | CreateOutcome[];
   /** @param key the namespace's values and the id, which begin each row */
   find(key: Row): Promise<Record<string, unknown> | undefined>;
   createTable(): Promise<void>;
+  /** @throws {Error} if creates would fail */
+  check(): Promise<void>;
 }
 
 /** Stores plants in a table by `groupCommit`. */
@@ -59,34 +84,51 @@ export function sqlStorage<Caller>(table: StoredTable, options: SqlOptions<Calle
   const { table: _, namespace: __, columns: ___, refuse = () => undefined, ...groupOptions } = options;
   if (typeof refuse !== 'function') throw new TypeError('refuse must be a function');
   const rows = rowMaker(options);
-  const explained = (error: unknown, plants: readonly NewPlant[]): CreateOutcome[] => {
+
+  /** Returns what becomes of the plants of a call that failed. */
+  const outcomesAfter = (error: unknown, plants: readonly NewPlant[]): CreateOutcome[] => {
     if (!(error instanceof Rejection)) throw error;
-    const { cause } = error;
-    if (cause instanceof SetupError) return plants.map(() => error);
+    if (error.cause instanceof SetupError) return plants.map(() => error);
+    // Which of several plants is rejected shows when they are sent in parts.
     if (plants.length > 1) throw error;
-    const isValid = (text: unknown) => /string|undefined/.test(typeof text);
-    const must = 'refuse must return a string or undefined';
-    const text = callApp(() => refuse(cause, plants[0]!), isValid, must, cause);
+    const text = textOfApp(refuse, error.cause, plants[0]!);
     if (text === undefined) throw error;
-    return [new PlantRefused(text, { cause })];
+    return [new PlantRefused(text, { cause: error.cause })];
   };
+
   // Not async: a driver that blocks has then settled the call when it returns.
-  const createMany: CreateMany<Caller> = (plants, contexts, call) => {
+  const createMany: CreateMany<RowValues> = (plants, contexts, call) => {
     try {
       const inserting = table.insert(rows.rowsOf(plants, contexts), call);
-      return inserting instanceof Promise ? inserting.catch((error) => explained(error, plants)) : inserting;
+      if (!(inserting instanceof Promise)) return inserting;
+      return inserting.catch((error) => outcomesAfter(error, plants));
     } catch (error) {
-      return explained(error, plants);
+      return outcomesAfter(error, plants);
     }
   };
-  const namespace = rows.isPlain ? undefined : rows.namespaceOf;
-  const { create } = groupCommit(createMany, { ...groupOptions, namespace });
+  const namespace = rows.isPlain ? undefined : namespaceOf;
+  const group = groupCommit(createMany, {
+    ...(groupOptions as GroupCommitOptions<RowValues>),
+    namespace,
+  });
+  // Without columns of the app, nothing of the caller is read.
+  const create: PlantStorage<Caller>['create'] = rows.isPlain
+    ? (group.create as PlantStorage<unknown>['create'])
+    : async (plant, context) => group.create(plant, rows.contextOf(context));
   return {
-    create: rows.isPlain ? create : async (plant, context) => create(plant, rows.prepare(context)),
+    ...group,
+    create,
     find: async (id, context) => plantOf(id, await table.find(rows.keyOf(id, context))),
     async createTable() {
       if (rows.isPlain) return table.createTable();
       throw new Error(migrate);
     },
+    check: () => table.check(),
   };
+}
+
+/** Returns the text for the client of a plant that the database rejected, or `undefined` if the app has none. */
+function textOfApp(refuse: Refuse, cause: unknown, plant: NewPlant): string | undefined {
+  const isValid = (text: unknown) => text === undefined || typeof text === 'string';
+  return callApp(() => refuse(cause, plant), isValid, 'refuse must return a string or undefined', cause);
 }

@@ -1,4 +1,5 @@
-import { OpenTransaction, type Pool } from './_server.js';
+import type { Pool } from '../_shared/checkout.js';
+import { closedConnection, OpenTransaction } from '../_shared/meaning.js';
 
 /** The part of a `pg` Pool or Client, of PGlite, or of a custom object that this storage uses. */
 export interface PostgresPool {
@@ -11,30 +12,37 @@ export interface PgPool {
   readonly totalCount: number;
   connect(callback: (error: unknown, client: PgClient) => void): void;
   readonly options?: { readonly connectionTimeoutMillis?: number | undefined };
+  /** Whether the app has ended it. */
+  readonly ending?: boolean;
 }
 
-interface Emitter {
+/** The part of PGlite that this storage uses besides. */
+interface Pglite {
+  readonly ready: boolean;
+  readonly closed: boolean;
+}
+
+/** A statement as `pg` takes it. */
+export interface PgQuery {
+  readonly name?: string;
+  readonly text: string;
+  readonly values: unknown[];
+}
+
+/** The part of a client of `pg` that this storage uses. That of another driver has `query` alone. */
+export interface PgClient extends PostgresPool {
+  query(text: string, values?: unknown[]): ReturnType<PostgresPool['query']>;
+  query(query: PgQuery): ReturnType<PostgresPool['query']>;
   on?(event: string, listener: (message: Message) => void): unknown;
   off?(event: string, listener: (message: Message) => void): unknown;
-}
-
-export interface PgClient extends PostgresPool, Emitter {
-  /** `I` if no transaction is open. Absent in versions of `pg` from before 2025. */
+  /** `I` if no transaction is open, `null` before the login. Absent before `pg` 8.21. */
   getTransactionStatus?(): string | null;
-  /**
-   * Not documented. Without it, `readyForQuery` of those older versions could not tell that the app has left a transaction
-   * open, and nothing would tell a client, which takes a statement with a name, from a custom object, which does not.
-   */
-  readonly connection?: Emitter & { readonly parsedStatements?: object };
-  /** PGlite's. */
-  isInTransaction?(): boolean;
   release?(isDiscarded: boolean): void;
 }
 
 interface Message {
   readonly message?: string | undefined;
   readonly routine?: string | undefined;
-  readonly status?: string | undefined;
 }
 
 export function isPool(pool: PostgresPool): pool is PostgresPool & PgPool {
@@ -43,13 +51,41 @@ export function isPool(pool: PostgresPool): pool is PostgresPool & PgPool {
   return totalCount !== undefined && typeof connect === 'function';
 }
 
+/** Whether this is a Pool or a Client of `pg`, whose clients take a statement with a name and count its rows. */
+export function isPg(pool: PostgresPool): boolean {
+  return isPool(pool) || typeof (pool as PgClient).getTransactionStatus === 'function';
+}
+
+/** Whether this is a Client of `pg` that nobody has connected. A `native` one shows no status. */
+export function isUnconnected(pool: PostgresPool): boolean {
+  const { native, getTransactionStatus } = pool as PgClient & { readonly native?: unknown };
+  if (native || typeof getTransactionStatus !== 'function') return false;
+  return (pool as PgClient).getTransactionStatus!() === null;
+}
+
+function isPglite(client: object): client is Pglite {
+  const { ready, closed } = client as Partial<Pglite>;
+  return typeof ready === 'boolean' && typeof closed === 'boolean';
+}
+
+/** Uses the one connection that the app has given, and never releases it. */
+function onlyConnection(client: PgClient): Pool<PgClient> {
+  return {
+    async connect() {
+      if (isPglite(client) && client.closed) throw closedConnection();
+      return client;
+    },
+    release() {},
+  };
+}
+
 /** Checks clients out of a `pg` Pool, to hear their notices. */
 export function poolOf(pool: PostgresPool): Pool<PgClient> {
-  // Only what was checked out is released.
-  if (!isPool(pool)) return { connect: async () => pool, release() {} };
+  if (!isPool(pool)) return onlyConnection(pool as PgClient);
   return {
     connect: () =>
       new Promise((resolve, reject) => {
+        if (pool.ending) throw closedConnection();
         pool.connect((error, client) => {
           // Listen at once: the server may close the connection right away, and an unheard `error` event ends the process.
           client?.on?.('error', ignore);
@@ -92,16 +128,13 @@ export async function withNotices<T>(client: PgClient, isOwn: boolean, insert: (
   const heard: Message[] = [];
   const hear = (message: Message) => heard.push(message);
   client.on?.('notice', hear);
-  const older = client.getTransactionStatus ? undefined : client.connection;
-  older?.on?.('readyForQuery', hear);
   let result: T;
   try {
     result = await insert();
   } finally {
     client.off?.('notice', hear);
-    older?.off?.('readyForQuery', hear);
   }
-  if (isInTransaction(client) || heard.some(({ status }) => status === 'T')) {
+  if (isInTransaction(client) || (isPglite(client) && (await hasWritten(client)))) {
     // Nobody but the app may end the transaction of a connection that the app gave: there the outcome is unknown.
     if (!isOwn) throw new Error(new OpenTransaction().message);
     await client.query('ROLLBACK');
@@ -123,7 +156,16 @@ function isUnreplicated({ message, routine }: Message): boolean {
 /** Whether a transaction is open. Exact after a statement, and unless one was begun and not awaited, before it. */
 function isInTransaction(client: PgClient): boolean {
   const status = client.getTransactionStatus?.();
-  return status === 'T' || status === 'E' || client.isInTransaction?.() === true;
+  return status === 'T' || status === 'E';
+}
+
+/**
+ * Whether the connection is in a transaction that has written something. PGlite itself waits for a transaction of the app that was
+ * begun by its `transaction`, and this sees one that was begun by a statement.
+ */
+async function hasWritten(client: PgClient): Promise<boolean> {
+  const { rows } = await client.query('SELECT pg_current_xact_id_if_assigned() IS NOT NULL AS "isOpen"');
+  return rows[0]?.isOpen === true;
 }
 
 function ignore() {}

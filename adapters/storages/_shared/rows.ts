@@ -4,7 +4,7 @@ import {
   RolledBack,
   type StorageContext,
   type Whole,
-} from '../../src/index.js';
+} from '../../../src/index.js';
 
 /** A value of a column of your own. In a column of integers a `bigint` is exact; a `Date` is sent in UTC. */
 export type ColumnValue = string | number | bigint | boolean | Date;
@@ -58,7 +58,14 @@ export const members = Object.keys({
   tag: true,
 } satisfies Record<keyof NewPlant, true>) as (keyof NewPlant)[];
 
-export type RowMaker<Caller> = ReturnType<typeof rowMaker<Caller>>;
+/** What the functions of the app's columns returned for one create. */
+export interface RowValues {
+  readonly space: Row;
+  readonly further: Row;
+}
+
+/** The context of a create in the queue: its caller is what its row needs. */
+export type RowContext = StorageContext<RowValues>;
 
 /**
  * Makes rows of plants: the columns of the namespace, those of the plant, further ones of the app.
@@ -70,37 +77,44 @@ export function rowMaker<Caller>({ namespace, columns }: RowOptions<Caller>) {
   const furtherOf = valuesOf('columns', columns);
   /** Whether the app has no columns of its own. */
   const isPlain = Object.keys({ ...namespace, ...columns }).length === 0;
-  /** What their functions returned, for each queued create. */
-  const values = new WeakMap<StorageContext<Caller>, readonly [space: Row, further: Row]>();
+  /** The namespace of each create that was called: its functions are called once a create, and a replay is looked for there. */
+  const spaces = new WeakMap<StorageContext<Caller>, Row>();
   return {
     isPlain,
     /**
-     * Calls the functions of the app's columns. Returns the context to queue.
+     * Calls the functions of the app's columns.
      *
      * @throws {RolledBack} if one throws or returns an invalid value
      */
-    prepare(context: StorageContext<Caller>): StorageContext<Caller> {
-      // A script may use one context for several creates.
-      const own: StorageContext<Caller> = values.has(context) ? Object.create(context) : context;
-      values.set(own, [spaceOf(context), furtherOf(context)]);
-      return own;
+    contextOf(context: StorageContext<Caller>): RowContext {
+      const values: RowValues = { space: spaceOf(context), further: furtherOf(context) };
+      spaces.set(context, values.space);
+      return {
+        request: context.request,
+        caller: values,
+        // The signal of a request is made when it is read.
+        get signal() {
+          return context.signal;
+        },
+      };
     },
-    /** What `groupCommit` compares by `===`. */
-    namespaceOf: (context: StorageContext<Caller>) => JSON.stringify(values.get(context)![0]),
-    rowsOf: (plants: readonly NewPlant[], contexts: readonly StorageContext<Caller>[]): Rows =>
+    rowsOf: (plants: readonly NewPlant[], contexts: readonly RowContext[]): Rows =>
       plants.map((plant, i) => {
         const row = members.map((member) => plant[member] ?? null);
         if (isPlain) return row;
-        const [space, further] = values.get(contexts[i]!)!;
+        const { space, further } = contexts[i]!.caller;
         return [...space, ...row, ...further];
       }),
-    /** The first values of a row: those of the namespace, and the id. A replay is looked for where its create was sent. */
+    /** The first values of a row: those of the namespace, and the id. */
     keyOf: (id: bigint, context: StorageContext<Caller>): Row => [
-      ...(values.get(context)?.[0] ?? spaceOf(context)),
+      ...(spaces.get(context) ?? spaceOf(context)),
       id,
     ],
   };
 }
+
+/** What `groupCommit` compares by `===`. */
+export const namespaceOf = ({ caller }: RowContext): string => JSON.stringify(caller.space);
 
 /**
  * Returns what calls the functions of these columns, in their order. A value of the namespace becomes text, so that it

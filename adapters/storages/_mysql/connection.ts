@@ -1,0 +1,113 @@
+import { StorageBusy } from '../../../src/index.js';
+import { OpenTransaction } from '../_shared/meaning.js';
+import { keepsPrepared } from '../_shared/prepared.js';
+import { WrongResult } from '../_shared/wrong-handle.js';
+
+/** A statement as `mysql2` takes it. */
+export interface MysqlStatement {
+  sql: string;
+  rowsAsArray: boolean;
+  nestTables: boolean;
+  typeCast: (field: unknown, next: () => unknown) => unknown;
+}
+
+type Values = (string | Date | null)[];
+
+/** The part of a `mysql2/promise` connection that this storage uses. */
+export interface MysqlConnection {
+  execute(statement: string | MysqlStatement, values: Values): Promise<readonly [unknown, unknown]>;
+  unprepare(statement: string | MysqlStatement): unknown;
+  release(): void;
+  destroy(): void;
+  /** The connection behind this one: each checkout from a pool makes another wrapper of it. */
+  readonly connection?: object;
+}
+
+/** The part that this storage uses of a `mysql2/promise` pool, or of a pool cluster's namespace (`cluster.of('*', 'ORDER')`). */
+export interface MysqlPool {
+  getConnection(): Promise<MysqlConnection>;
+}
+
+/** A row; `n` of `stored` is a number. */
+export type Found = Readonly<Record<string, string | null>>;
+
+/** What the driver returns for a statement without rows, with the status that the server sends. */
+interface Header {
+  readonly serverStatus: number;
+}
+
+// Bits of that status.
+const inTransaction = 1;
+const autocommit = 2;
+
+/**
+ * Runs a statement that returns rows, prepared always: mysql2's own escaping is an injection under NO_BACKSLASH_ESCAPES. Every
+ * setting of the pool that changes rows is set again, because what a statement says wins.
+ *
+ * @param isLasting whether it may stay prepared, as one of few: servers limit such statements (max_prepared_stmt_count), and
+ *   each batch size is one
+ */
+export async function queryRows(
+  connection: MysqlConnection,
+  sql: string,
+  values: Values = [],
+  isLasting = false,
+): Promise<Found[]> {
+  const statement: MysqlStatement = {
+    sql,
+    rowsAsArray: false,
+    nestTables: false,
+    typeCast: (_field, next) => next(),
+  };
+  const rows = await execute(connection, statement, sql, values, isLasting);
+  if (!Array.isArray(rows)) throw new WrongResult('execute', '[rows, fields]', rows);
+  return rows;
+}
+
+/**
+ * Runs a statement without rows, prepared always. It is a text, because mysql2 takes 8 µs longer for an object: 6 % of an INSERT.
+ *
+ * @throws {OpenTransaction} if the connection came with one
+ */
+export async function run(
+  connection: MysqlConnection,
+  sql: string,
+  values: Values = [],
+  isLasting = false,
+): Promise<void> {
+  const header = (await execute(connection, sql, sql, values, isLasting)) as Partial<Header> | undefined;
+  if (typeof header?.serverStatus !== 'number') throw new WrongResult('execute', '[header]', header);
+  if ((header.serverStatus & inTransaction) !== 0) await leaveTransaction(connection, header.serverStatus);
+}
+
+async function execute(
+  connection: MysqlConnection,
+  statement: string | MysqlStatement,
+  sql: string,
+  values: Values,
+  isLasting: boolean,
+): Promise<unknown> {
+  try {
+    const answer: unknown = await connection.execute(statement, values);
+    if (!Array.isArray(answer)) throw new WrongResult('execute', '[rows, fields]', answer);
+    return answer[0];
+  } finally {
+    // Each checkout has a wrapper of its own.
+    const kept = connection.connection ?? connection;
+    if (!isLasting || !keepsPrepared(kept, sql)) unprepare(connection, statement);
+  }
+}
+
+/** Rolls back: what was inserted would be lost or stored with the transaction that the connection came with. */
+async function leaveTransaction(connection: MysqlConnection, serverStatus: number): Promise<never> {
+  await connection.execute('ROLLBACK', []);
+  if ((serverStatus & autocommit) !== 0) throw new OpenTransaction();
+  throw new StorageBusy('autocommit is off: set it');
+}
+
+/** A connection that has closed by now throws, and has no statement left to drop. */
+function unprepare(connection: MysqlConnection, statement: string | MysqlStatement): void {
+  try {
+    connection.unprepare(statement);
+  } catch {}
+}

@@ -1,0 +1,133 @@
+import { type LearnedTable, learn } from '../_shared/columns.js';
+import {
+  createIndex,
+  hasIndexOf,
+  missingIndex,
+  narrowIndexOf,
+  unfilledColumn,
+  unusable,
+} from '../_shared/rejection.js';
+import type { TableSpec } from '../_shared/table.js';
+import { type Found, type MysqlConnection, queryRows } from './connection.js';
+
+/**
+ * Finds the engine of a table, by the names of its database and of itself, what the session does to texts, and its isolation,
+ * which MySQL and MariaDB call by another name each. Each name is a parameter: the server then reads this table and no other.
+ */
+const tableFacts = `SELECT ENGINE AS engine, TRANSACTIONS AS transactions, CREATE_OPTIONS AS options,
+@@character_set_client AS characters, @@sql_mode AS modes,
+CONCAT_WS('', NULL /*!50720 , @@transaction_isolation */ /*M! , @@tx_isolation */) AS isolation
+FROM information_schema.TABLES LEFT JOIN information_schema.ENGINES USING (ENGINE)
+WHERE TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?`;
+
+/** Triggers that may fill a column. A role without the privilege TRIGGER sees none. */
+const fillingTriggers = `SELECT TRIGGER_NAME AS name FROM information_schema.TRIGGERS
+WHERE EVENT_OBJECT_SCHEMA = COALESCE(?, DATABASE()) AND EVENT_OBJECT_TABLE = ?
+AND ACTION_TIMING = 'BEFORE' AND EVENT_MANIPULATION = 'INSERT'`;
+
+/**
+ * Learns the columns of a table; `undefined` if there is none.
+ *
+ * @throws {Rejection} if plants would change or get lost
+ */
+export async function look(connection: MysqlConnection, spec: TableSpec): Promise<LearnedTable | undefined> {
+  const [facts] = await queryRows(connection, tableFacts, namesOf(spec));
+  const fault = facts && faultOfSettings(facts, spec.name);
+  if (fault) throw unusable(spec, fault);
+  const columns = await queryRows(connection, showColumns(spec));
+  const indexes = await queryRows(connection, `SHOW INDEX FROM ${spec.name} WHERE NOT Non_unique`);
+  // From here on nothing is awaited: another connection must not insert before the index is looked at.
+  if (columns.length === 0) return undefined;
+  const table = learn(
+    spec,
+    columns.map(({ Field, Type }) => ({ name: Field!, type: Type! })),
+  );
+  const changing = columns.find(({ Field, Collation }) => isOf(spec, Field!) && changesTexts(Collation));
+  if (changing)
+    throw unusable(
+      spec,
+      `its column ${changing.Field} is in ${changing.Collation}, which changes some characters. Convert it to utf8mb4`,
+    );
+  // An INSERT does not say which index it relies on. A view shows none.
+  const indexFault = facts?.engine && faultOfIndexes(facts, indexes, table, spec);
+  if (indexFault) throw unusable(spec, indexFault);
+  return table;
+}
+
+/**
+ * Returns the column of a table that every create leaves without a value, as a sentence.
+ *
+ * @param isCertain whether the server has said so of a row, after its triggers
+ */
+export async function unfilledOf(
+  connection: MysqlConnection,
+  spec: TableSpec,
+  isCertain: boolean,
+): Promise<string | undefined> {
+  const columns = await queryRows(connection, showColumns(spec));
+  const unfilled = columns.find(
+    ({ Field, Null, Default, Extra }) =>
+      !isOf(spec, Field!) && Null === 'NO' && Default === null && !/auto_increment|generated/i.test(Extra!),
+  );
+  if (!unfilled) return undefined;
+  const triggers = isCertain ? [] : await queryRows(connection, fillingTriggers, namesOf(spec));
+  return triggers.length > 0 ? undefined : unfilledColumn(unfilled.Field!);
+}
+
+const namesOf = ({ container, table }: TableSpec) => [container ?? null, table];
+
+const showColumns = ({ name }: TableSpec) => `SHOW FULL COLUMNS FROM ${name}`;
+
+function isOf(spec: TableSpec, column: string): boolean {
+  return spec.names.some((name) => name.toLowerCase() === column.toLowerCase());
+}
+
+/** Settings of a table and its session with which plants change or get lost. */
+function faultOfSettings(facts: Found, name: string): string | undefined {
+  const { engine, transactions, characters, modes, isolation } = facts;
+  if (transactions === 'NO') {
+    return `its engine ${engine} has no transactions: a failed INSERT leaves rows behind. Run: ALTER TABLE ${name} ENGINE = InnoDB`;
+  }
+  if (characters !== 'utf8mb4') {
+    return `the pool's connections use the character set ${characters}, which changes texts. Set charset: 'utf8mb4' in the pool's options`;
+  }
+  // It holds for parameters before a statement can set another mode.
+  if (modes?.includes('EMPTY_STRING_IS_NULL')) {
+    return `the sql_mode of the pool's connections has EMPTY_STRING_IS_NULL, which loses empty texts. Take it out`;
+  }
+  // After a duplicate key the ids that are stored are asked for.
+  if (isolation === 'READ-UNCOMMITTED') {
+    return `the pool's connections use READ UNCOMMITTED, which shows plants that may be rolled back. Use READ COMMITTED`;
+  }
+  return undefined;
+}
+
+/** Whether texts of this collation change without an error. The others here hold what they are given, or reject it. */
+function changesTexts(collation: string | null | undefined): boolean {
+  return typeof collation === 'string' && !/^(utf8|ascii|latin1|binary)/.test(collation);
+}
+
+function faultOfIndexes(
+  { options }: Found,
+  parts: readonly Found[],
+  { columns }: LearnedTable,
+  spec: TableSpec,
+): string | undefined {
+  const key = columns.slice(0, spec.key.length).map(({ name }) => name);
+  const indexes = [...new Set(parts.map(({ Key_name }) => Key_name))].map((name) =>
+    parts
+      .filter((part) => part.Key_name === name)
+      // Not of its beginning alone, whose length is `Sub_part`.
+      .map(({ Column_name, Sub_part }) => Column_name + (Sub_part === null ? '' : `(${Sub_part})`)),
+  );
+  const narrow = narrowIndexOf(indexes, key);
+  if (narrow) {
+    const why = `its unique index of (${narrow.join(', ')}) lets one namespace alone have an id`;
+    return `${why}: drop it, and add PRIMARY KEY (${spec.key.join(', ')})`;
+  }
+  if (hasIndexOf(indexes, key)) return undefined;
+  if (options?.includes('partitioned')) {
+    return `${missingIndex(spec)}, which a partitioned table can have only if it is partitioned by these columns alone`;
+  }
+  return `${missingIndex(spec)}. ${createIndex(spec)}`;
+}

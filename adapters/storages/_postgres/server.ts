@@ -1,0 +1,152 @@
+import { type Column, type LearnedTable, learn } from '../_shared/columns.js';
+import { UnknownOutcome } from '../_shared/meaning.js';
+import { keepsPrepared } from '../_shared/prepared.js';
+import { unusable } from '../_shared/rejection.js';
+import { outcomesOf, type Rows, textOf } from '../_shared/rows.js';
+import type { TableServer } from '../_shared/server-table.js';
+import type { TableSpec } from '../_shared/table.js';
+import { failedHandle, type Needed, WrongResult } from '../_shared/wrong-handle.js';
+import { faultOf, whyNotCreated, whyNotFound } from './check.js';
+import { explain, sqlStateOf } from './errors.js';
+import {
+  isPg,
+  isPool,
+  type PgClient,
+  type PostgresPool,
+  poolOf,
+  warnOfTimeouts,
+  withNotices,
+} from './pool.js';
+import { arrayOf, type Statement, type Statements, statementsOf } from './statements.js';
+
+export const needed: Needed = {
+  storage: 'postgresStorage',
+  what: 'a pg Pool, a PGlite or a connected Client',
+  remedy: 'pass new pg.Pool(), or call await client.connect() first',
+};
+
+export function postgresServer(pool: PostgresPool, spec: TableSpec): TableServer<PgClient> {
+  const runner = new InsertRunner(isPg(pool));
+  return {
+    ...poolOf(pool),
+    explain,
+    failedHandle: (error) => failedHandle(pool, error, needed),
+    look: (client) => look(client, pool, spec),
+    statementsFor(table) {
+      const sql = statementsOf(spec, table);
+      const isLoneApart = isPg(pool);
+      return {
+        async insert(client, rows) {
+          const isLone = rows.length === 1 && isLoneApart;
+          const insert = () =>
+            isLone
+              ? runner.run(client, sql.insertOne, sql.valuesOf(rows[0]!))
+              : runner.run(client, sql.insert, sql.arraysOf(rows));
+          const result = await withNotices(client, isPool(pool), insert);
+          const inserted = isLone ? countedRows(result) : checkedRows(result);
+          if (inserted.length === rows.length) return rows.map(() => 'created');
+          return outcomesAmong(client, sql, rows, inserted);
+        },
+        insertNothing: (client) => runner.run(client, sql.insert, sql.arraysOf([])),
+        find: async (client, key) => (await rowsOf(client, sql.find, key.map(textOf)))[0],
+      };
+    },
+    async faultOf(client, error) {
+      const table = await look(client, pool, spec).catch((found) => {
+        // The role may not use the schema that was named.
+        if (sqlStateOf(found) === '42501') return undefined;
+        throw found;
+      });
+      return table ? faultOf(client, spec, error) : whyNotFound(client, spec, error);
+    },
+    createTable: (client) => client.query(spec.schema),
+    whyNotCreated: (client, error) => whyNotCreated(client, spec, error),
+  };
+}
+
+/** Finds the columns of a table, the types behind domains, and the session's `statement_timeout`. */
+const lookAt = `WITH RECURSIVE found (name, type, base, modifier) AS (
+SELECT attname, format_type(atttypid, atttypmod), atttypid, atttypmod
+FROM pg_attribute WHERE attrelid = to_regclass($1::text) AND attname = ANY ($2::text::text[]) UNION ALL
+SELECT name, type, typbasetype, typtypmod FROM found JOIN pg_type ON oid = base WHERE typtype = 'd')
+SELECT name, type, format('%s.%I', typnamespace::regnamespace, typname) AS "cast",
+CASE typtype WHEN 'e' THEN 'enum' ELSE format_type(base, modifier) END AS base,
+current_setting('statement_timeout', true) AS timeout, current_setting('server_encoding', true) AS encoding
+FROM found JOIN pg_type ON oid = base WHERE typtype <> 'd'`;
+
+async function look(
+  client: PgClient,
+  pool: PostgresPool,
+  spec: TableSpec,
+): Promise<LearnedTable | undefined> {
+  // Every table has a `ctid`: one without the other columns exists, too.
+  const names = arrayOf(['ctid', ...spec.names]);
+  const found: Look[] = await rowsOf(client, lookAt, [spec.name, names]);
+  if (!found[0]) return undefined;
+  const { timeout, encoding } = found[0];
+  // Conversions from and to other encodings change single characters without an error.
+  if (encoding && encoding !== 'UTF8')
+    throw unusable(spec, `its database is in ${encoding}. Move it to a database that has ENCODING 'UTF8'`);
+  const table = learn(spec, found);
+  warnOfTimeouts(pool, timeout);
+  return table;
+}
+
+interface Look extends Column {
+  readonly timeout?: string | null;
+  readonly encoding?: string | null;
+}
+
+/** There is no such statement, or another one of its name: a pooler has changed the connection, or the app reset it. */
+const notPrepared = ['26000', '42P05'];
+
+/** Runs INSERTs, by their names if the connection keeps them prepared. */
+class InsertRunner {
+  #isNaming: boolean;
+
+  /** @param canName whether the clients take a statement with a name */
+  constructor(canName: boolean) {
+    this.#isNaming = canName;
+  }
+
+  run(client: PgClient, { name, text }: Statement, values: (string | null)[]): Promise<Result> {
+    if (!this.#isNaming || !keepsPrepared(client, name)) return client.query(text, values);
+    return client.query({ name, text, values }).catch((error) => {
+      if (!notPrepared.includes(sqlStateOf(error) ?? '')) throw error;
+      // Nothing has run. The next statements would fail as well, so none is named from now on.
+      this.#isNaming = false;
+      return client.query(text, values);
+    });
+  }
+}
+
+type Result = Awaited<ReturnType<PgClient['query']>>;
+
+/** The rows that an INSERT has returned; of `insertOne` as many as it has inserted, without a key. */
+type Inserted = readonly { readonly key?: string }[];
+
+/** The rows of `insertOne`, by their count. */
+function countedRows({ rowCount }: Result): Inserted {
+  return rowCount === 1 ? [{}] : [];
+}
+
+/** Asks which of the plants are stored. */
+async function outcomesAmong(client: PgClient, sql: Statements, rows: Rows, inserted: Inserted) {
+  try {
+    return outcomesOf(rows, inserted, await rowsOf(client, sql.stored, sql.arraysOf(rows)));
+  } catch (cause) {
+    // To send the plants again would find their own ids taken.
+    throw new UnknownOutcome('it is unknown which of the plants were new', { cause });
+  }
+}
+
+async function rowsOf(client: PgClient, text: string, values: (string | null)[]) {
+  return checkedRows(await client.query(text, values));
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: what a driver made of a row
+function checkedRows(result: unknown): any[] {
+  const { rows } = Object(result) as { rows?: unknown };
+  if (!Array.isArray(rows)) throw new WrongResult('query', '{ rows: [...] }', result);
+  return rows;
+}

@@ -1,0 +1,88 @@
+import type { LearnedTable } from '../_shared/columns.js';
+import { type Rows, textOf, type Value } from '../_shared/rows.js';
+import type { TableSpec } from '../_shared/table.js';
+
+/** A statement that connections of `pg` keep prepared under its name: half of the time of a lone INSERT. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The SQL of a table, and what its parameters are. */
+export type Statements = ReturnType<typeof statementsOf>;
+
+/**
+ * Parameters travel as text, because drivers and the app's own serializers change values of some types, and are cast to
+ * the columns' types, those behind domains: a cast to a domain cuts what is too long for it, an assignment rejects it.
+ * Arrays of the usual two types need no cast of each value: 10 % of an INSERT.
+ */
+export function statementsOf(spec: TableSpec, { columns }: LearnedTable) {
+  const { name, names, key } = spec;
+  const casts = names.map((column, i) => {
+    const cast = columns[i]?.cast ?? `pg_catalog.${column === idColumn ? 'int8' : 'text'}`;
+    // `find` then compares with an id that is too large, and an assignment to a smaller integer is exact.
+    return cast.replace(/^pg_catalog\.int[24]$/, 'pg_catalog.int8');
+  });
+  const usual = /^pg_catalog\.(int8|text)$/;
+  const arrays = casts.map((cast, i) => `$${i + 1}::text::${usual.test(cast) ? cast : 'text'}[]`);
+  const values = casts.map((cast, i) => `new.v${i}::${cast}`);
+  const rows = `unnest(${arrays.join(', ')})`;
+  const aliases = `AS new (${casts.map((_, i) => `v${i}`).join(', ')}`;
+  const stored = key.map((column) => `plant.${column}`);
+  // Of several columns, that is a row.
+  const keyAsText = `(${stored.join(', ')})::text`;
+  const where = (given: string[]) => stored.map((column, i) => `${column} = ${given[i]}`).join(' AND ');
+  const into = `INSERT INTO ${name} AS plant (${spec.columns.join(', ')})`;
+  const ending = `ON CONFLICT (${key.join(', ')}) DO NOTHING`;
+  const parameters = casts.map((cast, i) => `$${i + 1}::text::${cast}`);
+  return {
+    // In the order of the arrays: ids come sorted, so that two instances cannot deadlock, and of keys that only PostgreSQL
+    // takes for one, the first create wins.
+    insert: named(`${into}
+SELECT ${values.join(', ')} FROM ${rows} ${aliases}),
+(SELECT ${verbosity}, ${patience}) AS settings ${ending} RETURNING ${keyAsText} AS key`),
+    /** For one plant, through `pg`, which counts the rows itself: half of the time. */
+    insertOne: named(`${into}
+SELECT ${parameters.join(', ')} WHERE ${verbosity} <> ${patience} ${ending}`),
+    stored: `SELECT (new.place - 1)::text AS n, ${keyAsText} AS key FROM ${rows} WITH ORDINALITY ${aliases}, place)
+JOIN ${name} AS plant ON ${where(values)}`,
+    find: `SELECT ${spec.found} FROM ${name} AS plant WHERE ${where(parameters)}`,
+    /** What the parameters of `insertOne` are for a row. */
+    valuesOf: (row: Rows[number]) => row.map((value, i) => sentTo(columns[i]?.base, value)),
+    /** What the parameters of `insert` and of `stored` are: one array for each column. */
+    arraysOf: (rows: Rows) =>
+      names.map((_, i) => arrayOf(rows.map((row) => sentTo(columns[i]?.base, row[i]!)))),
+  };
+}
+
+/** The member of a plant whose column is an integer, in a table that plant-store has created. */
+const idColumn = 'id';
+
+// Both settings end with the statement. The warning of `isUnreplicated` must not be filtered. ON CONFLICT waits for a rival
+// transaction to end, but not for long, because a batch waits with it.
+const verbosity = "set_config('client_min_messages', 'warning', true)";
+const patience = "set_config('lock_timeout', '250', true)";
+
+/**
+ * Names a statement. APM agents show the name. It has a hash of the text (FNV-1a, 64 bits), because a pooler may run what
+ * another process has prepared under it.
+ */
+function named(text: string): Statement {
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of new TextEncoder().encode(text))
+    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+  return { name: `plant_store_insert_${hash.toString(36)}`, text };
+}
+
+/** A value as it is sent to a column of this type. */
+function sentTo(type: string | undefined, value: Value): string | null {
+  const isJson = type === 'json' || type === 'jsonb';
+  if (!isJson || value === null || typeof value === 'bigint') return textOf(value);
+  return JSON.stringify(value);
+}
+
+/** An array as PostgreSQL spells it: a driver that spells arrays itself needs to know their types, and some do not. */
+export function arrayOf(values: readonly (string | null)[]): string {
+  const elements = values.map((value) => (value === null ? 'NULL' : `"${value.replace(/["\\]/g, '\\$&')}"`));
+  return `{${elements.join(',')}}`;
+}

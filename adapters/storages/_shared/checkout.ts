@@ -1,0 +1,61 @@
+import { type BatchCall, StorageBusy } from '../../../src/index.js';
+
+/** Where connections come from. */
+export interface Pool<Connection> {
+  connect(): Promise<Connection>;
+  release(connection: Connection, isReusable: boolean): void;
+}
+
+/**
+ * How long a call may take before its signal is read, in milliseconds. Most calls end before, and a signal with a listener takes
+ * a tenth of the time of a lone create. A call that is aborted before is found aborted then.
+ */
+const unwatchedMs = 50;
+
+// Captured at load time, before an app's tests install fake timers: a call that hangs still gives its connection back.
+const set = setTimeout;
+const clear = clearTimeout;
+
+/** One connection of a pool, which is given back once: by the task that has ended, or because its call was aborted. */
+export class Checkout<Connection> {
+  connection: Connection | undefined;
+  #isOver = false;
+  #timer: ReturnType<typeof set> | undefined;
+
+  constructor(readonly pool: Pool<Connection>) {}
+
+  /** Gives the connection back, to be closed, when the call is aborted: its server may be frozen. */
+  watch(call: BatchCall, onAbort: () => void): void {
+    const abort = () => {
+      onAbort();
+      this.end(false);
+    };
+    this.#timer = set(() => {
+      if (call.signal.aborted) abort();
+      else call.signal.addEventListener('abort', abort, { once: true });
+    }, unwatchedMs);
+  }
+
+  /**
+   * Holds a connection that the pool has given. A login may be slow: one that comes after the timeout goes back to the pool, to be
+   * used by another call.
+   *
+   * @throws {StorageBusy} if the call is over
+   */
+  hold(connection: Connection): Connection {
+    if (this.#isOver) {
+      this.pool.release(connection, true);
+      throw new StorageBusy('the connection came after the timeout');
+    }
+    this.connection = connection;
+    return connection;
+  }
+
+  /** @param isReusable otherwise the connection is closed */
+  end(isReusable: boolean): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clear(this.#timer);
+    if (this.connection) this.pool.release(this.connection, isReusable);
+  }
+}

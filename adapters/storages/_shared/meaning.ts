@@ -1,0 +1,88 @@
+import { RolledBack, StorageBusy } from '../../../src/index.js';
+import { Rejection, unusable } from './rejection.js';
+import type { TableSpec } from './table.js';
+import { messageOf } from './wrapped-error.js';
+
+/**
+ * What an error says of the plants that were sent. `unknown`: they may or may not be stored. All others: nothing was stored,
+ * and
+ *
+ * - `transient`: to send them again may help: a deadlock, a failover, no connection yet.
+ * - `locked`: another transaction holds a lock that a plant needs.
+ * - `expired`: the statement took too long.
+ * - `rejected`: the database rejects a plant of the batch.
+ * - `open transaction`: the connection came with a transaction of the app.
+ * - `closed`: the app has closed the pool or the connection.
+ * - `login`: the server refuses the user, the password or the database.
+ * - `setup`: the table may lack something that each create needs; a check of the table shows it. If that finds nothing, the
+ *   table is not at fault, but one that a trigger needs: `rejected`.
+ * - `statement`: the database does not understand a statement of plant-store.
+ * - `program`: a fault of a program, such as an object that is no database.
+ */
+export type Meaning =
+  | 'unknown'
+  | 'transient'
+  | 'locked'
+  | 'expired'
+  | 'rejected'
+  | 'open transaction'
+  | 'closed'
+  | 'login'
+  | 'setup'
+  | 'statement'
+  | 'program';
+
+/** A connection came with a transaction of the app: its plants would be stored or lost with that. Nothing was stored. */
+export class OpenTransaction extends StorageBusy {
+  constructor(cause?: unknown, remedy = 'end it before the release') {
+    super(`the connection already has an open transaction: ${remedy}`, { cause });
+  }
+}
+
+/**
+ * Which plants of a batch were new could not be asked: some are stored. Its cause is an error of that question, and so says
+ * nothing of the plants.
+ */
+export class UnknownOutcome extends Error {}
+
+/** Returns the error of a create after the app has closed the pool or the connection. Nothing was stored. */
+export function closedConnection(cause?: unknown): StorageBusy {
+  return new StorageBusy('the app has closed the database connection', { cause });
+}
+
+/**
+ * Returns what to throw after an error of this meaning: the one place that knows what becomes of the plants. `groupCommit`
+ * retries what was rolled back.
+ *
+ * @param count how many plants were sent
+ */
+export function failureOf(
+  meaning: Exclude<Meaning, 'setup' | 'program'>,
+  error: unknown,
+  spec: TableSpec,
+  count: number,
+): unknown {
+  switch (meaning) {
+    case 'unknown':
+      return error;
+    case 'open transaction':
+      return new OpenTransaction(error);
+    case 'closed':
+      return closedConnection(error);
+    case 'transient':
+      return new RolledBack('together', error);
+    case 'locked':
+      // A locked plant alone is no fault of its own: it is retried until it times out.
+      return new RolledBack(count < 2 ? 'together' : 'apart', error);
+    case 'expired':
+      return new RolledBack('apart', error);
+    case 'rejected':
+      return new Rejection('apart', error);
+    case 'login': {
+      const remedy = 'Check user, password, database and SSL in the settings of the pool';
+      return unusable(spec, `${messageOf(error)}. ${remedy}`, error);
+    }
+    case 'statement':
+      return unusable(spec, `its statements fail: ${messageOf(error)}`, error);
+  }
+}

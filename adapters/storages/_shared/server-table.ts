@@ -1,0 +1,212 @@
+import { type BatchCall, type CreateOutcome, StorageBusy } from '../../../src/index.js';
+import { Checkout, type Pool } from './checkout.js';
+import { changeOf, type LearnedTable, unseenTable } from './columns.js';
+import { failureOf, type Meaning, OpenTransaction, UnknownOutcome } from './meaning.js';
+import { Rejection, unusable } from './rejection.js';
+import type { Row, Rows } from './rows.js';
+import type { StoredTable } from './sql-storage.js';
+import type { TableSpec } from './table.js';
+
+/** What an error means, and whether its connection can be used again: otherwise it may still hold half a response. */
+export interface Explanation {
+  readonly meaning: Meaning;
+  readonly isReusable: boolean;
+}
+
+/** The statements of one table, as the database shows it. */
+export interface TableStatements<Connection> {
+  insert(connection: Connection, rows: Rows): Promise<CreateOutcome[]>;
+  /** Does what `insert` does, with no row: it fails as `insert` would for any row. */
+  insertNothing(connection: Connection): Promise<unknown>;
+  find(connection: Connection, key: Row): Promise<Record<string, unknown> | undefined>;
+}
+
+/** One table on a database server. */
+export interface TableServer<Connection> extends Pool<Connection> {
+  /** Returns what is wrong with the app's pool after a fault of a program, in a sentence. */
+  failedHandle(error: unknown): string;
+  /** @param wasSent `false` if no plant was sent before the error */
+  explain(error: unknown, wasSent: boolean): Explanation;
+  /**
+   * Learns what the database shows of the table; `undefined` if there is none.
+   *
+   * @throws {Rejection} if the table would change or lose plants
+   */
+  look(connection: Connection): Promise<LearnedTable | undefined>;
+  statementsFor(table: LearnedTable): TableStatements<Connection>;
+  /**
+   * Returns what is wrong with the table or the grants, and what to do, in a sentence; `undefined` if nothing is.
+   *
+   * @param error why it is asked, if a create failed
+   */
+  faultOf(connection: Connection, error?: unknown): Promise<string | undefined>;
+  createTable(connection: Connection): Promise<unknown>;
+  /** Returns why this role cannot create the table, and what to do, in a sentence. */
+  whyNotCreated(connection: Connection, error: unknown): Promise<string | undefined>;
+}
+
+/** What is known of a table, and its statements. */
+interface KnownTable<Connection> extends TableStatements<Connection> {
+  readonly learned: LearnedTable;
+}
+
+/** What is done on a connection. */
+type Task<Connection, T> = (connection: Connection, table: KnownTable<Connection>) => Promise<T>;
+
+// Captured at load time, before an app's tests install fake timers: a call that hangs still gives its connection back.
+const set = setTimeout;
+const clear = clearTimeout;
+
+/** A table of a server. A statement has the same timeout as a create. */
+export class ServerTable<Connection> implements StoredTable {
+  /** What a look has found. */
+  #known: KnownTable<Connection> | undefined;
+
+  constructor(
+    readonly spec: TableSpec,
+    readonly server: TableServer<Connection>,
+    readonly timeoutMs = 10_000,
+  ) {}
+
+  insert(rows: Rows, call: BatchCall): Promise<CreateOutcome[]> {
+    const insert: Task<Connection, CreateOutcome[]> = (connection, table) => {
+      const change = changeOf(table.learned, rows);
+      if (change) throw change;
+      return table.insert(connection, rows);
+    };
+    return this.#send(insert, call, rows.length).catch(async (error) => {
+      if (!(error instanceof OpenTransaction) || rows.length === 1) throw error;
+      // One create reports the app's mistake. The others are sent on another connection.
+      return [error, ...(await this.insert(rows.slice(1), call))];
+    });
+  }
+
+  find(key: Row): Promise<Record<string, unknown> | undefined> {
+    return this.#ask(async (connection, table) =>
+      // Nothing is stored under a key that a column would change.
+      changeOf(table.learned, [key]) ? undefined : table.find(connection, key),
+    );
+  }
+
+  async createTable(): Promise<void> {
+    // Looked for first, because a role that may only SELECT and INSERT may not CREATE, even if it exists.
+    this.#known = undefined;
+    const creating = this.#ask(async (connection) => {
+      if (this.#known) return;
+      const create = () => this.server.createTable(connection);
+      // IF NOT EXISTS can race: the loser gets an error of the catalogue; its second try finds the table.
+      await create()
+        .catch(create)
+        .catch(async (error) => {
+          const why = await this.server.whyNotCreated(connection, error).catch(() => undefined);
+          throw why ? unusable(this.spec, why, error) : error;
+        });
+    });
+    await creating.catch((error) => {
+      throw error.cause ?? error;
+    });
+  }
+
+  async check(): Promise<void> {
+    this.#known = undefined;
+    const checking = this.#ask(async (connection, table) => {
+      const why = await this.server.faultOf(connection);
+      if (why) throw unusable(this.spec, why);
+      await table.insertNothing(connection);
+    });
+    await checking.catch((error) => {
+      throw error instanceof Rejection ? error.cause : error;
+    });
+  }
+
+  /** Sends a statement that belongs to no batch. */
+  async #ask<T>(task: Task<Connection, T>): Promise<T> {
+    const controller = new AbortController();
+    const timer = set(() => controller.abort(), this.timeoutMs);
+    try {
+      return await this.#send(task, { sent: false, signal: controller.signal }, 0);
+    } finally {
+      clear(timer);
+    }
+  }
+
+  /**
+   * Runs a task until its call is aborted, because a frozen server would hold the connection for ever.
+   *
+   * @param count how many plants it sends
+   */
+  #send<T>(task: Task<Connection, T>, call: BatchCall, count: number): Promise<T> {
+    call.sent = false;
+    const checkout = new Checkout(this.server);
+    return new Promise((resolve, reject) => {
+      checkout.watch(call, () => {
+        reject(new Error(`the database did not answer within ${this.timeoutMs} ms`));
+      });
+      this.#work(task, call, count, checkout).then(resolve, reject);
+    });
+  }
+
+  /** Takes a connection, looks at the table unless it is known, runs the task, and gives the connection back. */
+  async #work<T>(
+    task: Task<Connection, T>,
+    call: BatchCall,
+    count: number,
+    checkout: Checkout<Connection>,
+  ): Promise<T> {
+    try {
+      const connection = checkout.hold(await this.server.connect());
+      const table = this.#known ?? (await this.#look(connection));
+      call.sent = true;
+      const result = await task(connection, table);
+      checkout.end(true);
+      return result;
+    } catch (given) {
+      const error = given ?? new Error('the driver failed without an error');
+      const { failure, isReusable } = await this.#explain(error, call.sent, count, checkout);
+      checkout.end(isReusable);
+      throw failure;
+    }
+  }
+
+  /** Looks at the table. What it returns is for this task alone if there is no table. */
+  async #look(connection: Connection): Promise<KnownTable<Connection>> {
+    let learned: LearnedTable | undefined;
+    try {
+      learned = await this.server.look(connection);
+    } catch (error) {
+      // A database of the same family that has no such catalogue says so: its table is used unseen.
+      const { meaning } = this.server.explain(error, true);
+      if (!['rejected', 'setup', 'statement'].includes(meaning)) throw error;
+    }
+    const table = { ...this.server.statementsFor(learned ?? unseenTable), learned: learned ?? unseenTable };
+    if (learned) this.#known = table;
+    return table;
+  }
+
+  /** Returns what to throw after an error, and whether the connection can be used again. */
+  async #explain(error: unknown, wasSent: boolean, count: number, checkout: Checkout<Connection>) {
+    if (error instanceof Rejection) return { failure: error, isReusable: true };
+    if (error instanceof StorageBusy) return { failure: error, isReusable: false };
+    if (error instanceof UnknownOutcome) return { failure: error, isReusable: false };
+    const { meaning, isReusable } = this.server.explain(error, wasSent);
+    if (meaning === 'program') {
+      return { failure: unusable(this.spec, this.server.failedHandle(error), error), isReusable };
+    }
+    if (meaning === 'setup') {
+      this.#known = undefined;
+      const fault = await this.#faultAfter(error, checkout.connection!);
+      return { failure: fault ?? new Rejection('apart', error), isReusable };
+    }
+    return { failure: failureOf(meaning, error, this.spec, count), isReusable };
+  }
+
+  /** Looks why each create fails; returns `undefined` if the table is not at fault, but one that a trigger needs, say. */
+  async #faultAfter(error: unknown, connection: Connection): Promise<Rejection | undefined> {
+    try {
+      const why = await this.server.faultOf(connection, error);
+      return why === undefined ? undefined : unusable(this.spec, why, error);
+    } catch (found) {
+      return found instanceof Rejection ? found : undefined;
+    }
+  }
+}

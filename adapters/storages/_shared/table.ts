@@ -1,0 +1,100 @@
+import type { NewPlant } from '../../../src/index.js';
+import { members, type RowOptions, type Value } from './rows.js';
+
+/** How a database spells names and types. */
+export interface Dialect {
+  /** The quotation mark of names. */
+  readonly mark: string;
+  /** What may precede the name of a table, with a dot between. Without it a dot is part of the name. */
+  readonly container?: string;
+  /** @throws {TypeError} if the database would cut a name */
+  readonly checkName?: (name: string) => void;
+  /** The definitions of the columns of a plant. */
+  readonly types: Record<keyof NewPlant, string>;
+  /**
+   * The types that hold each value of a member exactly or reject it, and those that keep all texts of a namespace apart.
+   * Others round, pad or convert without an error.
+   */
+  readonly exact: Record<keyof NewPlant | 'namespace', RegExp>;
+  /** What the driver is given for a value, if that is not its text. */
+  readonly sent?: (value: Value) => unknown;
+  /** What a column of this type changes without an error all the same. */
+  readonly changes?: (type: string) => ((text: string) => boolean) | undefined;
+  /** A type of text that can be part of a key. */
+  readonly text: string;
+  /** What follows the columns in `CREATE TABLE`. */
+  readonly ending?: string;
+}
+
+/** The options that name a table and its columns. */
+export interface TableOptions<Caller> extends RowOptions<Caller> {
+  /**
+   * The table's name; it is quoted. In PostgreSQL its schema, in MySQL its database may stand in front, with a dot
+   * between: `garden.plants`. Default: `plants`.
+   */
+  readonly table?: string | undefined;
+}
+
+/** A table as its options describe it, in the SQL of one database: what is fixed. What a look learns is in `columns.ts`. */
+export type TableSpec = ReturnType<typeof specOf>;
+
+/** @throws {TypeError} if a name is invalid */
+export function specOf(dialect: Dialect, { table = 'plants', namespace, columns: own }: TableOptions<never>) {
+  const { types, text, container, ending = '' } = dialect;
+  const spaces = Object.keys(namespace ?? {});
+  const further = Object.keys(own ?? {});
+  const quoted = (column: string) => quote('column', column, dialect);
+  const name = quote('table', table, dialect, container);
+  const names = [...spaces, ...members, ...further];
+  if (new Set(names.map((name) => name.toLowerCase())).size < names.length)
+    throw new TypeError(`columns must have different names, got ${names.join(', ')}`);
+  const columns = [...spaces.map(quoted), ...members, ...further.map(quoted)];
+  const key = columns.slice(0, spaces.length + 1);
+  // All columns of the app have the same type: a start.
+  const typed = columns.map((column, i) => `${column} ${types[members[i - spaces.length]!] ?? text}`);
+  // The namespace, the id and the name.
+  const lines = typed.map((line, i) => (i > key.length ? line : `${line} NOT NULL`));
+  if (spaces.length > 0) lines.push(`PRIMARY KEY (${key.join(', ')})`);
+  else lines[0] = `${typed[0]} PRIMARY KEY`;
+  const schema = `CREATE TABLE IF NOT EXISTS ${name} (${lines.join(', ')})${ending}`;
+  return {
+    dialect,
+    /** Its schema or database, if one was given, and its name: neither is quoted. */
+    container: container && table.includes('.') ? table.split('.')[0]! : undefined,
+    table: container ? table.split('.').at(-1)! : table,
+    /** Both, quoted. */
+    name,
+    /** The columns in their order: the namespace, those of a plant, further ones of the app. */
+    names,
+    /** The same, those of the app quoted. */
+    columns,
+    /** Each with its type. */
+    typed,
+    /** What is unique: the columns of the namespace and the id, as in `columns`. */
+    key,
+    /** The same, as in `names`. */
+    keyNames: names.slice(0, key.length),
+    /** The columns that are read: what is unique, and the members of a plant. */
+    readNames: names.slice(0, spaces.length + members.length),
+    /** Whether it has no columns of the app. */
+    isPlain: names.length === members.length,
+    /** What `find` selects. Not the id, which drivers round, and at which node:sqlite throws. */
+    found: members.slice(1).join(', '),
+    /** The SQL that creates the table. */
+    schema,
+  };
+}
+
+/** The `schemaOf` of a database. */
+export function schemaOfIn(dialect: Dialect): (options?: TableOptions<never>) => string {
+  return (options = {}) => specOf(dialect, options).schema;
+}
+
+/** @throws {TypeError} if it is no such name */
+function quote(what: string, name: unknown, { mark, checkName }: Dialect, container?: string): string {
+  const parts = container ? String(name).split('.') : [String(name)];
+  if (typeof name !== 'string' || parts.length > 2 || parts.some((part) => !part || part.includes('\0')))
+    throw new TypeError(`${what} must be a name${container ? `, or ${container}.name` : ''}`);
+  if (checkName) parts.forEach(checkName);
+  return parts.map((part) => mark + part.replaceAll(mark, mark + mark) + mark).join('.');
+}

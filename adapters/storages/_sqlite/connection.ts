@@ -1,0 +1,96 @@
+import { WrongResult } from '../_shared/wrong-handle.js';
+
+/** The part that this storage uses of a connection of `libsql`, `better-sqlite3`, `node:sqlite` or `bun:sqlite`. */
+export interface SqliteDatabase {
+  exec(sql: string): unknown;
+  prepare(sql: string): {
+    all(...values: Values): unknown[];
+    run(...values: Values): unknown;
+  };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the drivers' own types ask for this or that; strings are sent
+type Values = any[];
+
+type Statement = ReturnType<SqliteDatabase['prepare']> & {
+  /** Of node:sqlite, whose connection may have another default. */
+  setReturnArrays?(isEnabled: boolean): void;
+  /** Since Node 26, `all` throws at an integer beyond 2^53 otherwise. */
+  setReadBigInts?(isEnabled: boolean): void;
+};
+
+/** A row. */
+export type Found = Readonly<Record<string, unknown>>;
+
+/** The app's connection: its statements, and what each driver makes of them. */
+export class SqliteConnection {
+  /** Statements that have worked. libsql cannot reuse a statement that failed, so it comes back only after success. */
+  readonly #prepared = new Map<string, Statement>();
+
+  constructor(readonly database: SqliteDatabase) {}
+
+  exec(sql: string): void {
+    const result = this.database.exec(sql);
+    if (isPromise(result)) throw new WrongResult('exec', 'no promise', result);
+  }
+
+  /** Runs a statement that stays prepared, and returns its rows. */
+  all(sql: string, ...values: (string | null)[]): Found[] {
+    return this.#use(sql, (statement) => rowsOf(statement.all(...values)));
+  }
+
+  /** Runs a statement without rows, which stays prepared. */
+  run(sql: string, ...values: (string | null)[]): void {
+    this.#use(sql, (statement) => {
+      const result = statement.run(...values);
+      if (isPromise(result)) throw new WrongResult('run', 'no promise', result);
+    });
+  }
+
+  /** Asks about a table, by a statement that does not stay prepared. */
+  query(sql: string, ...values: string[]): Found[] {
+    return rowsOf(this.#prepare(sql).all(...values));
+  }
+
+  /** Returns whether a transaction was open. */
+  rollBack(): boolean {
+    try {
+      this.exec('ROLLBACK');
+      return true;
+    } catch {
+      // SQLite has rolled back by itself, as it does when the disk is full.
+      return false;
+    }
+  }
+
+  /** Whether the app has closed the connection: better-sqlite3 and libsql say so by `open`, node:sqlite by `isOpen`. */
+  get isClosed(): boolean {
+    const { open, isOpen } = this.database as { readonly open?: unknown; readonly isOpen?: unknown };
+    return open === false || isOpen === false;
+  }
+
+  #use<T>(sql: string, use: (statement: Statement) => T): T {
+    const statement = this.#prepared.get(sql) ?? this.#prepare(sql);
+    this.#prepared.delete(sql);
+    const result = use(statement);
+    this.#prepared.set(sql, statement);
+    return result;
+  }
+
+  #prepare(sql: string): Statement {
+    const statement: Statement = this.database.prepare(sql);
+    if (typeof statement?.all !== 'function') throw new WrongResult('prepare', 'a statement', statement);
+    statement.setReturnArrays?.(false);
+    statement.setReadBigInts?.(true);
+    return statement;
+  }
+}
+
+function rowsOf(result: unknown): Found[] {
+  if (!Array.isArray(result)) throw new WrongResult('all', 'an array', result);
+  return result;
+}
+
+function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof (Object(value) as { then?: unknown }).then === 'function';
+}

@@ -1,0 +1,24 @@
+import type { TableSpec } from '../_shared/table.js';
+
+/** One statement and one JSON text per batch, because a call into SQLite costs more than an insert. */
+export function statementsOf({ name, columns, key, found }: TableSpec) {
+  // A value with the affinity of the cast would be compared by that, and use no index of a column of text: `+` ends it.
+  const values = columns.map((_, i) => {
+    const value = `json_extract(new.value, '$[${i}]')`;
+    return i === key.length - 1 ? `+CAST(${value} AS INTEGER)` : value;
+  });
+  const keyOf = (row: string) => key.map((column) => `quote(${row}${column})`).join(` || ',' || `);
+  const same = key.map((column, i) => `plant.${column} = ${values[i]}`).join(' AND ');
+  const rows = `json_each(?) AS new JOIN ${name} AS plant ON ${same}`;
+  const into = `INSERT INTO ${name} (${columns.join(', ')})`;
+  const ending = `ON CONFLICT (${key.join(', ')}) DO NOTHING`;
+  return {
+    insert: `${into} SELECT ${values.join(', ')} FROM json_each(?) AS new WHERE true ${ending} RETURNING ${keyOf('')} AS key`,
+    /** For one plant, in a table without columns of the app, whose numbers each driver binds in its own way. */
+    insertOne: `${into} VALUES (CAST(? AS INTEGER)${', ?'.repeat(columns.length - 1)}) ${ending}`,
+    /** How many rows the last INSERT has inserted, without those of triggers: some drivers count these, too. */
+    changes: 'SELECT changes() AS count',
+    stored: `SELECT new.key AS n, ${keyOf('plant.')} AS key FROM ${rows}`,
+    find: `SELECT ${found} FROM ${rows}`,
+  };
+}

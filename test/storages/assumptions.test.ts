@@ -1,0 +1,251 @@
+// What the storages take from drivers and servers beyond their documentation. Each assumption is named, with the line that rests on it,
+// and is tested on the real thing; and each test fails on a stand-in that breaks it. Those of mysql2 that need a server are in
+// test/programs/cluster/mariadb.cluster.ts, those of PgBouncer in pgbouncer.cluster.ts.
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import Database from 'libsql';
+import { createPool as createCallbackPool } from 'mysql2';
+import { createPool } from 'mysql2/promise';
+import pg from 'pg';
+import { expect, it } from 'vitest';
+import { root } from '../support/root.js';
+import { listen } from '../support/sockets.js';
+import { ownServer } from './postgres-server.js';
+
+const own = ownServer();
+
+interface Assumption {
+  /** What is assumed, as a sentence. */
+  readonly name: string;
+  /** The file of `adapters/storages` that rests on it, and a part of the line. */
+  readonly line: readonly [file: string, part: string];
+  /** What the real driver or server shows. */
+  readonly real: () => unknown;
+  /** What one shows that breaks it. */
+  readonly broken: unknown;
+  readonly holds: (shown: never) => boolean;
+}
+
+async function check({ name, holds }: Assumption, shown: unknown): Promise<void> {
+  if (!holds((await shown) as never)) throw new Error(`no longer true: ${name}`);
+}
+
+/** The message that a promise rejects with, or that a function throws. */
+async function messageOf(run: () => unknown): Promise<string> {
+  try {
+    await run();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return 'no error';
+}
+
+const sqlite = (sql: string, before = '') =>
+  messageOf(() => {
+    const database = new Database(':memory:');
+    database.exec(`CREATE TABLE plants (id INTEGER, name TEXT NOT NULL); ${before}`);
+    database.exec(sql);
+  });
+
+/** The message of a `pg` Pool whose server answers the first packet like this. */
+async function loginMessage(answer: (sent: Buffer) => Buffer | undefined, options: pg.PoolConfig) {
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.on('data', (sent) => socket.write(answer(sent) ?? Buffer.alloc(0)));
+  });
+  const { port, close } = await listen(server);
+  const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'postgres', ...options });
+  const message = await messageOf(() => pool.query('SELECT 1'));
+  await pool.end();
+  await close();
+  return message;
+}
+
+/** A message of PostgreSQL's protocol. */
+function authentication(body: string): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(body.length + 4);
+  return Buffer.concat([Buffer.from('R'), length, Buffer.from(body)]);
+}
+
+const postgresErrors = '_postgres/errors.ts';
+const sqliteErrors = '_sqlite/errors.ts';
+
+const assumptions: readonly Assumption[] = [
+  {
+    name: "a client of pg that has sent nothing says that it 'is not queryable'",
+    line: [postgresErrors, "endsWith('is not queryable')"],
+    async real() {
+      const client = new pg.Client(own.server.url);
+      await client.connect();
+      await client.end();
+      return messageOf(() => client.query('SELECT 1'));
+    },
+    broken: 'the connection is closed',
+    holds: (message: string) => message.endsWith('is not queryable'),
+  },
+  {
+    name: "pg reports a missing password by a message that begins with 'SASL: '",
+    line: [postgresErrors, "startsWith('SASL: ')"],
+    real: () =>
+      loginMessage((sent) => {
+        const nonce = /r=[^,\0]+/.exec(`${sent}`);
+        if (nonce) return authentication(`\0\0\0\x0b${nonce}server,s=c2FsdA==,i=4096`);
+        return authentication('\0\0\0\x0aSCRAM-SHA-256\0\0');
+      }, {}),
+    broken: 'a password is required',
+    holds: (message: string) => message.startsWith('SASL: '),
+  },
+  {
+    name: "pg reports a server without SSL by 'does not support SSL connections'",
+    line: [postgresErrors, "endsWith('does not support SSL connections')"],
+    real: () => loginMessage(() => Buffer.from('N'), { ssl: true }),
+    broken: 'SSL is not available',
+    holds: (message: string) => message.endsWith('does not support SSL connections'),
+  },
+  {
+    name: 'a pool of pg has `ending` from the call of end() on',
+    line: ['_postgres/pool.ts', 'if (pool.ending)'],
+    async real() {
+      const pool = new pg.Pool();
+      const before = pool.ending;
+      const ended = pool.end();
+      const { ending } = pool;
+      await ended;
+      return [before, ending, pool.ending];
+    },
+    broken: [undefined, undefined, undefined],
+    holds: (shown: unknown[]) => String(shown) === 'false,true,true',
+  },
+  {
+    name: 'a pool of pg has a number totalCount, and a client none',
+    line: ['_postgres/pool.ts', 'totalCount !== undefined'],
+    real: () => [typeof new pg.Pool().totalCount, 'totalCount' in new pg.Client()],
+    broken: ['undefined', true],
+    holds: (shown: unknown[]) => String(shown) === 'number,false',
+  },
+  {
+    name: 'getTransactionStatus of a client of pg in JavaScript, which has no `native`, is null before the login alone',
+    line: ['_postgres/pool.ts', 'getTransactionStatus!() === null'],
+    async real() {
+      const client = new pg.Client(own.server.url);
+      const before = client.getTransactionStatus();
+      await client.connect();
+      const after = client.getTransactionStatus();
+      await client.end();
+      return [before, after, 'native' in client];
+    },
+    broken: ['I', 'I', false],
+    holds: ([before, after, isNative]: unknown[]) => before === null && after === 'I' && !isNative,
+  },
+  {
+    name: 'an error that a function raises has a `where`, and one of the statement has none',
+    line: [postgresErrors, 'Boolean(candidate.where)'],
+    async real() {
+      const whereOf = (sql: string) => own.pool.query(sql).catch(({ where }) => typeof where);
+      return [await whereOf("DO $$ BEGIN RAISE 'no'; END $$"), await whereOf('SELECT * FROM nowhere')];
+    },
+    broken: ['undefined', 'undefined'],
+    holds: (shown: unknown[]) => String(shown) === 'string,undefined',
+  },
+  {
+    name: "mysql2 reports an ended pool by 'Pool is closed.'",
+    line: ['_mysql/errors.ts', "=== 'Pool is closed.'"],
+    async real() {
+      const pool = createPool({});
+      await pool.end();
+      return messageOf(() => pool.getConnection());
+    },
+    broken: 'The pool was ended',
+    holds: (message: string) => message === 'Pool is closed.',
+  },
+  {
+    name: 'getConnection of mysql2 has a parameter in a callback pool, and none in a pool of promises',
+    line: ['mysql.ts', 'getConnection.length === 0'],
+    real: () => [createCallbackPool({}).getConnection.length, createPool({}).getConnection.length],
+    broken: [0, 0],
+    holds: ([callback, promise]: number[]) => callback! > 0 && promise === 0,
+  },
+  {
+    name: "SQLite names what is missing: 'no such table', 'no such column', 'has no column', 'ON CONFLICT clause'",
+    line: [sqliteErrors, 'no such table|no such column|has no column|ON CONFLICT clause'],
+    real: () =>
+      Promise.all([
+        sqlite('INSERT INTO herbs VALUES (1)'),
+        sqlite('SELECT tag FROM plants'),
+        sqlite('INSERT INTO plants (tag) VALUES (1)'),
+        sqlite("INSERT INTO plants VALUES (1, '') ON CONFLICT (id) DO NOTHING"),
+      ]),
+    broken: ['table herbs is missing', '', '', ''],
+    holds: (messages: string[]) =>
+      [/no such table/, /no such column/, /has no column/, /ON CONFLICT clause/].every((text, i) =>
+        text.test(messages[i]!),
+      ),
+  },
+  {
+    name: "SQLite says 'NOT NULL constraint failed', and 'syntax error'",
+    line: [sqliteErrors, 'unfilled: /NOT NULL constraint failed/'],
+    real: () => Promise.all([sqlite('INSERT INTO plants (id) VALUES (1)'), sqlite('INSRT')]),
+    broken: ['name is null', 'cannot parse'],
+    holds: ([unfilled, syntax]: string[]) =>
+      /NOT NULL constraint failed/.test(unfilled!) && /syntax error/.test(syntax!),
+  },
+  {
+    name: "SQLite says 'within a transaction' of a BEGIN in one",
+    line: [sqliteErrors, 'openTransaction: /within a transaction/'],
+    real: () => sqlite('BEGIN IMMEDIATE', 'BEGIN'),
+    broken: 'a transaction is open',
+    holds: (message: string) => /within a transaction/.test(message),
+  },
+  {
+    name: '`open` of libsql is false after close()',
+    line: ['_sqlite/connection.ts', 'open === false'],
+    real() {
+      const database = new Database(':memory:');
+      const before = database.open;
+      database.close();
+      return [before, database.open];
+    },
+    broken: [undefined, undefined],
+    holds: (shown: unknown[]) => String(shown) === 'true,false',
+  },
+];
+
+it.each(assumptions)('it is true that $name', async (assumption) => {
+  await check(assumption, assumption.real());
+});
+
+it.each(assumptions)('a stand-in that breaks it is found: $name', async (assumption) => {
+  const { name, broken } = assumption;
+  await expect(check(assumption, broken)).rejects.toThrow(`no longer true: ${name}`);
+});
+
+it.each(assumptions)('the line is there that rests on: $name', ({ line: [file, part] }) => {
+  expect(readFileSync(join(root, 'adapters/storages', file), 'utf8')).toContain(part);
+});
+
+it('a cancelled wait for a standby is a notice of the routine SyncRepWaitForLSN', async () => {
+  // On a server that waits for a standby, which the others here do not.
+  const { PostgresServer } = await import('../support/postgres.js');
+  const server = await PostgresServer.start({ synchronous_standby_names: 'nobody' });
+  const [writer, other] = [new pg.Client(server.url), new pg.Client(server.url)];
+  await Promise.all([writer.connect(), other.connect()]);
+  const noticed = once(writer, 'notice');
+  const writing = writer.query('CREATE TABLE herbs ()');
+  for (let isWaiting = false; !isWaiting; ) {
+    const { rows } = await other.query(
+      "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
+    );
+    isWaiting = rows.length > 0;
+  }
+  const [notice] = await noticed;
+  await writing;
+  expect(notice).toMatchObject({
+    routine: 'SyncRepWaitForLSN',
+    message: expect.stringContaining('synchronous replication'),
+  });
+  await Promise.all([writer.end(), other.end()]);
+  await server.close();
+});

@@ -1,0 +1,163 @@
+// Objects that are no pool and no database: each is told at once, by what came and what to pass instead. None looks like an outage,
+// none waits, and none ends the process.
+import Database from 'libsql';
+import AsyncDatabase from 'libsql/promise';
+import { createPoolCluster as createCallbackCluster, createPool as createCallbackPool } from 'mysql2';
+import { createConnection } from 'mysql2/promise';
+import pg from 'pg';
+import { mysqlStorage } from 'plant-store/mysql';
+import { postgresStorage } from 'plant-store/postgres';
+import { sqliteStorage } from 'plant-store/sqlite';
+import postgres from 'postgres';
+import { describe, expect, it, vi } from 'vitest';
+import { context } from './context.js';
+
+/** An object with the methods that a library documents. */
+const withMethods = (...names: string[]) =>
+  Object.fromEntries(names.map((name) => [name, async () => [] as unknown[]]));
+
+const storages = { postgresStorage, mysqlStorage, sqliteStorage };
+
+/** What it is, the object, and what each storage says to pass. */
+const libraries: [came: string, handle: unknown, instead: Partial<Record<keyof typeof storages, string>>][] =
+  [
+    [
+      "TypeORM's DataSource",
+      withMethods('query', 'getRepository', 'createQueryRunner', 'initialize'),
+      {
+        postgresStorage: 'pass dataSource.driver.master',
+        mysqlStorage: 'pass dataSource.driver.pool.promise()',
+      },
+    ],
+    [
+      "TypeORM's EntityManager",
+      withMethods('query', 'getRepository', 'findOneBy'),
+      {
+        postgresStorage: 'pass manager.connection.driver.master',
+        mysqlStorage: 'pass manager.connection.driver.pool.promise()',
+      },
+    ],
+    ["pg-promise's db", withMethods('query', 'oneOrNone', 'task'), { postgresStorage: 'pass db.$pool' }],
+    ['a Sequelize', withMethods('query', 'getQueryInterface', 'authenticate'), {}],
+    ['a slonik pool', withMethods('query', 'connect', 'maybeOne', 'anyFirst'), {}],
+    ['a Kysely', withMethods('selectFrom', 'executeQuery'), {}],
+    ["Drizzle's db", withMethods('select', 'insert', '$count'), { sqliteStorage: 'pass db.$client' }],
+    ['a Knex', Object.assign(() => {}, withMethods('raw', 'batchInsert', 'select', 'insert')), {}],
+    ['a Prisma client', withMethods('$queryRawUnsafe', '$connect'), {}],
+    ["MikroORM's EntityManager", withMethods('persist', 'getUnitOfWork'), {}],
+    ['a MikroORM', withMethods('isConnected', 'getMetadata'), {}],
+    ['a mongoose connection', withMethods('openUri', 'model'), {}],
+    ["the mariadb connector's pool", withMethods('getConnection', 'query', 'execute', 'taskQueueSize'), {}],
+    ['@libsql/client', withMethods('execute', 'executeMultiple', 'batch'), {}],
+    [
+      'the callback database of sqlite3',
+      withMethods('exec', 'prepare', 'all', 'run', 'serialize', 'parallelize'),
+      {},
+    ],
+    ["D1's binding", withMethods('exec', 'prepare', 'batch'), {}],
+    ["postgres.js's sql", postgres({}), { postgresStorage: 'sql.unsafe(text, values)' }],
+    ['a callback pool of mysql2', createCallbackPool({}), { mysqlStorage: 'pass pool.promise()' }],
+    ['a promise', new Promise(() => {}), { postgresStorage: 'await it first' }],
+  ];
+
+describe.each(Object.entries(storages))('%s', (name, make) => {
+  it.each(libraries)('names %s at once, and what to pass instead', (came, handle, instead) => {
+    const create = () => make(handle as never);
+    expect(create).toThrow(TypeError);
+    expect(create).toThrow(`${name} needs `);
+    expect(create).toThrow(`, got ${came}`);
+    expect(create).toThrow(instead[name as keyof typeof storages] ?? /: (pass|see|await) /);
+  });
+
+  it.each<[string, unknown]>([
+    ['undefined', undefined],
+    ['null', null],
+    ['a string', 'postgres://localhost/garden'],
+    ['a URL', new URL('postgres://localhost/garden')],
+    ['a number', 7],
+    ['an array', []],
+    ['a function', () => {}],
+    ['an object', {}],
+    ['an object of the class Map', new Map()],
+  ])('names %s at once', (came, handle) => {
+    expect(() => make(handle as never)).toThrow(`, got ${came}: pass `);
+  });
+});
+
+it.each<[string, string, () => unknown]>([
+  ['a Client that nobody connected', 'await client.connect()', () => postgresStorage(new pg.Client())],
+  ['a callback cluster', 'pool.promise()', () => mysqlStorage(createCallbackCluster().of('*') as never)],
+  [
+    'a connection that prepares nothing',
+    "new Database('plants.db')",
+    () => sqliteStorage({ exec() {} } as never),
+  ],
+])('%s is told by what to pass: %s', (_, remedy, make) => {
+  expect(make).toThrow(TypeError);
+  expect(make).toThrow(remedy);
+});
+
+it('mysqlStorage of a connection is told at once', async () => {
+  // Not awaited: nobody listens there, and the object is the same.
+  const connecting = createConnection({ host: '127.0.0.1', port: 1 });
+  await connecting.catch(() => {});
+  expect(() => mysqlStorage(connecting as never)).toThrow('got a promise: await it first');
+});
+
+/** Objects whose first result shows what they are. */
+const shown: [string, string, () => ReturnType<typeof sqliteStorage>][] = [
+  [
+    'rows instead of { rows }',
+    'query must return { rows: [...] }, got an array',
+    () => postgresStorage({ query: async () => [] } as never),
+  ],
+  [
+    'nothing',
+    'query must return { rows: [...] }, got undefined',
+    () => postgresStorage({ query: async () => undefined } as never),
+  ],
+  [
+    'a bug',
+    "got an object, which failed: Cannot read properties of undefined (reading 'trim')",
+    () => postgresStorage({ query: async (text: { sql: string }) => text.sql.trim() } as never),
+  ],
+  [
+    "rows instead of mysql2's pair",
+    'execute must return [rows, fields]',
+    () =>
+      mysqlStorage({
+        getConnection: async () => withMethods('execute', 'unprepare', 'release', 'destroy'),
+      } as never),
+  ],
+  [
+    'libsql/promise',
+    'exec must return no promise',
+    () => sqliteStorage(new AsyncDatabase(':memory:', {}) as never),
+  ],
+  [
+    'statements that are promises',
+    'prepare must return a statement, got a promise',
+    () => {
+      const database = new Database(':memory:');
+      const prepare = async () => Promise.reject(new Error('must not end the process'));
+      return sqliteStorage({ exec: (sql: string) => database.exec(sql), prepare } as never);
+    },
+  ],
+];
+
+it.each(shown)(
+  '%s is told by the first create, find and check, and is not sent again',
+  async (_, why, open) => {
+    const unhandled = vi.fn();
+    process.on('unhandledRejection', unhandled);
+    const creates = [1n, 2n, 3n].map((id) => open().create({ id, name: 'Rosa' }, context));
+    for (const outcome of await Promise.allSettled(creates)) {
+      const cause = { name: 'SetupError', message: expect.stringContaining(why) };
+      expect(outcome).toMatchObject({ reason: { name: 'RolledBack', cause } });
+    }
+    await expect(open().check()).rejects.toThrow(why);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(unhandled).not.toHaveBeenCalled();
+    process.off('unhandledRejection', unhandled);
+  },
+);
