@@ -5,7 +5,7 @@ import { toFetch } from 'plant-store/fetch';
 /** The part of `D1Database` that this needs. */
 interface D1 {
   prepare(sql: string): {
-    bind(...values: unknown[]): { run(): Promise<{ readonly meta: { readonly changes: number } }> };
+    bind(...values: unknown[]): { first(): Promise<object | null> };
   };
 }
 
@@ -18,15 +18,16 @@ interface Env {
 function d1Storage(database: D1): PlantStorage {
   // The id is sent as text, because D1 rounds a number and rejects a bigint.
   const insert =
-    'INSERT INTO plants (id, name, tag) VALUES (CAST(? AS INTEGER), ?, ?) ON CONFLICT (id) DO NOTHING';
+    'INSERT INTO plants (id, name, tag) VALUES (CAST(? AS INTEGER), ?, ?) ON CONFLICT (id) DO NOTHING RETURNING 1';
   return {
     async create({ id, name, tag }) {
       const values = [String(id), name, tag ?? null];
-      const { meta } = await database
+      // Its row, because `meta.changes` counts those of triggers, too.
+      const row = await database
         .prepare(insert)
         .bind(...values)
-        .run();
-      return meta.changes === 1 ? 'created' : 'taken';
+        .first();
+      return row ? 'created' : 'taken';
     },
   };
 }

@@ -59,13 +59,13 @@ const meanings: Readonly<Record<string, Meaning>> = {
   // The server does not know whether the statement completed.
   '40003': 'unknown',
   // No such database.
-  '3D000': 'login',
+  '3D000': 'refused',
 };
 
 /** What the other SQLSTATEs of a class mean. */
 const classMeanings: Readonly<Record<string, Meaning>> = {
   // The server, or a pooler before it, refuses the user or the password.
-  '28': 'login',
+  '28': 'refused',
   // Too many connections, a full disk, no memory.
   '53': 'transient',
   // The connection broke; the server shut down; input or output failed; an internal error.
@@ -97,7 +97,7 @@ const uselessAfter: readonly Meaning[] = [
   'unknown',
   'transient',
   'closed',
-  'login',
+  'refused',
   'open transaction',
   'program',
 ];
@@ -114,7 +114,7 @@ function meaningOf({ sqlState, isOfFunction, message }: ServerError, wasSent: bo
   if (sqlState === '08P01' && /server login has been failing|query_wait_timeout/.test(message))
     return 'transient';
   // The role may not connect to the database.
-  if (sqlState === '42501' && !wasSent) return 'login';
+  if (sqlState === '42501' && !wasSent) return 'refused';
   const meaning = meanings[sqlState] ?? (isOfFunction ? undefined : meaningsOfStatement[sqlState]);
   if (meaning) return meaning;
   const ofClass = classMeanings[sqlState.slice(0, 2)];
@@ -134,6 +134,6 @@ function meaningOfDriver(error: unknown, wasSent: boolean): Meaning {
   if (firstIn(error, ({ code }) => (code === 'ECONNREFUSED' ? code : undefined))) return 'transient';
   if (wasSent) return 'unknown';
   // Assumed of `pg`: so it reports a missing password, and a server without SSL.
-  if (message.startsWith('SASL: ') || message.endsWith('does not support SSL connections')) return 'login';
+  if (message.startsWith('SASL: ') || message.endsWith('does not support SSL connections')) return 'refused';
   return isFaultOfProgram(error) ? 'program' : 'transient';
 }

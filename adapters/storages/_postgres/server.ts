@@ -38,12 +38,16 @@ export function postgresServer(pool: PostgresPool, spec: TableSpec): TableServer
       return {
         async insert(client, rows) {
           const isLone = rows.length === 1 && isLoneApart;
-          const insert = isLone ? insertOne : insertMany;
-          const inserted = await withNotices(client, isPool(pool), () => insert(client, sql, runner, rows));
+          const insert = () =>
+            isLone
+              ? runner.run(client, sql.insertOne, sql.valuesOf(rows[0]!))
+              : runner.run(client, sql.insert, sql.arraysOf(rows));
+          const result = await withNotices(client, isPool(pool), insert);
+          const inserted = isLone ? countedRows(result) : checkedRows(result);
           if (inserted.length === rows.length) return rows.map(() => 'created');
           return outcomesAmong(client, sql, rows, inserted);
         },
-        insertNothing: (client) => insertMany(client, sql, runner, []),
+        insertNothing: (client) => runner.run(client, sql.insert, sql.arraysOf([])),
         find: async (client, key) => (await rowsOf(client, sql.find, key.map(textOf)))[0],
       };
     },
@@ -105,40 +109,25 @@ class InsertRunner {
     this.#isNaming = canName;
   }
 
-  async run(client: PgClient, { name, text }: Statement, values: (string | null)[]) {
+  run(client: PgClient, { name, text }: Statement, values: (string | null)[]): Promise<Result> {
     if (!this.#isNaming || !keepsPrepared(client, name)) return client.query(text, values);
-    try {
-      return await client.query({ name, text, values });
-    } catch (error) {
+    return client.query({ name, text, values }).catch((error) => {
       if (!notPrepared.includes(sqlStateOf(error) ?? '')) throw error;
       // Nothing has run. The next statements would fail as well, so none is named from now on.
       this.#isNaming = false;
       return client.query(text, values);
-    }
+    });
   }
 }
+
+type Result = Awaited<ReturnType<PgClient['query']>>;
 
 /** The rows that an INSERT has returned; of `insertOne` as many as it has inserted, without a key. */
 type Inserted = readonly { readonly key?: string }[];
 
-async function insertOne(
-  client: PgClient,
-  sql: Statements,
-  runner: InsertRunner,
-  [row]: Rows,
-): Promise<Inserted> {
-  const { rowCount } = await runner.run(client, sql.insertOne, sql.valuesOf(row!));
+/** The rows of `insertOne`, by their count. */
+function countedRows({ rowCount }: Result): Inserted {
   return rowCount === 1 ? [{}] : [];
-}
-
-async function insertMany(
-  client: PgClient,
-  sql: Statements,
-  runner: InsertRunner,
-  rows: Rows,
-): Promise<Inserted> {
-  const result = await runner.run(client, sql.insert, sql.arraysOf(rows));
-  return checkedRows(result);
 }
 
 /** Asks which of the plants are stored. */
