@@ -8,6 +8,8 @@ interface ServerError {
   /** Whether a function raised it, such as that of a trigger: it is then the fault of one plant, not of the statement. */
   readonly isOfFunction: boolean;
   readonly message: string;
+  /** The column that takes no null, if that is the error. */
+  readonly column: unknown;
 }
 
 /**
@@ -17,19 +19,24 @@ interface ServerError {
 const classes =
   '00 01 02 03 08 09 0A 0B 0F 0L 0P 0Z 10 20 21 22 23 24 25 26 27 28 2B 2D 2F 34 38 39 3B 3D 3F 40 42 44 53 54 55 57 58 72 F0 HV P0 XX';
 
+interface PostgresMembers extends ErrorMembers {
+  readonly originalCode?: unknown;
+  readonly column?: unknown;
+}
+
 /**
  * Returns the first SQLSTATE in an error and in what it wraps: `code`, or Prisma's `originalCode`. A class of the app's own, which
  * a trigger may raise, counts beside a `severity`, which only the server gives.
  */
 function serverErrorIn(error: unknown): ServerError | undefined {
   return firstIn(error, (candidate) => {
-    const { originalCode = candidate.code } = candidate as ErrorMembers & { readonly originalCode?: unknown };
+    const { originalCode = candidate.code, column } = candidate as PostgresMembers;
     const sqlState = String(originalCode);
     const isSqlState =
       /^[0-9A-Z]{5}$/.test(sqlState) &&
       (classes.includes(sqlState.slice(0, 2)) || typeof candidate.severity === 'string');
     if (!isSqlState) return undefined;
-    return { sqlState, isOfFunction: Boolean(candidate.where), message: messageOf(candidate) };
+    return { sqlState, isOfFunction: Boolean(candidate.where), message: messageOf(candidate), column };
   });
 }
 
@@ -102,9 +109,11 @@ const uselessAfter: readonly Meaning[] = [
   'program',
 ];
 
-export function explain(error: unknown, wasSent: boolean): Explanation {
+/** @param names the columns that each create fills: a null in one of them is the fault of its plant */
+export function explain(error: unknown, wasSent: boolean, names: readonly string[]): Explanation {
   const said = serverErrorIn(error);
-  const meaning = said ? meaningOf(said, wasSent) : meaningOfDriver(error, wasSent);
+  const isOfPlant = said?.sqlState === '23502' && names.includes(String(said.column));
+  const meaning = isOfPlant ? 'rejected' : said ? meaningOf(said, wasSent) : meaningOfDriver(error, wasSent);
   const isFatal = said !== undefined && fatalCodes.includes(said.sqlState);
   return { meaning, isReusable: !isFatal && !uselessAfter.includes(meaning) };
 }
