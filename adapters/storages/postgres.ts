@@ -45,7 +45,7 @@ export const schema = schemaOf();
  * ```ts
  * import pg from 'pg';
  *
- * const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 5_000 };
+ * const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 10_000 };
  * const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, ...timeouts });
  * pool.on('error', console.error);
  * const storage = postgresStorage(pool, { table: 'garden.plants' });

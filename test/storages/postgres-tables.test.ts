@@ -261,6 +261,21 @@ describe('what a role may not do is told as PostgreSQL knows it', () => {
   });
 });
 
+it('a null in a column of the plant is the fault of that plant, and asks the catalogue nothing', async () => {
+  await open({ tag: 'text NOT NULL' });
+  const statements: string[] = [];
+  const watched = {
+    query(text: string, values: unknown[] = []) {
+      statements.push(text.slice(0, 6));
+      return own.pool.query(text, values);
+    },
+  };
+  const { create } = postgresStorage(watched, { table });
+  for (const id of [1n, 2n])
+    await expect(create({ id, name: 'Rosa' }, context)).rejects.toMatchObject({ cause: { code: '23502' } });
+  expect(statements).toEqual(['WITH R', 'INSERT', 'INSERT']);
+});
+
 it('check takes a column that a trigger fills', async () => {
   await open();
   await own.pool.query(`ALTER TABLE "${table}" ADD note text NOT NULL;

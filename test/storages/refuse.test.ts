@@ -17,7 +17,7 @@ const own = ownServer();
 /** MySQL's response to a name that is too long, and to any other plant. */
 const tooLong = Object.assign(new Error('from the driver'), { errno: 1406, sqlState: '22001' });
 const mysqlConnection = connectionOf((sql, values) => {
-  if (sql.includes('information_schema')) return [];
+  if (/information_schema|^SHOW/.test(sql)) return [];
   if (values.some((value) => String(value).startsWith('nettle'))) throw tooLong;
   return inserted;
 });

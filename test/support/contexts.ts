@@ -43,11 +43,12 @@ export function watchContexts() {
   const postgres = (driver: PostgresPool) => {
     const query: PostgresPool['query'] = async (text, values = []) => {
       const isInsert = text.startsWith('INSERT');
-      if (isInsert) check(values.flat());
+      const ids: string[] = isInsert ? (String(values[0]).match(/\d+/g) ?? []) : [];
+      if (isInsert) check(ids);
       try {
         return await driver.query(text, values);
       } finally {
-        if (isInsert) check(values.flat());
+        if (isInsert) check(ids);
       }
     };
     return postgresStorage({ query }, { refuse });

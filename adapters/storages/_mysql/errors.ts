@@ -92,7 +92,8 @@ export function explain(error: unknown, wasSent: boolean): Explanation {
 function meaningBeforeSending(said: ServerError): Meaning {
   const meaning = meaningOf(said);
   // A server that says no says it again: another user, another host, a password that has expired.
-  if (meaning === 'rejected' || meaning === 'statement' || refusedLogins.includes(said.errno)) return 'login';
+  if (meaning === 'rejected' || meaning === 'statement' || refusedLogins.includes(said.errno))
+    return 'refused';
   return meaning === 'setup' ? 'setup' : 'transient';
 }
 

@@ -8,6 +8,8 @@ interface ServerError {
   /** Whether a function raised it, such as that of a trigger: it is then the fault of one plant, not of the statement. */
   readonly isOfFunction: boolean;
   readonly message: string;
+  /** The column that takes no null, if that is the error. */
+  readonly column: unknown;
 }
 
 /**
@@ -17,19 +19,24 @@ interface ServerError {
 const classes =
   '00 01 02 03 08 09 0A 0B 0F 0L 0P 0Z 10 20 21 22 23 24 25 26 27 28 2B 2D 2F 34 38 39 3B 3D 3F 40 42 44 53 54 55 57 58 72 F0 HV P0 XX';
 
+interface PostgresMembers extends ErrorMembers {
+  readonly originalCode?: unknown;
+  readonly column?: unknown;
+}
+
 /**
  * Returns the first SQLSTATE in an error and in what it wraps: `code`, or Prisma's `originalCode`. A class of the app's own, which
  * a trigger may raise, counts beside a `severity`, which only the server gives.
  */
 function serverErrorIn(error: unknown): ServerError | undefined {
   return firstIn(error, (candidate) => {
-    const { originalCode = candidate.code } = candidate as ErrorMembers & { readonly originalCode?: unknown };
+    const { originalCode = candidate.code, column } = candidate as PostgresMembers;
     const sqlState = String(originalCode);
     const isSqlState =
       /^[0-9A-Z]{5}$/.test(sqlState) &&
       (classes.includes(sqlState.slice(0, 2)) || typeof candidate.severity === 'string');
     if (!isSqlState) return undefined;
-    return { sqlState, isOfFunction: Boolean(candidate.where), message: messageOf(candidate) };
+    return { sqlState, isOfFunction: Boolean(candidate.where), message: messageOf(candidate), column };
   });
 }
 
@@ -59,13 +66,13 @@ const meanings: Readonly<Record<string, Meaning>> = {
   // The server does not know whether the statement completed.
   '40003': 'unknown',
   // No such database.
-  '3D000': 'login',
+  '3D000': 'refused',
 };
 
 /** What the other SQLSTATEs of a class mean. */
 const classMeanings: Readonly<Record<string, Meaning>> = {
   // The server, or a pooler before it, refuses the user or the password.
-  '28': 'login',
+  '28': 'refused',
   // Too many connections, a full disk, no memory.
   '53': 'transient',
   // The connection broke; the server shut down; input or output failed; an internal error.
@@ -97,14 +104,16 @@ const uselessAfter: readonly Meaning[] = [
   'unknown',
   'transient',
   'closed',
-  'login',
+  'refused',
   'open transaction',
   'program',
 ];
 
-export function explain(error: unknown, wasSent: boolean): Explanation {
+/** @param names the columns that each create fills: a null in one of them is the fault of its plant */
+export function explain(error: unknown, wasSent: boolean, names: readonly string[]): Explanation {
   const said = serverErrorIn(error);
-  const meaning = said ? meaningOf(said, wasSent) : meaningOfDriver(error, wasSent);
+  const isOfPlant = said?.sqlState === '23502' && names.includes(String(said.column));
+  const meaning = isOfPlant ? 'rejected' : said ? meaningOf(said, wasSent) : meaningOfDriver(error, wasSent);
   const isFatal = said !== undefined && fatalCodes.includes(said.sqlState);
   return { meaning, isReusable: !isFatal && !uselessAfter.includes(meaning) };
 }
@@ -114,7 +123,7 @@ function meaningOf({ sqlState, isOfFunction, message }: ServerError, wasSent: bo
   if (sqlState === '08P01' && /server login has been failing|query_wait_timeout/.test(message))
     return 'transient';
   // The role may not connect to the database.
-  if (sqlState === '42501' && !wasSent) return 'login';
+  if (sqlState === '42501' && !wasSent) return 'refused';
   const meaning = meanings[sqlState] ?? (isOfFunction ? undefined : meaningsOfStatement[sqlState]);
   if (meaning) return meaning;
   const ofClass = classMeanings[sqlState.slice(0, 2)];
@@ -134,6 +143,6 @@ function meaningOfDriver(error: unknown, wasSent: boolean): Meaning {
   if (firstIn(error, ({ code }) => (code === 'ECONNREFUSED' ? code : undefined))) return 'transient';
   if (wasSent) return 'unknown';
   // Assumed of `pg`: so it reports a missing password, and a server without SSL.
-  if (message.startsWith('SASL: ') || message.endsWith('does not support SSL connections')) return 'login';
+  if (message.startsWith('SASL: ') || message.endsWith('does not support SSL connections')) return 'refused';
   return isFaultOfProgram(error) ? 'program' : 'transient';
 }

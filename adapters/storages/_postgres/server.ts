@@ -29,7 +29,7 @@ export function postgresServer(pool: PostgresPool, spec: TableSpec): TableServer
   const runner = new InsertRunner(isPg(pool));
   return {
     ...poolOf(pool),
-    explain,
+    explain: (error, wasSent) => explain(error, wasSent, spec.names),
     failedHandle: (error) => failedHandle(pool, error, needed),
     look: (client) => look(client, pool, spec),
     statementsFor(table) {

@@ -13,7 +13,7 @@ import { messageOf } from './wrapped-error.js';
  * - `rejected`: the database rejects a plant of the batch.
  * - `open transaction`: the connection came with a transaction of the app.
  * - `closed`: the app has closed the pool or the connection.
- * - `login`: the server refuses the user, the password or the database.
+ * - `refused`: the server refuses the user, the password or the database for good, or SQLite the file.
  * - `setup`: the table may lack something that each create needs; a check of the table shows it. If that finds nothing, the
  *   table is not at fault, but one that a trigger needs: `rejected`.
  * - `statement`: the database does not understand a statement of plant-store.
@@ -27,7 +27,7 @@ export type Meaning =
   | 'rejected'
   | 'open transaction'
   | 'closed'
-  | 'login'
+  | 'refused'
   | 'setup'
   | 'statement'
   | 'program';
@@ -78,7 +78,7 @@ export function failureOf(
       return new RolledBack('apart', error);
     case 'rejected':
       return new Rejection('apart', error);
-    case 'login': {
+    case 'refused': {
       const remedy = 'Check user, password, database and SSL in the settings of the pool';
       return unusable(spec, `${messageOf(error)}. ${remedy}`, error);
     }

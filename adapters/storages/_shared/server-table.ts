@@ -193,8 +193,8 @@ export class ServerTable<Connection> implements StoredTable {
       return { failure: unusable(this.spec, this.server.failedHandle(error), error), isReusable };
     }
     if (meaning === 'setup') {
-      this.#known = undefined;
       const fault = await this.#faultAfter(error, checkout.connection!);
+      if (fault) this.#known = undefined;
       return { failure: fault ?? new Rejection('apart', error), isReusable };
     }
     return { failure: failureOf(meaning, error, this.spec, count), isReusable };

@@ -61,7 +61,7 @@ export function meaningOfBegin(error: unknown, isClosed: boolean): Meaning {
     case 'SQLITE_CANTOPEN':
     case 'SQLITE_CORRUPT':
     case 'SQLITE_NOTADB':
-      return 'login';
+      return 'refused';
     case undefined:
       return 'program';
     default:

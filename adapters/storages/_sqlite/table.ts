@@ -103,7 +103,7 @@ export class SqliteTable implements StoredTable {
         return this.#faultAfter(error) ?? new Rejection('apart', error);
       case 'program':
         return unusable(this.spec, failedHandle(this.database, error, needed), error);
-      case 'login':
+      case 'refused':
         return unusable(this.spec, `${messageOf(error)}. Open a database file that may be written`, error);
       case 'open transaction':
         return new OpenTransaction(error, 'give plant-store its own connection');
