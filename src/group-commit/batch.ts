@@ -3,7 +3,7 @@ import type { Call } from './call.js';
 import { pause } from './circuit.js';
 import { maxBatchText } from './options.js';
 import type { Turn } from './turn.js';
-import { clientOf, type WaitingCreate } from './waiting-create.js';
+import type { WaitingCreate } from './waiting-create.js';
 
 /** What a batch needs from its queue. */
 interface BatchOwner<Caller> {
@@ -67,16 +67,11 @@ export class Batch<Caller> {
       }
       if (end === 'together') this.#retryAlone(open, call);
       else if (open.length > 0) {
-        // The first part, of the clients with the fewest creates, comes next; the others come last.
-        const [first = open, ...others] = end === 'apart' ? partsOf(open) : [];
-        parts = [first, ...parts, ...others];
+        parts = [...parts, ...(end === 'apart' ? partsOf(open) : [open])];
       }
       if (parts.length === 0) break;
       turn.pass();
-      // The next part is as urgent as a new batch, unless all of it is of the client that has most creates of this one.
-      const [first] = parts[0]!;
-      const isOfOne = (create: WaitingCreate<Caller>) => clientOf(create) === clientOf(first!);
-      await turn.take(parts[0]!.every(isOfOne) && creates.filter(isOfOne).length > creates.length / 2);
+      await turn.take(true);
     }
     turn.pass();
   }
@@ -101,17 +96,12 @@ export class Batch<Caller> {
 }
 
 /**
- * Cuts the creates of a rejected call into parts, by client: those with the fewest creates first, so that the neighbours of
- * a faulty client are stored after a few calls. The size of a part is the next smaller power of four: n creates, however
+ * Cuts the creates of a rejected call into parts. The size of a part is the next smaller power of four: n creates, however
  * many of them are at fault, take at most 1.4 n + 6 calls.
  */
 function partsOf<Caller>(creates: readonly WaitingCreate<Caller>[]): WaitingCreate<Caller>[][] {
-  const counts = new Map<unknown, number>();
-  const countOf = (create: WaitingCreate<Caller>) => counts.get(clientOf(create)) ?? 0;
-  for (const create of creates) counts.set(clientOf(create), countOf(create) + 1);
-  const ordered = [...creates].sort((a, b) => countOf(a) - countOf(b));
   let size = 1;
-  while (size * 4 < ordered.length) size *= 4;
-  const places = Array.from({ length: Math.ceil(ordered.length / size) }, (_, i) => i * size);
-  return places.map((start) => ordered.slice(start, start + size));
+  while (size * 4 < creates.length) size *= 4;
+  const places = Array.from({ length: Math.ceil(creates.length / size) }, (_, i) => i * size);
+  return places.map((start) => creates.slice(start, start + size));
 }

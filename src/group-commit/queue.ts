@@ -43,7 +43,6 @@ export class Queue<Caller> {
       create.expiresAt = systemClock.now() + this.circuit.limitMs;
       if (this.circuit.isOpen && this.turn.isTaken) throw unavailable(this.circuit.cause);
       this.#reserve(create);
-      this.turn.creates++;
       if (this.#gathering?.join(create)) return;
       this.#gathering = new Batch(this);
       this.#gathering.join(create);

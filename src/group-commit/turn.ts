@@ -4,8 +4,8 @@ import { systemClock } from '../timers.js';
 const enough = 3;
 
 /**
- * Who may send: one batch at a time. Two lines take turns, each first come, first served: new batches, with the parts of
- * rejected ones that have neighbours of a faulty client; and the other parts, which are sent even if new batches keep coming.
+ * Who may send: one batch at a time. Two lines take turns, each first come, first served: new batches, and creates that
+ * were rolled back, which are sent even if new batches keep coming.
  */
 export class Turn {
   isTaken = false;
@@ -14,15 +14,11 @@ export class Turn {
   readonly #old: (() => void)[] = [];
   /** How many calls in a row have outlasted their turn of the event loop; negative if they ended in it. */
   #outlasted = 0;
-  /** How many creates this turn of the event loop has had. */
-  creates = 0;
-  /** Whether the last turn that had creates had only one. */
-  #wasLone = false;
 
   /**
    * Resolves when it is the caller's turn; returns `undefined` if that is now.
    *
-   * @param isOld whether the creates were rolled back, and are those of one client
+   * @param isOld whether the creates were rolled back
    */
   take(isOld = false): Promise<void> | undefined {
     if (this.isTaken) return new Promise((resolve) => (isOld ? this.#old : this.#new).push(resolve));
@@ -33,18 +29,11 @@ export class Turn {
   /**
    * Resolves when a batch that has its turn has its creates; returns `undefined` if that is now. With a driver that does not
    * block the event loop, it is: creates that are called meanwhile share the next batch. A driver that blocks, as those of
-   * SQLite do, would end each call before a second create could join: its batch gets all creates of a turn of the loop;
-   * or, after a turn with a lone create, those that are called together.
+   * SQLite do, would end each call before a second create could join: its batch gets all creates of a turn of the loop.
    */
   gather(): Promise<void> | undefined {
     if (this.#outlasted >= enough) return undefined;
-    const isLone = this.#wasLone;
-    this.#wasLone = false;
-    const end = new Promise<void>((resolve) => systemClock.atEndOfTurn(resolve)).then(() => {
-      this.#wasLone = this.creates === 1;
-      this.creates = 0;
-    });
-    return isLone ? undefined : end;
+    return new Promise((resolve) => systemClock.atEndOfTurn(resolve));
   }
 
   /** Called when `createMany` has returned a promise. */

@@ -1,4 +1,3 @@
-import { header } from '../http.js';
 import type { NewPlant, Whole } from '../plant/plant.js';
 import { isNamed } from '../problems.js';
 import { StorageBusy, type StorageContext } from '../storage.js';
@@ -20,8 +19,6 @@ export class WaitingCreate<Caller> {
   declare unknown: unknown;
   /** The last error with which the database rolled it back. */
   declare cause: unknown;
-  /** Who sent it, once it was asked. */
-  declare client: unknown;
 
   /** Reads each member once: a getter of a script's own plant could throw later, in the midst of a batch. */
   constructor(
@@ -100,12 +97,3 @@ const order = <T extends bigint | string>(a: T, b: T) => (a < b ? -1 : Number(a 
 
 /** Its namespace if that is a text, as in the SQL storages. */
 const spaceOf = ({ namespace }: WaitingCreate<unknown>) => (typeof namespace === 'string' ? namespace : '');
-
-/** The Authorization text, or what a script passes as `caller`. */
-export function clientOf(create: WaitingCreate<unknown>): unknown {
-  try {
-    const { request, caller } = create.context;
-    create.client ??= String(header(request.headers, 'authorization') ?? '') || caller;
-  } catch {} // A script's own context, or none.
-  return create.client;
-}

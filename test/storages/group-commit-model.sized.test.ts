@@ -299,12 +299,12 @@ class Schedule {
       if (!answer) this.database.violations.push(`${plant.name} waits until another create enters`);
   }
 
-  /** Rejected creates of one client delay another by a few statements, and all together take few calls. */
+  /** Rejected creates of one client delay another by their calls, which are few. */
   async #isFair(): Promise<void> {
     const { maxBatch, maxQueued, timeoutMs } = this.options;
-    const batches = Math.ceil(maxQueued / maxBatch);
-    // Each batch, and what is left of it, in turns with the first parts of the others.
-    const limit = 20 * (3 * batches + 8);
+    const calls = 1.4 * maxQueued + 6 * Math.ceil(maxQueued / maxBatch);
+    // A call takes 20 ms at most.
+    const limit = 20 * calls;
     if (maxBatch === 1 || timeoutMs < limit || this.random() < 0.85) return;
     this.database.calls = 0;
     const creates = Array.from({ length: maxQueued - 1 }, (_, i) =>
@@ -316,9 +316,8 @@ class Schedule {
     if (stranger.answer?.outcome !== 'created' && !isFull)
       this.database.violations.push(`a stranger waits: ${stranger.answer?.outcome}`);
     await this.clock.advance(10 * timeoutMs);
-    const { calls } = this.database;
-    if (calls > 1.4 * (creates.length + 1) + 6 * batches)
-      this.database.violations.push(`${calls} calls for ${creates.length + 1} creates`);
+    if (this.database.calls > calls)
+      this.database.violations.push(`${this.database.calls} calls for ${creates.length + 1} creates`);
   }
 
   /** Once all creates are settled, the queue accepts as many as at the start. */
