@@ -55,9 +55,6 @@ export interface TableServer<Connection> extends Pool<Connection> {
   createTable(connection: Connection): Promise<unknown>;
 }
 
-/** The part of a call of `groupCommit` that is used. It creates its signal on first read: `onAbort` takes no time. */
-type AbortableCall = Pick<BatchCall, 'sent'> & { onAbort?: (() => void) | undefined };
-
 // Captured at load time, before an app's tests install fake timers: a call that hangs still gives its connection back.
 const set = setTimeout;
 const clear = clearTimeout;
@@ -115,9 +112,9 @@ export class ServerTable<Connection> implements StoredTable {
 
   /** Sends a statement that belongs to no batch. */
   #ask<T>(run: (connection: Connection) => Promise<T>): Promise<T> {
-    const call: AbortableCall = { sent: false };
-    const timer = set(() => call.onAbort?.(), this.timeoutMs);
-    return this.#send(run, call).finally(() => clear(timer));
+    const controller = new AbortController();
+    const timer = set(() => controller.abort(), this.timeoutMs);
+    return this.#send(run, { sent: false, signal: controller.signal }).finally(() => clear(timer));
   }
 
   /**
@@ -125,7 +122,7 @@ export class ServerTable<Connection> implements StoredTable {
    * would hold the connection for ever. A connect that outlasts its call leaves its connection to the pool, because a
    * login may be slow.
    */
-  #send<T>(run: (connection: Connection) => Promise<T>, call: AbortableCall, count = 0): Promise<T> {
+  #send<T>(run: (connection: Connection) => Promise<T>, call: BatchCall, count = 0): Promise<T> {
     call.sent = false;
     return new Promise<T>((resolve, reject) => {
       let held: Connection | undefined;
@@ -135,10 +132,10 @@ export class ServerTable<Connection> implements StoredTable {
         isOver = true;
         if (held) this.server.release(held, isReusable);
       };
-      call.onAbort = () => {
+      call.signal.addEventListener('abort', () => {
         reject(new Error(`the database did not answer within ${this.timeoutMs} ms`));
         end(false);
-      };
+      });
       const work = async () => {
         try {
           const connection = await this.server.connect();
@@ -169,10 +166,9 @@ export class ServerTable<Connection> implements StoredTable {
     if (meaning === 'open transaction') return new OpenTransaction(error);
     if (meaning === 'permanent')
       return new StorageBusy('the database refused the connection', { cause: error });
-    // A locked plant alone is no fault of its own: it is retried until it times out.
-    if (meaning === 'transient' || (meaning === 'locked' && count < 2))
-      return new RolledBack('together', error);
-    if (meaning === 'locked' || meaning === 'expired') return new RolledBack('apart', error);
+    if (meaning === 'transient') return new RolledBack('together', error);
+    if (meaning === 'locked') return new RolledBack('alone', error);
+    if (meaning === 'expired') return new RolledBack('apart', error);
     if (meaning === 'missing') {
       // A table or a column, of this table or of one that a trigger needs: a look shows it.
       spec.isKnown = false;

@@ -9,7 +9,8 @@ const hangs = () => new Promise<never>(() => {});
 
 const busy = { name: 'StorageBusy' };
 const unavailable = { ...busy, message: 'the storage is unavailable' };
-const unanswered = { name: 'Error', message: expect.stringMatching(/did not answer within/) };
+const circuitOpen = { ...busy, message: 'the circuit is open' };
+const unanswered = { name: 'TimeoutError', message: expect.stringMatching(/did not answer within/) };
 
 const thrower = () => {
   throw new Error('broken');
@@ -33,7 +34,7 @@ describe('the timeout of a create', () => {
     const waiting = create(2);
     await clock.advance(600);
     expect(first).toMatchObject({ outcome: { ...unavailable, cause: refused }, after: 1_000 });
-    expect(waiting).toMatchObject({ outcome: { ...unavailable, cause: refused }, after: 600 });
+    expect(waiting).toMatchObject({ outcome: { ...circuitOpen, cause: refused }, after: 600 });
     const attempts = createMany.mock.calls.length;
     expect(attempts).toBeGreaterThan(3);
     await clock.advance(60_000);
@@ -170,7 +171,8 @@ describe('a call that waits for a connection', () => {
     await clock.advance(5);
     const alsoTold = create(2);
     await clock.advance(1_000);
-    for (const { outcome } of [told, alsoTold]) expect(outcome).toMatchObject(unavailable);
+    expect(told.outcome).toMatchObject(unavailable);
+    expect(alsoTold.outcome).toMatchObject(circuitOpen);
     expect(onAbort).toHaveBeenCalledTimes(1);
     expect(createMany.mock.calls[0]?.[2].signal.aborted).toBe(true);
   });
@@ -221,7 +223,7 @@ describe('a queue whose circuit is open', () => {
     await clock.advance(0);
     expect(probe.outcome).toBe('pending');
     for (const { outcome, after } of others) {
-      expect([outcome, after]).toEqual([expect.objectContaining({ ...unavailable, cause: refused }), 0]);
+      expect([outcome, after]).toEqual([expect.objectContaining({ ...circuitOpen, cause: refused }), 0]);
     }
     await clock.advance(250);
     expect(probe.outcome).toMatchObject(unavailable);
@@ -274,7 +276,7 @@ describe('a queue whose circuit is open', () => {
     create(2);
     const refusedAtOnce = create(3);
     await clock.endTurn();
-    expect(refusedAtOnce.outcome).toMatchObject(unavailable);
+    expect(refusedAtOnce.outcome).toMatchObject(circuitOpen);
     await clock.advance(250);
     const fault = new Error('value too long');
     database.current = () => Promise.reject(new RolledBack('apart', fault));
