@@ -3,6 +3,7 @@ import {
   type CreateMany,
   type CreateOutcome,
   type GroupCommitOptions,
+  type GroupCommitStorage,
   groupCommit,
   type NewPlant,
   PlantRefused,
@@ -36,7 +37,7 @@ export interface SqlOptions<Caller = unknown>
 export type Refuse = (error: unknown, plant: NewPlant) => string | undefined;
 
 /** A storage that can read its plants and create its table. */
-export interface SqlStorage<Caller = unknown> extends PlantStorage<Caller> {
+export interface SqlStorage<Caller = unknown> extends GroupCommitStorage<Caller> {
   /**
    * Creates the table unless it exists. Safe to repeat, and while other instances do the same. Rejects with `namespace`
    * or `columns`, whose types only you know: create that table with a migration, from what `schemaOf` returns.
@@ -80,9 +81,10 @@ export function sqlStorage<Caller>(table: StoredTable, options: SqlOptions<Calle
     }
   };
   const namespace = rows.isPlain ? undefined : rows.namespaceOf;
-  const { create } = groupCommit(createMany, { ...groupOptions, namespace });
+  const { create, state } = groupCommit(createMany, { ...groupOptions, namespace });
   return {
     create: rows.isPlain ? create : async (plant, context) => create(plant, rows.prepare(context)),
+    state,
     find: async (id, context) => plantOf(id, await table.find(rows.keyOf(id, context))),
     async createTable() {
       if (rows.isPlain) return table.createTable();

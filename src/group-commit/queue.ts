@@ -11,7 +11,7 @@ import { Driver } from './driver.js';
 import { circuitOpen } from './errors.js';
 import { type Dispatcher, Leader } from './leader.js';
 import { LockedRows } from './locked-rows.js';
-import { type GroupCommitOptions, groupCommitRules } from './options.js';
+import { type GroupCommitOptions, type GroupCommitState, groupCommitRules } from './options.js';
 import { Pending } from './pending.js';
 import { Turn } from './turn.js';
 import { WaitingCreate } from './waiting-create.js';
@@ -70,6 +70,12 @@ export class Queue<Caller> implements Dispatcher<Caller> {
     this.#setAlarm();
     await ended;
     return call;
+  }
+
+  state(): GroupCommitState {
+    const { count, text } = this.#pending;
+    const inFlightSince = this.#inFlight ? systemClock.now() - this.#inFlight.startedAt : null;
+    return { queued: count, text, inFlightSince, isOpen: this.circuit.isOpen };
   }
 
   #gather(create: WaitingCreate<Caller>): void {

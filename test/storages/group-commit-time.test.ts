@@ -1,5 +1,7 @@
 // When creates settle, and how, on a simulated clock.
+import Database from 'libsql';
 import { type CreateMany, groupCommit, RolledBack } from 'plant-store';
+import { sqliteStorage } from 'plant-store/sqlite';
 import { describe, expect, it, vi } from 'vitest';
 import { answers, context, created, open, outcomesOf, plant, type Told } from './group-commit-queue.js';
 
@@ -392,6 +394,59 @@ describe('onBatch', () => {
     create(1);
     await clock.advance(10);
     expect(outcomesOf(created)).toEqual(['created', 'created']);
+  });
+});
+
+describe('the state', () => {
+  const idle = { queued: 0, text: 0, inFlightSince: null, isOpen: false };
+
+  it('shows what is pending, how long the call in flight takes, and the circuit, at any time', async () => {
+    const { answersIn, clock, create, database, queue } = open({ timeoutMs: 1_000 });
+    expect(queue.state()).toEqual(idle);
+    database.current = answersIn(10);
+    create(1, 'Rosa');
+    await clock.advance(4);
+    create(2, 'Ilex aquifolium');
+    expect(queue.state()).toEqual({ queued: 2, text: 19, inFlightSince: 4, isOpen: false });
+    await clock.advance(7);
+    expect(queue.state()).toEqual({ queued: 1, text: 15, inFlightSince: 1, isOpen: false });
+    await clock.advance(10);
+    expect(queue.state()).toEqual(idle);
+  });
+
+  it('shows a call that hangs before it is reported, and the circuit that it opens', async () => {
+    const onBatch = vi.fn();
+    const { clock, create, queue } = open({ timeoutMs: 1_000, onBatch }, hangs);
+    for (const id of [1, 2, 3]) create(id);
+    await clock.advance(900);
+    create(4);
+    expect(onBatch).not.toHaveBeenCalled();
+    expect(queue.state()).toMatchObject({ queued: 4, inFlightSince: 900, isOpen: false });
+    await clock.advance(100);
+    expect(queue.state()).toEqual({ ...idle, isOpen: true });
+  });
+
+  it('forgets a create that was not sent because its timeout had expired, although others of its batch are in flight', async () => {
+    const { clock, create, database, queue } = open({ timeoutMs: 1_000 });
+    database.current = async (plants) => {
+      await clock.sleep(500);
+      // Work that blocks the event loop: no timer can fire.
+      clock.jump(600);
+      database.current = hangs;
+      return created(plants);
+    };
+    create(1);
+    await clock.advance(1);
+    const expired = create(2);
+    await clock.advance(300);
+    create(3);
+    await clock.advance(200);
+    expect(expired.outcome).toMatchObject(busy);
+    expect(queue.state()).toMatchObject({ queued: 1, text: 'plant 3'.length });
+  });
+
+  it('is that of a built-in storage, too', () => {
+    expect(sqliteStorage(new Database(':memory:')).state()).toEqual(idle);
   });
 });
 
