@@ -2,21 +2,26 @@ import { type Batch, cut, partSize } from './batch.js';
 import type { Call } from './call.js';
 import type { Driver } from './driver.js';
 import { LockedRow, type LockedRows } from './locked-rows.js';
+import type { Pace } from './pace.js';
 import { pause } from './pause.js';
 import type { Turn } from './turn.js';
 import type { WaitingCreate } from './waiting-create.js';
+
+/** Creates that are sent together. */
+type Part<Caller> = readonly WaitingCreate<Caller>[];
 
 /** What a leader needs of the queue. */
 export interface Dispatcher<Caller> {
   readonly turn: Turn;
   readonly driver: Driver;
   readonly circuit: { readonly isOpen: boolean };
+  readonly pace: Pace;
   readonly lockedRows: LockedRows<Caller>;
   /**
    * Sends those creates that still wait and have more than `reserveMs` of their time left. Resolves with their call when it
    * has ended, or with `undefined` if there is nothing to send. Never rejects.
    */
-  dispatch(creates: readonly WaitingCreate<Caller>[], reserveMs: number): Promise<Call<Caller> | undefined>;
+  dispatch(creates: Part<Caller>, reserveMs: number): Promise<Call<Caller> | undefined>;
 }
 
 /**
@@ -35,28 +40,30 @@ export class Leader<Caller> {
     // At least one microtask: creates that are called together share a batch.
     await this.queue.turn.take('new');
     await this.queue.driver.gather();
-    await this.#sendParts([[...batch.close()]]);
+    await this.#sendParts([batch.close()]);
   }
 
   /** Sends parts, and what is left of each in parts of its own, one a turn. Begins in a turn, and ends it. */
-  async #sendParts(parts: WaitingCreate<Caller>[][]): Promise<void> {
-    const { turn } = this.queue;
+  async #sendParts(parts: Part<Caller>[]): Promise<void> {
+    const { turn, pace } = this.queue;
     for (let part = parts.shift(); part; part = parts.shift()) {
-      parts.push(...(await this.#sendPart(part)));
+      const { maxPlants } = pace;
+      if (part.length > maxPlants) parts.unshift(part.slice(maxPlants));
+      parts.push(...(await this.#sendPart(part.slice(0, maxPlants))));
       if (parts.length === 0) break;
       turn.pass();
-      await turn.take('rolled back');
+      await turn.take('rest');
     }
     turn.pass();
   }
 
   /** Sends creates in this turn. Returns what is left to send, in the parts in which to send it. */
-  async #sendPart(part: readonly WaitingCreate<Caller>[]): Promise<WaitingCreate<Caller>[][]> {
+  async #sendPart(part: Part<Caller>): Promise<Part<Caller>[]> {
     const { queue } = this;
     // The row may have been found locked since these creates were called.
     const free = part.filter((create) => !create.isSettled && !queue.lockedRows.join(create));
     for (let attempt = 0; ; attempt++) {
-      const call = await queue.dispatch(free, 0);
+      const call = await queue.dispatch(free, this.#reserveMs(free.length));
       if (!call) return [];
       const left = call.creates.filter(({ isSettled }) => !isSettled);
       if (call.end === 'apart') return cut(left, partSize(left.length));
@@ -71,20 +78,26 @@ export class Leader<Caller> {
     }
   }
 
+  /** How much of its time a create must have left to be sent. */
+  #reserveMs(plants: number): number {
+    // A probe has less time than a call before the outage took, and somebody has to find out whether it is over.
+    return this.queue.circuit.isOpen ? 0 : this.queue.pace.reserveMs(plants);
+  }
+
   /** Whether only one row was rolled back: another transaction may have locked it, and others can be sent. */
   #mayBeLocked(call: Call<Caller>): boolean {
     return call.firsts.length === 1 && !this.queue.circuit.isOpen;
   }
 
   /** Retries creates of one id, with pauses, in turns of their own. Later creates of the id join them. */
-  async #retryAlone(creates: readonly WaitingCreate<Caller>[], rolledBack: Call<Caller>): Promise<void> {
+  async #retryAlone(creates: Part<Caller>, rolledBack: Call<Caller>): Promise<void> {
     const { queue } = this;
     const row = new LockedRow(creates);
     queue.lockedRows.add(row);
     let last = rolledBack;
     for (let attempt = 0; ; attempt++) {
       await pause(attempt);
-      await queue.turn.take('rolled back');
+      await queue.turn.take('rest');
       const waitMs = last.endedAt - last.startedAt;
       const call = await queue.dispatch(row.waiting, lockWaitMargin * waitMs);
       if (call?.end !== 'together') break;
@@ -93,6 +106,6 @@ export class Leader<Caller> {
     }
     queue.lockedRows.remove(row);
     // Those that have joined during the last call.
-    await this.#sendParts([[...row.waiting]]);
+    await this.#sendParts([row.waiting]);
   }
 }

@@ -12,6 +12,7 @@ import { circuitOpen } from './errors.js';
 import { type Dispatcher, Leader } from './leader.js';
 import { LockedRows } from './locked-rows.js';
 import { type GroupCommitOptions, type GroupCommitState, groupCommitRules } from './options.js';
+import { Pace } from './pace.js';
 import { Pending } from './pending.js';
 import { Turn } from './turn.js';
 import { WaitingCreate } from './waiting-create.js';
@@ -22,6 +23,7 @@ export class Queue<Caller> implements Dispatcher<Caller> {
   readonly turn = new Turn();
   readonly driver = new Driver();
   readonly circuit: Circuit;
+  readonly pace: Pace;
   readonly lockedRows = new LockedRows<Caller>();
   readonly #pending: Pending<Caller>;
   readonly #leader = new Leader<Caller>(this);
@@ -37,6 +39,7 @@ export class Queue<Caller> implements Dispatcher<Caller> {
   ) {
     this.settings = checkOptions(options, groupCommitRules());
     this.circuit = new Circuit(this.settings.timeoutMs);
+    this.pace = new Pace(this.settings.timeoutMs);
     this.#pending = new Pending(this.settings);
   }
 
@@ -91,6 +94,7 @@ export class Queue<Caller> implements Dispatcher<Caller> {
     call.endedAt = now;
     this.#inFlight = undefined;
     this.#release();
+    this.pace.onEnd(call);
     if (call.end === 'settled' || call.isRowLocked) this.circuit.onResponse(now);
     if (call.end === 'unsent' || call.end === 'unanswered') {
       this.#pending.hold(call);

@@ -1,5 +1,5 @@
-/** Which line a batch waits in: `new`, or what was `rolled back` and is sent in parts, or again. */
-export type Line = 'new' | 'rolled back';
+/** Which line to wait in: that of `new` batches, or that of the `rest`: parts of batches, and creates that are retried. */
+export type Line = 'new' | 'rest';
 
 /**
  * Who may send: one at a time. Each line is first come, first served, and the two take turns: new batches do not wait for
@@ -8,7 +8,7 @@ export type Line = 'new' | 'rolled back';
 export class Turn {
   isTaken = false;
   #lastServed: Line = 'new';
-  readonly #waiting: Record<Line, (() => void)[]> = { new: [], 'rolled back': [] };
+  readonly #waiting: Record<Line, (() => void)[]> = { new: [], rest: [] };
 
   /** Resolves when it is the caller's turn, which lasts until `pass`. */
   async take(line: Line): Promise<void> {
@@ -19,7 +19,7 @@ export class Turn {
 
   /** Ends the turn: it is the next one's, if anybody waits. */
   pass(): void {
-    const next: Line = this.#lastServed === 'new' ? 'rolled back' : 'new';
+    const next: Line = this.#lastServed === 'new' ? 'rest' : 'new';
     const line = this.#waiting[next].length > 0 ? next : this.#lastServed;
     const start = this.#waiting[line].shift();
     this.#lastServed = line;

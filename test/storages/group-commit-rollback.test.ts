@@ -124,18 +124,18 @@ describe('a create that times out with nothing stored', () => {
     const { clock, create, database } = open({ timeoutMs: 1_000 });
     const fault = new Error('a CHECK');
     database.current = async () => {
-      await clock.sleep(300);
+      await clock.sleep(100);
       throw new RolledBack('apart', fault);
     };
-    const creates = [1, 2, 3, 4, 5].map((id) => create(id));
+    const creates = Array.from({ length: 16 }, (_, id) => create(id));
     await clock.advance(1_000);
-    // The fifth plant was sent alone, and the first is on its way.
-    expect(creates[2]?.outcome).toMatchObject({
+    // After a call with all, four with four, and some with one plant.
+    expect(creates[15]?.outcome).toMatchObject({
       name: 'StorageBusy',
       message: expect.stringMatching(/after its batch was rolled back$/),
       cause: fault,
     });
-    const next = create(6);
+    const next = create(16);
     database.current = answers;
     await clock.advance(300);
     expect(next.outcome).toBe('created');

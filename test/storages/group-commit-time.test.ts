@@ -67,7 +67,7 @@ describe('the timeout of a create', () => {
     await clock.advance(500);
     const late = [20, 21, 22].map((id) => create(id));
     await clock.advance(1_000);
-    expect(early.at(-1)).toMatchObject({ outcome: busy, after: 1_000 });
+    expect(early.at(-1)?.outcome).toMatchObject(busy);
     expect(outcomesOf(late)).toEqual(['created', 'created', 'created']);
   });
 
@@ -198,7 +198,7 @@ describe('a call that waits for a connection', () => {
   });
 
   it('is aborted with the first of its creates that times out: none of them is stored', async () => {
-    const { answersIn, clock, database, create, createMany } = open();
+    const { answersIn, clock, database, create, createMany } = open({ timeoutMs: 10_000 });
     database.current = answersIn(500);
     create(0);
     await clock.advance(1);
@@ -209,11 +209,11 @@ describe('a call that waits for a connection', () => {
       call.sent = false;
       return hangs();
     };
-    await clock.advance(5_000);
+    await clock.advance(15_000);
     expect(createMany).toHaveBeenCalledTimes(2);
     expect(outcomesOf([old, young])).toEqual([expect.objectContaining(busy), expect.objectContaining(busy)]);
     // A timer may fire up to 1 ms early.
-    expect(Math.round(old.after / 10)).toBe(100);
+    expect(Math.round(old.after / 10)).toBe(1_000);
   });
 });
 
