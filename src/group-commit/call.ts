@@ -27,7 +27,7 @@ export class Call<Caller> implements BatchCall {
     readonly creates: readonly WaitingCreate<Caller>[],
     readonly startedAt: number,
     /** Called when it ends, in the same turn, so that its places in the queue are free before its creates go on. */
-    readonly onEnd: (call: Call<Caller>) => void,
+    readonly onEnd: (call: Call<Caller>, end: BatchReport['end']) => void,
   ) {
     this.firsts = dedupe(creates);
   }
@@ -142,7 +142,7 @@ export class Call<Caller> implements BatchCall {
 
   #finish(end: BatchReport['end']): void {
     this.end = end;
-    this.onEnd(this);
+    this.onEnd(this, end);
     this.#resolve();
   }
 }

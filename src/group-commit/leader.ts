@@ -43,18 +43,19 @@ export class Leader<Caller> {
     await this.#sendParts([batch.close()]);
   }
 
-  /** Sends parts, and what is left of each in parts of its own, one a turn. Begins in a turn, and ends it. */
-  async #sendParts(parts: Part<Caller>[]): Promise<void> {
+  /** Sends parts, and what is left of each in parts of its own, one a turn. Begins in a turn, which it ends. */
+  async #sendParts(parts: readonly Part<Caller>[]): Promise<void> {
     const { turn, pace } = this.queue;
-    for (let part = parts.shift(); part; part = parts.shift()) {
+    const left = [...parts];
+    while (left.length > 0) {
+      const part = left.shift()!;
+      // As the last call took: not known before the turn.
       const { maxPlants } = pace;
-      if (part.length > maxPlants) parts.unshift(part.slice(maxPlants));
-      parts.push(...(await this.#sendPart(part.slice(0, maxPlants))));
-      if (parts.length === 0) break;
+      if (part.length > maxPlants) left.unshift(part.slice(maxPlants));
+      left.push(...(await this.#sendPart(part.slice(0, maxPlants))));
       turn.pass();
-      await turn.take('rest');
+      if (left.length > 0) await turn.take('rest');
     }
-    turn.pass();
   }
 
   /** Sends creates in this turn. Returns what is left to send, in the parts in which to send it. */

@@ -1,12 +1,5 @@
 import type { BatchReport } from './options.js';
 
-interface EndedCall {
-  readonly firsts: { readonly length: number };
-  readonly startedAt: number;
-  readonly endedAt: number;
-  readonly end: BatchReport['end'] | undefined;
-}
-
 /**
  * The part of a create's time that a call should take at most. An eighth: a create waits for the call in flight and for its
  * own, a quarter of its time, so that some is left for a retry; and a call stays within half of the time even if it takes
@@ -48,9 +41,8 @@ export class Pace {
     return margin * Math.min(plants * this.#msPerPlant, this.#callMs);
   }
 
-  onEnd({ firsts, startedAt, endedAt, end }: EndedCall): void {
-    const ms = endedAt - startedAt;
+  onEnd(plants: number, ms: number, end: BatchReport['end']): void {
     // A call that ended early with nothing stored shows nothing: it may have been at its first plant.
-    if (end === 'settled' || ms > this.#callMs) this.#msPerPlant = ms / firsts.length;
+    if (end === 'settled' || ms > this.#callMs) this.#msPerPlant = ms / plants;
   }
 }

@@ -11,7 +11,12 @@ import { Driver } from './driver.js';
 import { circuitOpen } from './errors.js';
 import { type Dispatcher, Leader } from './leader.js';
 import { LockedRows } from './locked-rows.js';
-import { type GroupCommitOptions, type GroupCommitState, groupCommitRules } from './options.js';
+import {
+  type BatchReport,
+  type GroupCommitOptions,
+  type GroupCommitState,
+  groupCommitRules,
+} from './options.js';
 import { Pace } from './pace.js';
 import { Pending } from './pending.js';
 import { Turn } from './turn.js';
@@ -66,7 +71,7 @@ export class Queue<Caller> implements Dispatcher<Caller> {
     const toSend = creates.filter(({ isSettled }) => !isSettled);
     if (toSend.length < creates.length) this.#release();
     if (toSend.length === 0) return undefined;
-    const call = new Call(toSend, now, (ended) => this.#onEnd(ended));
+    const call = new Call(toSend, now, (ended, end) => this.#onEnd(ended, end));
     this.#inFlight = call;
     const ended = call.run(this.createMany);
     this.driver.observe(call);
@@ -89,25 +94,29 @@ export class Queue<Caller> implements Dispatcher<Caller> {
     this.#leader.lead(this.#gathering);
   }
 
-  #onEnd(call: Call<Caller>): void {
+  #onEnd(call: Call<Caller>, end: BatchReport['end']): void {
     const now = systemClock.now();
     call.endedAt = now;
     this.#inFlight = undefined;
     this.#release();
-    this.pace.onEnd(call);
-    if (call.end === 'settled' || call.isRowLocked) this.circuit.onResponse(now);
-    if (call.end === 'unsent' || call.end === 'unanswered') {
+    this.pace.onEnd(call.firsts.length, now - call.startedAt, end);
+    if (end === 'settled' || call.isRowLocked) this.circuit.onResponse(now);
+    if (end === 'unsent' || end === 'unanswered') {
       this.#pending.hold(call);
-      this.#suspectOutage(call.cause, call.end === 'unanswered');
+      this.#suspectOutage(call.cause, end === 'unanswered');
     }
-    this.#report(call);
+    this.#report(call, end);
   }
 
-  #report({ end, firsts, startedAt, endedAt }: Call<Caller>): void {
-    if (!end) return;
-    const [plants, ms] = [firsts.length, endedAt - startedAt];
-    const [queued, { isOpen }] = [this.#pending.count, this.circuit];
-    ignoringErrors(() => this.settings.onBatch({ plants, ms, end, queued, isOpen }));
+  #report({ firsts, startedAt, endedAt }: Call<Caller>, end: BatchReport['end']): void {
+    const report: BatchReport = {
+      plants: firsts.length,
+      ms: endedAt - startedAt,
+      end,
+      queued: this.#pending.count,
+      isOpen: this.circuit.isOpen,
+    };
+    ignoringErrors(() => this.settings.onBatch(report));
   }
 
   /** Rejects a create that has timed out in the queue. */
