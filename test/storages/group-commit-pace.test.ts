@@ -96,6 +96,21 @@ it('a create is sent unless its call, half as long again as the last one for eac
   expect(Math.min(...refused)).toBeGreaterThanOrEqual((1 - 1.5 / 8) * timeoutMs - 1);
 });
 
+it.each([
+  [1_055, 10],
+  [1_045, 9],
+])(
+  'of creates that are called at once, with a timeout of %i ms, %i are sent in calls of 100 ms: each has 150 ms left',
+  async (limit, sent) => {
+    const { answersIn, clock, create, createMany, database } = open({ timeoutMs: limit, maxBatch: 1 });
+    database.current = answersIn(100);
+    const told = Array.from({ length: 12 }, (_, id) => create(id));
+    await clock.advance(limit);
+    expect(createMany).toHaveBeenCalledTimes(sent);
+    expect(told.filter(isStored).length).toBe(sent);
+  },
+);
+
 describe('a batch has as many plants as may be', () => {
   it.each<[string, number, number[], boolean]>([
     ['after a short call', 1, [256], true],
