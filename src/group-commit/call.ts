@@ -1,5 +1,6 @@
 import type { Signal } from '../http.js';
 import { isNamed } from '../problems.js';
+import { systemClock } from '../timers.js';
 import { type BatchCall, type CreateMany, type CreateOutcome, RolledBack } from './create-many.js';
 import { dedupe } from './dedupe.js';
 import { CallTimeout, isProgramFault, type Rollback, unavailable } from './errors.js';
@@ -16,6 +17,8 @@ export class Call<Caller> implements BatchCall {
   cause: unknown = undefined;
   /** Whether another transaction has locked the row of its only plant. */
   isRowLocked = false;
+  /** When its plants were sent: later than its start, if it waited for a connection. */
+  sentAt: number;
   endedAt = 0;
   /** The creates that are sent. The others are their duplicates. */
   readonly firsts: readonly WaitingCreate<Caller>[];
@@ -30,6 +33,7 @@ export class Call<Caller> implements BatchCall {
     readonly onEnd: (call: Call<Caller>, end: BatchReport['end']) => void,
   ) {
     this.firsts = dedupe(creates);
+    this.sentAt = startedAt;
   }
 
   get sent(): boolean {
@@ -39,6 +43,7 @@ export class Call<Caller> implements BatchCall {
   set sent(isSent: boolean) {
     if (isSent && this.#controller?.signal.aborted)
       throw new DOMException('the call was aborted before it was sent', 'AbortError');
+    if (isSent && !this.#isSent) this.sentAt = systemClock.now();
     this.#isSent = isSent;
   }
 

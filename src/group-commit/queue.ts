@@ -99,7 +99,7 @@ export class Queue<Caller> implements Dispatcher<Caller> {
     call.endedAt = now;
     this.#inFlight = undefined;
     this.#release();
-    this.pace.onEnd(call.firsts.length, now - call.startedAt, end);
+    this.pace.onEnd(call.firsts.length, now - call.sentAt, end);
     if (end === 'settled' || call.isRowLocked) this.circuit.onResponse(now);
     if (end === 'unsent' || end === 'unanswered') {
       this.#pending.hold(call);

@@ -135,6 +135,22 @@ describe('a batch has as many plants as may be', () => {
     expect(createMany.mock.calls.map(([plants]) => plants.length)).toEqual(sizes);
   });
 
+  it('after a call that waited for its connection: it was sent in a short time', async () => {
+    const { answersIn, clock, create, createMany, database } = open({ timeoutMs });
+    database.current = async (plants, contexts, call) => {
+      call.sent = false;
+      await clock.sleep(3_000);
+      call.sent = true;
+      return answersIn(1)(plants, contexts, call);
+    };
+    create(-1);
+    await clock.advance(4_000);
+    database.current = answersIn(1);
+    for (let id = 0; id < 256; id++) create(id);
+    await clock.advance(10);
+    expect(createMany.mock.calls.map(([plants]) => plants.length)).toEqual([1, 256]);
+  });
+
   it('but the first call has 16, because nothing is known yet', async () => {
     const { clock, create, createMany } = open({ timeoutMs });
     for (let id = 0; id < 256; id++) create(id);
