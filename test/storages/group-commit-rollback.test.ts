@@ -116,7 +116,7 @@ describe('a create that times out with nothing stored', () => {
     await clock.advance(1_000);
     expect(creates.at(-1)?.outcome).toMatchObject({
       name: 'StorageBusy',
-      message: expect.stringMatching(/was not sent$/),
+      message: 'the plant waited in the queue until too little of its timeout was left, and was not sent',
     });
   });
 
@@ -165,6 +165,71 @@ describe('an outage', () => {
   it('opens none if the database has stored a plant in the last nine tenths of the timeout', async () => {
     const { next } = await outageAfter(103);
     expect(outcomesOf(next)).toEqual(['pending', 'pending']);
+  });
+});
+
+describe('a call that is rolled back together', () => {
+  it.each([
+    ['whole before others are sent, if it has several plants', [1, 2], 1],
+    ['while others are sent, if it has one: its row may be locked', [1], 2],
+  ])('is retried %s', async (_, ids, calls) => {
+    const { clock, create, createMany, database } = open({ timeoutMs: 1_000 });
+    database.current = rejects('together', refused);
+    for (const id of ids) create(id);
+    await clock.endTurn();
+    database.current = answers;
+    const other = create(3);
+    await clock.endTurn();
+    expect(createMany).toHaveBeenCalledTimes(calls);
+    await clock.advance(10);
+    expect(other.outcome).toBe('created');
+  });
+
+  it('is the only one as a probe, also between its attempts', async () => {
+    const { clock, create } = open({ timeoutMs: 1_000 }, rejects('together', refused));
+    create(1);
+    await clock.advance(1_000);
+    create(2);
+    for (let i = 0; i < 20; i++) {
+      await clock.advance(10);
+      const other = create(3);
+      await clock.endTurn();
+      expect(other.outcome).toMatchObject({ message: 'the circuit is open' });
+    }
+  });
+});
+
+describe('a call that times out', () => {
+  const unsent: CreateMany<unknown> = (_plants, _contexts, call) => {
+    call.sent = false;
+    return new Promise(() => {});
+  };
+
+  it('says within which limit the storage did not answer, and whether that was a probe', async () => {
+    const { clock, create } = open({ timeoutMs: 1_000 }, () => new Promise(() => {}));
+    const told = create(1);
+    await clock.advance(1_000);
+    const probe = create(2);
+    await clock.advance(1_000);
+    expect(told.outcome).toMatchObject({ message: 'the storage did not answer within 1000 ms' });
+    expect(probe.outcome).toMatchObject({
+      message: 'the storage did not answer within 250 ms, the limit of a probe while the circuit is open',
+    });
+  });
+
+  it('before it was sent says so, and gives the next probe no more time', async () => {
+    const { clock, create } = open({ timeoutMs: 1_000 }, unsent);
+    const told = create(1);
+    await clock.advance(1_000);
+    expect(told.outcome).toMatchObject({
+      message: 'the storage is unavailable',
+      cause: { name: 'TimeoutError', message: 'the storage did not send within 1000 ms' },
+    });
+    for (let id = 2; id < 5; id++) {
+      const probe = create(id);
+      await clock.advance(1_000);
+      expect(Math.ceil(probe.after)).toBe(250);
+    }
   });
 });
 
