@@ -106,7 +106,7 @@ export class Leader<Caller> {
       queue.turn.pass();
     }
     queue.lockedRows.remove(row);
-    // Those that have joined during the last call.
+    // Duplicates of a create that was rejected.
     await this.#sendParts([row.waiting]);
   }
 }

@@ -14,9 +14,9 @@ export class LockedRow<Caller> {
     return this.#creates;
   }
 
-  /** Adds a create if it has the same id. Returns whether it did. */
+  /** Adds a create if one of the same id still waits. Returns whether it did. */
   join(create: WaitingCreate<Caller>): boolean {
-    if (!this.#creates[0]?.hasIdOf(create)) return false;
+    if (!this.waiting[0]?.hasIdOf(create)) return false;
     this.#creates = [...this.#creates, create];
     return true;
   }
@@ -32,10 +32,6 @@ export class LockedRows<Caller> {
 
   remove(row: LockedRow<Caller>): void {
     this.#rows.delete(row);
-  }
-
-  clear(): void {
-    this.#rows.clear();
   }
 
   /** Adds a create to the locked row of its id, if there is one: a batch with it would wait for the lock. */

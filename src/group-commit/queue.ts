@@ -131,7 +131,6 @@ export class Queue<Caller> implements Dispatcher<Caller> {
   #suspectOutage(cause: unknown, isSlow: boolean): void {
     if (!this.circuit.onTimeout(cause, isSlow, systemClock.now())) return;
     this.#gathering = undefined;
-    this.lockedRows.clear();
     for (const create of this.#pending.creates)
       if (!create.isSettled) create.failNotStored(circuitOpen(cause));
     this.#release();

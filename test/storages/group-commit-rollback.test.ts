@@ -70,6 +70,36 @@ describe('a locked row', () => {
     expect(creates[1]?.outcome).toMatchObject({ message: 'the row of id 5 is locked' });
   });
 
+  it('leaves the creates that joined it to be sent, if the first of them is rejected', async () => {
+    const { clock, create, database, isLocked } = openWithLock(10_000, () => 20);
+    const bad = create(5, 'bad');
+    await clock.advance(100);
+    const good = create(5, 'good');
+    await clock.advance(1_000);
+    expect(outcomesOf([bad, good])).toEqual(['pending', 'pending']);
+    isLocked.current = false;
+    const fault = new Error('a CHECK');
+    database.current = async (plants) => {
+      if (plants.some(({ name }) => name === 'bad')) throw new RolledBack('apart', fault);
+      return created(plants);
+    };
+    await clock.advance(1_000);
+    expect(outcomesOf([bad, good])).toEqual([expect.objectContaining({ cause: fault }), 'created']);
+  });
+
+  it('takes no later create of its id with it when its create has timed out', async () => {
+    const dice = longestPauses();
+    const { clock, create, database } = open({ timeoutMs: 1_000 }, rejects('together', refused));
+    create(5);
+    // In a pause of 500 ms.
+    await clock.advance(1_000);
+    database.current = answers;
+    const probe = create(5);
+    await clock.endTurn();
+    expect(probe.outcome).toBe('created');
+    dice.mockRestore();
+  });
+
   it('is retried while a wait half as long again still ends before the timeout', async () => {
     const dice = longestPauses();
     // Attempts of 20 ms begin at 0, 25, 55, 95, 155, 255, 435, 775 and 1 295 ms.
