@@ -12,8 +12,8 @@ export {
   type CreateOutcome,
   RolledBack,
 } from './group-commit/create-many.js';
-export { groupCommit } from './group-commit/group-commit.js';
-export type { BatchReport, GroupCommitOptions } from './group-commit/options.js';
+export { type GroupCommitStorage, groupCommit } from './group-commit/group-commit.js';
+export type { BatchReport, GroupCommitOptions, GroupCommitState } from './group-commit/options.js';
 export { type GuardOptions, guard } from './guard.js';
 export {
   BodyError,

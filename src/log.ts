@@ -1,6 +1,6 @@
 import { type ErrorNumber, problemOf } from './error-numbers.js';
 import { type PlantRequest, pathOf } from './http.js';
-import { propertyOf } from './problems.js';
+import { isFaultOfProgram, propertyOf } from './problems.js';
 import { now, sleep } from './timers.js';
 
 /** A message is written once in this time: milliseconds. */
@@ -8,16 +8,6 @@ const intervalMs = 1_000;
 
 /** How many messages are told apart at a time. Clients may cause any number of them. */
 const maxMessages = 1_000;
-
-/** Errors of the language: unless something else has caused one, it is a fault of the program that throws it. */
-const faultsOfPrograms = [
-  'TypeError',
-  'RangeError',
-  'ReferenceError',
-  'SyntaxError',
-  'EvalError',
-  'URIError',
-];
 
 /** What was written of one message. */
 interface Written {
@@ -107,12 +97,6 @@ function textOf(thrown: unknown): string {
   const text = propertyOf(thrown, 'message') || propertyOf(thrown, 'code');
   if (typeof text !== 'string') return typeof thrown === 'object' ? 'an object was thrown' : String(thrown);
   return isFaultOfProgram(thrown) ? `${nameOf(thrown)}: ${text}` : text;
-}
-
-/** `fetch` rejects with a TypeError, too, whose cause is the outage; and drivers throw some with a code. */
-function isFaultOfProgram(thrown: unknown): boolean {
-  const isExplained = propertyOf(thrown, 'cause') || propertyOf(thrown, 'code');
-  return !isExplained && faultsOfPrograms.includes(nameOf(thrown));
 }
 
 /** The lines of the stack of a fault of a program, without its message, which may quote a client. */

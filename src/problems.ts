@@ -104,6 +104,13 @@ export function isNamed<E extends Error>(error: unknown, name: E['name']): error
   return propertyOf(error, 'name') === name;
 }
 
+const faultsOfPrograms: readonly unknown[] = ['TypeError', 'RangeError', 'ReferenceError', 'SyntaxError'];
+
+/** Whether an error is a fault of the program, which no retry can cure. `fetch` reports an outage as a TypeError with a cause. */
+export function isFaultOfProgram(thrown: unknown): boolean {
+  return faultsOfPrograms.includes(propertyOf(thrown, 'name')) && propertyOf(thrown, 'cause') === undefined;
+}
+
 /** A property of anything thrown, of any type; `undefined` if its getter throws, or if every object has it. */
 export function propertyOf(thrown: unknown, name: string): unknown {
   try {

@@ -24,18 +24,33 @@ const batches = new Counter({
   help: 'Batches by how they ended',
   labelNames: ['end'],
 });
-const queued = new Gauge({ name: 'plant_store_queued', help: 'Pending creates, of maxQueued' });
-const circuit = new Gauge({
+// Read at each scrape, because `onBatch` reports a call that hangs only after its timeout.
+new Gauge({
+  name: 'plant_store_queued',
+  help: 'Pending creates, of maxQueued',
+  collect() {
+    this.set(storage.state().queued);
+  },
+});
+new Gauge({
+  name: 'plant_store_in_flight_seconds',
+  help: 'How long the call in flight has been on its way, 0 if none is',
+  collect() {
+    this.set((storage.state().inFlightSince ?? 0) / 1000);
+  },
+});
+new Gauge({
   name: 'plant_store_circuit_open',
   help: '1 while creates fail fast, otherwise 0',
+  collect() {
+    this.set(storage.state().isOpen ? 1 : 0);
+  },
 });
 
 const onBatch = (batch: BatchReport) => {
   plants.observe(batch.plants);
   batchSeconds.observe(batch.ms / 1000);
   batches.inc({ end: batch.end });
-  queued.set(batch.queued);
-  circuit.set(batch.isOpen ? 1 : 0);
 };
 
 const storage = sqliteStorage(new Database(':memory:'), { onBatch });

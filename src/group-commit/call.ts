@@ -1,32 +1,39 @@
-import { isThenable, type Signal } from '../http.js';
-import { isNamed } from '../problems.js';
-import type { BatchCall, CreateMany, CreateOutcome, RolledBack } from './create-many.js';
+import type { Signal } from '../http.js';
+import { isFaultOfProgram, isNamed } from '../problems.js';
+import { systemClock } from '../timers.js';
+import { type BatchCall, type CreateMany, type CreateOutcome, RolledBack } from './create-many.js';
+import { dedupe } from './dedupe.js';
+import { CallTimeout, type Rollback, unavailable } from './errors.js';
 import type { BatchReport } from './options.js';
-import { dedupe, type WaitingCreate } from './waiting-create.js';
+import type { WaitingCreate } from './waiting-create.js';
 
-/** One call of `createMany`. */
+/** One call of `createMany`. It ends when `createMany` has settled, or when it is aborted. */
 export class Call<Caller> implements BatchCall {
   /** How it ended, if it has. */
-  end: BatchReport['end'] | undefined;
-  /** The last error of the database, or of its absence. */
-  cause: unknown;
+  end: BatchReport['end'] | undefined = undefined;
+  /** Whether `createMany` has settled: later than the end, if the call was aborted. */
+  hasSettled = false;
+  /** Why it has no outcome: the last error of the database, or of its absence. */
+  cause: unknown = undefined;
+  /** Whether another transaction has locked the row of its only plant. */
+  isRowLocked = false;
+  /** When its plants were sent: later than its start, if it waited for a connection. */
+  sentAt: number;
   endedAt = 0;
-  /** The creates to send, sorted: the others are their duplicates. */
+  /** The creates that are sent. The others are their duplicates. */
   readonly firsts: readonly WaitingCreate<Caller>[];
-  /** Called when it is aborted. For the storages of this package: a listener of `signal` takes 3 µs. */
-  onAbort: (() => void) | undefined;
   #isSent = true;
-  #controller: AbortController | undefined;
-  #resolve: ((call: this) => void) | undefined;
+  #controller: AbortController | undefined = undefined;
+  #resolve: () => void = () => {};
 
   constructor(
     readonly creates: readonly WaitingCreate<Caller>[],
-    readonly sentAt: number,
-    /** Called when it has ended, and after it was aborted once more when `createMany` has settled. */
+    readonly startedAt: number,
+    /** Called when it ends, in the same turn, so that its places in the queue are free before its creates go on. */
     readonly onEnd: (call: Call<Caller>, end: BatchReport['end']) => void,
   ) {
     this.firsts = dedupe(creates);
-    this.cause = creates[0]?.cause;
+    this.sentAt = startedAt;
   }
 
   get sent(): boolean {
@@ -36,48 +43,53 @@ export class Call<Caller> implements BatchCall {
   set sent(isSent: boolean) {
     if (isSent && this.#controller?.signal.aborted)
       throw new DOMException('the call was aborted before it was sent', 'AbortError');
+    if (isSent && !this.#isSent) this.sentAt = systemClock.now();
     this.#isSent = isSent;
   }
 
   get signal(): Signal {
-    // Created on first read: an AbortController costs 2 µs, and most calls ignore it.
+    // Created on first read: an AbortController costs 2 µs, and many calls ignore it.
     this.#controller ??= new AbortController();
     return this.#controller.signal;
   }
 
-  /** Resolves when the call has ended; returns `undefined` if `createMany` has blocked until then. Never rejects. */
-  send(createMany: CreateMany<Caller>): Promise<this> | undefined {
-    // Copies: `createMany` may change whatever it gets.
-    const plants = this.firsts.map(({ plant }) => ({ ...plant }));
-    const contexts = this.firsts.map(({ context }) => context);
-    try {
-      const calling = createMany(plants, contexts, this);
-      if (!isThenable(calling)) return this.#onOutcomes(calling);
-      const outcomes = Promise.resolve(calling).then((outcomes) => this.#onOutcomes(outcomes));
-      outcomes.catch((error) => this.#onError(error));
-      return new Promise((resolve) => {
-        this.#resolve = resolve;
-      });
-    } catch (error) {
-      return this.#onError(error);
-    }
+  /** Resolves when the call has ended. Never rejects. */
+  run(createMany: CreateMany<Caller>): Promise<void> {
+    return new Promise((resolve) => {
+      this.#resolve = resolve;
+      this.#run(createMany);
+    });
   }
 
   /** Ends the call although `createMany` has not settled: it must send nothing more, and release what it holds. */
-  abort(timeoutMs: number): void {
-    const message = `the storage did not ${this.#isSent ? 'answer' : 'send'} within ${timeoutMs} ms`;
-    if (this.#isSent || this.cause === undefined) this.cause = new Error(message, { cause: this.cause });
-    for (const create of this.creates) {
-      if (this.#isSent) create.fail(this.cause);
-      else create.refuse(this.cause);
+  abort(limit: string): void {
+    const lastError = this.creates[0]?.rollback?.cause;
+    if (this.#isSent) {
+      this.cause = new CallTimeout(`the storage did not answer within ${limit}`, { cause: lastError });
+      for (const create of this.creates) create.fail(this.cause);
+    } else {
+      this.cause = lastError ?? new CallTimeout(`the storage did not send within ${limit}`);
+      for (const create of this.creates) create.failNotStored(unavailable(this.cause));
     }
     this.#finish(this.#isSent ? 'unanswered' : 'unsent');
     this.#controller ??= new AbortController();
     this.#controller.abort();
-    this.onAbort?.();
   }
 
-  #onOutcomes(outcomes: readonly CreateOutcome[]): undefined {
+  async #run(createMany: CreateMany<Caller>): Promise<void> {
+    // Copies: `createMany` may change whatever it gets.
+    const plants = this.firsts.map(({ plant }) => ({ ...plant }));
+    const contexts = this.firsts.map(({ context }) => context);
+    try {
+      const outcomes = await createMany(plants, contexts, this);
+      if (!this.end) this.#onOutcomes(outcomes);
+    } catch (error) {
+      if (!this.end) this.#onError(error);
+    }
+    this.hasSettled = true;
+  }
+
+  #onOutcomes(outcomes: readonly CreateOutcome[]): void {
     if (outcomes.length !== this.firsts.length) throw new TypeError(wrongCount);
     this.firsts.forEach((create, i) => {
       const outcome = outcomes[i];
@@ -87,24 +99,56 @@ export class Call<Caller> implements BatchCall {
     this.#finish('settled');
   }
 
-  #onError(error: unknown): undefined {
-    if (!isNamed<RolledBack>(error, 'RolledBack')) {
-      this.cause = error;
-      for (const create of this.firsts) create.fail(error);
-      return this.#finish('failed');
-    }
-    this.cause = error.cause;
-    for (const create of this.creates) create.cause = error.cause;
-    if (error.resend === 'together') return this.#finish('together');
-    if (this.firsts.length > 1) return this.#finish('apart');
-    this.firsts[0]?.fail(error);
+  #onError(error: unknown): void {
+    if (isNamed<RolledBack>(error, 'RolledBack')) this.#onRollback(error);
+    else this.#onUnknownOutcome(error);
+  }
+
+  /** The plants may be stored. */
+  #onUnknownOutcome(error: unknown): void {
+    // Duplicates were not sent: they are sent next, unless that cannot help.
+    const failed = isFaultOfProgram(error) ? this.creates : this.firsts;
+    for (const create of failed) create.fail(error);
+    this.#finish('failed');
+  }
+
+  /** Nothing was stored. */
+  #onRollback(error: RolledBack): void {
+    const { resend, cause } = error;
+    this.cause = cause;
+    const isLone = this.firsts.length === 1;
+    if (resend === 'apart' && isLone) this.#reject(error);
+    else if (resend === 'apart') this.#keep('batch', 'apart');
+    else if (isFaultOfProgram(cause)) this.#rejectAll(new RolledBack('apart', cause));
+    else if (resend === 'together') this.#keep('outage', 'together');
+    else if (isLone) this.#keep('locked row', 'together');
+    else this.#keep('batch', 'apart');
+  }
+
+  /** Ends the call with its only plant rejected by the database. */
+  #reject(error: RolledBack): void {
+    for (const create of this.firsts) create.fail(error);
     this.#finish('settled');
   }
 
-  #finish(end: BatchReport['end']): undefined {
+  /** Ends the call with nothing to be sent again. */
+  #rejectAll(error: RolledBack): void {
+    for (const create of this.creates) create.failNotStored(error);
+    this.#finish('failed');
+  }
+
+  /** Ends the call with its creates to be sent again. */
+  #keep(reason: Rollback['reason'], end: 'together' | 'apart'): void {
+    this.isRowLocked = reason === 'locked row';
+    const rollback = { reason, cause: this.cause };
+    for (const create of this.creates) create.rollback = rollback;
+    this.#finish(end);
+  }
+
+  #finish(end: BatchReport['end']): void {
     this.end = end;
     this.onEnd(this, end);
-    this.#resolve?.(this);
+    this.#resolve();
   }
 }
 

@@ -1,44 +1,66 @@
-import { systemClock } from '../timers.js';
-
-/** Timeout of the first probe, in milliseconds. Doubles after a probe that was sent but did not settle. */
+/** Timeout of the first probe, in milliseconds: a healthy database commits one plant in a tenth of it. */
 const firstProbeMs = 250;
 
-/** A circuit breaker: open from a batch timing out until a probe settles. */
+/**
+ * The part of a create's time in which a response shows that the database is available. Less than all of it: a create that
+ * was called while the last call before an outage was in flight has seen that call's response. More than none: a create also
+ * expires at a locked row or in a long queue, while others are stored.
+ */
+const recently = 0.9;
+
+/** A circuit breaker: open from a timeout with nothing stored by anybody until the database responds. */
 export class Circuit {
-  isOpen = false;
-  /** Why the circuit is open. */
-  cause: unknown;
-  /** How long a create that is called now may take, in milliseconds: shorter for a probe. */
-  limitMs: number;
-  /** When the database last settled a batch. */
-  #answeredAt = Number.NEGATIVE_INFINITY;
+  #isOpen = false;
+  #cause: unknown;
+  #limitMs: number;
+  /** When the database last stored or rejected a plant. */
+  #respondedAt = Number.NEGATIVE_INFINITY;
 
   constructor(readonly timeoutMs: number) {
-    this.limitMs = timeoutMs;
+    this.#limitMs = timeoutMs;
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Why it is open. */
+  get cause(): unknown {
+    return this.#cause;
+  }
+
+  /** How long a create that is called now may take, in milliseconds: less if it is a probe. */
+  get limitMs(): number {
+    return this.#limitMs;
+  }
+
+  /** The limit, in words. */
+  get limit(): string {
+    return `${this.#limitMs} ms${this.#isOpen ? ', the limit of a probe while the circuit is open' : ''}`;
   }
 
   /**
-   * Opens it, unless the database has settled a batch lately. Returns whether it did.
+   * Opens it, or keeps it open, unless the database has responded recently. Returns whether it is open.
    *
-   * @param isSlow whether a call was sent but did not settle: the next probe gets more time
+   * @param isSlow whether a call was sent and not settled: the next probe gets twice the time
    */
-  open(cause: unknown, isSlow: boolean, now: number): boolean {
-    if (this.#answeredAt > now - 0.9 * this.timeoutMs) return false;
-    this.limitMs = Math.min(this.isOpen ? (isSlow ? 2 : 1) * this.limitMs : firstProbeMs, this.timeoutMs);
-    this.cause = cause;
-    this.isOpen = true;
+  onTimeout(cause: unknown, isSlow: boolean, now: number): boolean {
+    if (this.#respondedAt > now - recently * this.timeoutMs) return false;
+    this.#limitMs = Math.min(this.#nextProbeMs(isSlow), this.timeoutMs);
+    this.#cause = cause;
+    this.#isOpen = true;
     return true;
   }
 
-  onAnswer(now: number): void {
-    this.isOpen = false;
-    this.limitMs = this.timeoutMs;
-    this.#answeredAt = now;
+  onResponse(now: number): void {
+    this.#isOpen = false;
+    this.#cause = undefined;
+    this.#limitMs = this.timeoutMs;
+    this.#respondedAt = now;
   }
-}
 
-/** Resolves after 5 ms, doubling with each attempt to 500 ms, with jitter. */
-export function pause(attempt: number): Promise<void> {
-  const ms = Math.min(500, 5 * 2 ** attempt) * (0.5 + Math.random() / 2);
-  return new Promise((resolve) => systemClock.setTimer(resolve, ms));
+  #nextProbeMs(isSlow: boolean): number {
+    if (!this.#isOpen) return firstProbeMs;
+    return isSlow ? 2 * this.#limitMs : this.#limitMs;
+  }
 }

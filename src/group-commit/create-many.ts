@@ -32,11 +32,15 @@ export type CreateMany<Caller> = (
 
 /**
  * Thrown by a `createMany` when the database confirms that it stored nothing of this call. The plants are retried until
- * they time out: `together` (a deadlock, a failover), or `apart`, in parts, to find the plants that the database rejects.
- * Never throw it for a dropped connection or a timeout of your own, because the plants may be stored.
+ * they time out:
  *
- * A row that another transaction has locked must not block every create: end the wait after 500 ms at most. Then throw
- * `apart` for several plants, and `together` for a lone one, which is retried while other plants are sent.
+ * - `together`: a deadlock, a failover.
+ * - `apart`, in parts, to find the plants that the database rejects. It rejects a plant that was sent alone.
+ * - `alone`: another transaction has locked a row. Several plants are sent in parts; a lone one is retried while others are
+ *   sent. End the wait for the lock after 500 ms at most, because it blocks every create.
+ *
+ * Never throw it for a dropped connection or a timeout of your own, because the plants may be stored. Anything thrown
+ * `together` or `alone` because of a fault of the program, such as a TypeError, rejects its plants at once.
  *
  * @example
  * ```ts
@@ -48,7 +52,7 @@ export type CreateMany<Caller> = (
  *       const { code } = error as { code?: string };
  *       if (code === '40P01') throw new RolledBack('together', error); // deadlock
  *       if (code === '23514') throw new RolledBack('apart', error); // a plant breaks a CHECK
- *       if (code === '55P03') throw new RolledBack(plants.length > 1 ? 'apart' : 'together', error); // locked
+ *       if (code === '55P03') throw new RolledBack('alone', error); // locked
  *       throw error;
  *     }
  *   };
@@ -60,7 +64,7 @@ export class RolledBack extends Error {
 
   /** @param cause the database's error: what `create` throws if the plant was sent alone and `apart` */
   constructor(
-    readonly resend: 'together' | 'apart',
+    readonly resend: 'together' | 'apart' | 'alone',
     override readonly cause: unknown,
   ) {
     super(cause instanceof Error ? cause.message : String(cause));

@@ -25,6 +25,18 @@ export interface BatchReport {
   readonly isOpen: boolean;
 }
 
+/** What a group commit holds at this moment. */
+export interface GroupCommitState {
+  /** The creates that are pending, queued or in flight, of `maxQueued`. */
+  readonly queued: number;
+  /** The characters of their text, of `maxQueuedText`. */
+  readonly text: number;
+  /** For how long the call in flight has been on its way, in milliseconds; `null` if none is. */
+  readonly inFlightSince: number | null;
+  /** Whether the circuit is open: creates fail fast with `StorageBusy`, apart from one probe at a time. */
+  readonly isOpen: boolean;
+}
+
 /** The options of `groupCommit`. */
 export interface GroupCommitOptions<Caller = unknown> {
   /** Maximum plants in one batch; a batch also ends after 256 Ki characters of text. Default: 256. */

@@ -1,30 +1,40 @@
-import { ignoringErrors, type MaybePromise } from '../http.js';
+import { ignoringErrors } from '../http.js';
 import { type Complete, checkOptions } from '../options.js';
 import type { NewPlant } from '../plant/plant.js';
-import { StorageBusy, type StorageContext } from '../storage.js';
+import type { StorageContext } from '../storage.js';
 import { systemClock } from '../timers.js';
 import { Batch } from './batch.js';
 import { Call } from './call.js';
 import { Circuit } from './circuit.js';
 import type { CreateMany } from './create-many.js';
-import { type BatchReport, type GroupCommitOptions, groupCommitRules } from './options.js';
+import { Driver } from './driver.js';
+import { circuitOpen } from './errors.js';
+import { type Dispatcher, Leader } from './leader.js';
+import { LockedRows } from './locked-rows.js';
+import {
+  type BatchReport,
+  type GroupCommitOptions,
+  type GroupCommitState,
+  groupCommitRules,
+} from './options.js';
+import { Pace } from './pace.js';
+import { Pending } from './pending.js';
 import { Turn } from './turn.js';
-import { unavailable, WaitingCreate } from './waiting-create.js';
+import { WaitingCreate } from './waiting-create.js';
 
-/** The creates that are pending, and the batches that they gather in. */
-export class Queue<Caller> {
+/** Takes creates in, sends what its leaders send, and ends what times out. */
+export class Queue<Caller> implements Dispatcher<Caller> {
   readonly settings: Complete<GroupCommitOptions<Caller>>;
   readonly turn = new Turn();
+  readonly driver = new Driver();
   readonly circuit: Circuit;
-  readonly lockedRows = new Set<WaitingCreate<Caller>[]>();
-  /** In the order of their calls. Not a Set: its outgrown tables keep young creates alive, and tripled the time of GC. */
-  #pending: WaitingCreate<Caller>[] = [];
-  #text = 0;
+  readonly pace: Pace;
+  readonly lockedRows = new LockedRows<Caller>();
+  readonly #pending: Pending<Caller>;
+  readonly #leader = new Leader<Caller>(this);
   /** The batch that creates join. */
   #gathering: Batch<Caller> | undefined;
   #inFlight: Call<Caller> | undefined;
-  /** Calls that were aborted, but whose `createMany` has not settled. */
-  readonly #aborted = new Set<Call<Caller>>();
   /** One timer for all creates, set while one waits for a call: a timer for each would cost a tenth of a create. */
   #alarm: unknown;
 
@@ -34,85 +44,113 @@ export class Queue<Caller> {
   ) {
     this.settings = checkOptions(options, groupCommitRules());
     this.circuit = new Circuit(this.settings.timeoutMs);
+    this.pace = new Pace(this.settings.timeoutMs);
+    this.#pending = new Pending(this.settings);
   }
 
   create(plant: NewPlant, context: StorageContext<Caller>): Promise<'created' | 'taken'> {
+    // What throws in here rejects the promise.
     return new Promise((resolve, reject) => {
-      const create = new WaitingCreate(plant, context, resolve, reject);
-      create.namespace = this.settings.namespace(context);
-      create.expiresAt = systemClock.now() + this.circuit.limitMs;
-      if (this.circuit.isOpen && this.turn.isTaken) throw unavailable(this.circuit.cause);
-      this.#reserve(create);
-      this.turn.creates++;
-      if (this.#gathering?.join(create)) return;
-      this.#gathering = new Batch(this);
-      this.#gathering.join(create);
-      this.#gathering.lead();
+      const now = systemClock.now();
+      const namespace = this.settings.namespace(context);
+      const origin = { context, namespace, expiresAt: now + this.circuit.limitMs };
+      const create = new WaitingCreate(plant, origin, resolve, reject);
+      // The turn is a probe's.
+      if (this.circuit.isOpen && this.turn.isTaken) throw circuitOpen(this.circuit.cause);
+      this.#pending.add(create, now);
+      this.#gather(create);
     });
   }
 
-  send(creates: WaitingCreate<Caller>[], rolledBack?: Call<Caller>): MaybePromise<Call<Caller> | undefined> {
+  async dispatch(
+    creates: readonly WaitingCreate<Caller>[],
+    reserveMs: number,
+  ): Promise<Call<Caller> | undefined> {
     const now = systemClock.now();
-    // The retry may wait for the lock as long. A create that timed out meanwhile would have an unknown outcome.
-    const tookMs = rolledBack ? rolledBack.endedAt - rolledBack.sentAt : 0;
-    for (const create of creates) if (create.expiresAt - 1.5 * tookMs <= now) this.#expire(create);
-    const rows = rolledBack || this.lockedRows.size === 0 ? [] : [...this.lockedRows];
-    const joins = (one: WaitingCreate<Caller>) => rows.some((row) => row[0]?.hasIdOf(one) && row.push(one));
-    const toSend = creates.filter((create) => !create.isSettled && !joins(create));
-    if (toSend.length === 0) return void this.#release();
-    this.#inFlight = new Call(toSend, now, (ended, end) => this.#onEnd(ended, end));
-    const call = this.#inFlight;
-    const sending = call.send(this.createMany);
-    if (!sending) return call;
-    this.turn.onCall(call);
-    this.#watch();
-    return sending;
+    for (const create of creates) if (create.expiresAt - reserveMs <= now) this.#expire(create);
+    const toSend = creates.filter(({ isSettled }) => !isSettled);
+    if (toSend.length < creates.length) this.#release();
+    if (toSend.length === 0) return undefined;
+    const call = new Call(toSend, now, (ended, end) => this.#onEnd(ended, end));
+    this.#inFlight = call;
+    const ended = call.run(this.createMany);
+    this.driver.observe(call);
+    this.#setAlarm();
+    await ended;
+    return call;
+  }
+
+  state(): GroupCommitState {
+    const { count, text } = this.#pending;
+    const inFlightSince = this.#inFlight ? systemClock.now() - this.#inFlight.startedAt : null;
+    return { queued: count, text, inFlightSince, isOpen: this.circuit.isOpen };
+  }
+
+  #gather(create: WaitingCreate<Caller>): void {
+    const { maxBatch } = this.settings;
+    if (this.#gathering?.join(create, maxBatch)) return;
+    this.#gathering = new Batch();
+    this.#gathering.join(create, maxBatch);
+    this.#leader.lead(this.#gathering);
   }
 
   #onEnd(call: Call<Caller>, end: BatchReport['end']): void {
-    if (this.#inFlight !== call) return void this.#aborted.delete(call);
     const now = systemClock.now();
     call.endedAt = now;
     this.#inFlight = undefined;
     this.#release();
-    if (end === 'settled') this.circuit.onAnswer(now);
+    this.pace.onEnd(call.firsts.length, now - call.sentAt, end);
+    if (end === 'settled' || call.isRowLocked) this.circuit.onResponse(now);
     if (end === 'unsent' || end === 'unanswered') {
-      this.#aborted.add(call);
+      this.#pending.hold(call);
       this.#suspectOutage(call.cause, end === 'unanswered');
     }
-    const [ms, queued, { isOpen }] = [now - call.sentAt, this.#pending.length, this.circuit];
-    ignoringErrors(() => this.settings.onBatch({ plants: call.firsts.length, ms, end, queued, isOpen }));
+    this.#report(call, end);
   }
 
-  /** @throws {StorageBusy} if the queue is full */
-  #reserve(create: WaitingCreate<Caller>): void {
-    const { maxQueued, maxQueuedText, timeoutMs } = this.settings;
-    let count = this.#pending.length;
-    let text = this.#text;
-    for (const call of this.#aborted) {
-      // A `createMany` that never settles must not count for ever.
-      if (call.endedAt + timeoutMs <= systemClock.now() && this.#aborted.delete(call)) continue;
-      count += call.creates.length;
-      for (const { textLength } of call.creates) text += textLength;
-    }
-    // A single create may be larger than the bound.
-    if (count > 0 && (count >= maxQueued || text + create.textLength > maxQueuedText))
-      throw new StorageBusy();
-    this.#pending.push(create);
-    this.#text += create.textLength;
+  #report({ firsts, startedAt, endedAt }: Call<Caller>, end: BatchReport['end']): void {
+    const report: BatchReport = {
+      plants: firsts.length,
+      ms: endedAt - startedAt,
+      end,
+      queued: this.#pending.count,
+      isOpen: this.circuit.isOpen,
+    };
+    ignoringErrors(() => this.settings.onBatch(report));
   }
 
-  /** Frees the places of creates that are settled. */
+  /** Rejects a create that has timed out in the queue. */
+  #expire(create: WaitingCreate<Caller>): void {
+    if (create.isSettled) return;
+    create.expire();
+    const { rollback } = create;
+    if (rollback?.reason === 'outage' && !this.#inFlight) this.#suspectOutage(rollback.cause, false);
+  }
+
+  /** Opens the circuit, unless the database responds to others. */
+  #suspectOutage(cause: unknown, isSlow: boolean): void {
+    if (!this.circuit.onTimeout(cause, isSlow, systemClock.now())) return;
+    this.#gathering = undefined;
+    for (const create of this.#pending.creates)
+      if (!create.isSettled) create.failNotStored(circuitOpen(cause));
+    this.#release();
+  }
+
+  /** Frees the places of settled creates. */
   #release(): void {
-    this.#pending = this.#pending.filter(({ isSettled }) => !isSettled);
-    this.#text = this.#pending.reduce((sum, { textLength }) => sum + textLength, 0);
-    if (this.#pending.length > 0) this.#watch();
-    else this.#alarm = void systemClock.clearTimer(this.#alarm);
+    this.#pending.release();
+    if (this.#pending.count > 0) this.#setAlarm();
+    else this.#stopAlarm();
+  }
+
+  #stopAlarm(): void {
+    systemClock.clearTimer(this.#alarm);
+    this.#alarm = undefined;
   }
 
   /** Sets the alarm for the first create that times out. */
-  #watch(): void {
-    const [first] = this.#pending;
+  #setAlarm(): void {
+    const [first] = this.#pending.creates;
     if (!first || this.#alarm !== undefined) return;
     const ms = Math.max(0, first.expiresAt - systemClock.now());
     this.#alarm = systemClock.setTimer(() => this.#onAlarm(), ms);
@@ -122,28 +160,12 @@ export class Queue<Caller> {
     this.#alarm = undefined;
     // Timers may fire up to 1 ms too early.
     const now = systemClock.now() + 1;
-    for (const create of this.#pending) {
+    for (const create of this.#pending.creates) {
       if (create.expiresAt > now) break;
       // A call is given up with the first of its creates that times out.
-      if (this.#inFlight?.creates.includes(create)) this.#inFlight.abort(this.circuit.limitMs);
+      if (this.#inFlight?.creates.includes(create)) this.#inFlight.abort(this.circuit.limit);
       else this.#expire(create);
     }
-    this.#release();
-  }
-
-  /** Rejects a create that has timed out in the queue. */
-  #expire(create: WaitingCreate<Caller>): void {
-    if (create.isSettled) return;
-    create.refuse(create.cause);
-    if (create.cause !== undefined && !this.#inFlight) this.#suspectOutage(create.cause, false);
-  }
-
-  /** Opens the circuit, unless the database answers others: a create may have timed out at a locked row, or in a long queue. */
-  #suspectOutage(cause: unknown, isSlow: boolean): void {
-    if (!this.circuit.open(cause, isSlow, systemClock.now())) return;
-    this.#gathering = undefined;
-    this.lockedRows.clear();
-    for (const create of this.#pending) create.refuse(cause);
     this.#release();
   }
 }

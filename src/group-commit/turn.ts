@@ -1,65 +1,29 @@
-import { systemClock } from '../timers.js';
-
-/** How many calls in a row tell whether a driver blocks the event loop. */
-const enough = 3;
+/** Which line to wait in: that of `new` batches, or that of the `rest`: parts of batches, and creates that are retried. */
+export type Line = 'new' | 'rest';
 
 /**
- * Who may send: one batch at a time. Two lines take turns, each first come, first served: new batches, with the parts of
- * rejected ones that have neighbours of a faulty client; and the other parts, which are sent even if new batches keep coming.
+ * Who may send: one at a time. Each line is first come, first served, and the two take turns: new batches do not wait for
+ * all parts of a rejected one, and rejected creates are sent although new ones keep coming.
  */
 export class Turn {
   isTaken = false;
-  #isOldNext = false;
-  readonly #new: (() => void)[] = [];
-  readonly #old: (() => void)[] = [];
-  /** How many calls in a row have outlasted their turn of the event loop; negative if they ended in it. */
-  #outlasted = 0;
-  /** How many creates this turn of the event loop has had. */
-  creates = 0;
-  /** Whether the last turn that had creates had only one. */
-  #wasLone = false;
+  #lastServed: Line = 'new';
+  readonly #waiting: Record<Line, (() => void)[]> = { new: [], rest: [] };
 
-  /**
-   * Resolves when it is the caller's turn; returns `undefined` if that is now.
-   *
-   * @param isOld whether the creates were rolled back, and are those of one client
-   */
-  take(isOld = false): Promise<void> | undefined {
-    if (this.isTaken) return new Promise((resolve) => (isOld ? this.#old : this.#new).push(resolve));
+  /** Resolves when it is the caller's turn, which lasts until `pass`. */
+  async take(line: Line): Promise<void> {
+    if (this.isTaken) return new Promise((resolve) => this.#waiting[line].push(resolve));
     this.isTaken = true;
-    return undefined;
+    this.#lastServed = line;
   }
 
-  /**
-   * Resolves when a batch that has its turn has its creates; returns `undefined` if that is now. With a driver that does not
-   * block the event loop, it is: creates that are called meanwhile share the next batch. A driver that blocks, as those of
-   * SQLite do, would end each call before a second create could join: its batch gets all creates of a turn of the loop;
-   * or, after a turn with a lone create, those that are called together.
-   */
-  gather(): Promise<void> | undefined {
-    if (this.#outlasted >= enough) return undefined;
-    const isLone = this.#wasLone;
-    this.#wasLone = false;
-    const end = new Promise<void>((resolve) => systemClock.atEndOfTurn(resolve)).then(() => {
-      this.#wasLone = this.creates === 1;
-      this.creates = 0;
-    });
-    return isLone ? undefined : end;
-  }
-
-  /** Called when `createMany` has returned a promise. */
-  onCall(call: { readonly end: unknown }): void {
-    if (Math.abs(this.#outlasted) >= enough) return;
-    systemClock.atEndOfTurn(() => {
-      this.#outlasted = call.end ? Math.min(this.#outlasted, 0) - 1 : Math.max(this.#outlasted, 0) + 1;
-    });
-  }
-
+  /** Ends the turn: it is the next one's, if anybody waits. */
   pass(): void {
-    this.#isOldNext = !this.#isOldNext;
-    const [first, second] = this.#isOldNext ? [this.#old, this.#new] : [this.#new, this.#old];
-    const next = first.shift() ?? second.shift();
-    if (next) next();
+    const next: Line = this.#lastServed === 'new' ? 'rest' : 'new';
+    const line = this.#waiting[next].length > 0 ? next : this.#lastServed;
+    const start = this.#waiting[line].shift();
+    this.#lastServed = line;
+    if (start) start();
     else this.isTaken = false;
   }
 }

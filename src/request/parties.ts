@@ -45,7 +45,7 @@ export const storageParty: Party = {
     }
     const rolledBack = isNamed(thrown, 'RolledBack') && propertyOf(thrown, 'resend');
     if (rolledBack === 'apart') return new Refusal('storage_rejected');
-    const isBusy = rolledBack === 'together' || isNamed(thrown, 'StorageBusy');
+    const isBusy = rolledBack === 'together' || rolledBack === 'alone' || isNamed(thrown, 'StorageBusy');
     return isBusy ? busy() : new Refusal('storage_failed');
   },
 };

@@ -56,11 +56,12 @@ class Database {
     readonly random: Random,
     readonly clock: SimulatedClock,
     readonly maxBatch: number,
+    readonly timeoutMs: number,
   ) {}
 
   /** Creates in calls that can still settle. A call that was aborted is forgotten a timeout later. */
-  inCalls(timeoutMs: number): number {
-    const since = this.clock.now() - timeoutMs;
+  inCalls(): number {
+    const since = this.clock.now() - this.timeoutMs;
     const calls = [...this.#calls.values()].filter(({ at }) => at > since);
     return calls.reduce((sum, { count }) => sum + count, 0);
   }
@@ -178,12 +179,20 @@ class Database {
     if (plants.length === 0 || plants.length > this.maxBatch)
       this.violations.push(`a batch of ${plants.length}`);
     for (const { name } of plants) if (this.sent.has(name)) this.violations.push(`${name} is sent twice`);
-    // A create that waits for a locked row, was sent before or is settled may have opened the batch, and is not in it.
+    // A create that waits for a locked row, was sent before, is settled or has too little time left may have opened the batch,
+    // and is not in it.
     const leader = current.getStore() as Told | undefined;
     const isIn = keys.includes(leader?.key ?? '');
+    const isOld = leader && this.clock.now() - leader.at > 0.8 * this.timeoutMs;
     if (
       !leader ||
-      !(isIn || leader.answer || this.#called.has(leader.plant.name) || this.lockedKeys.has(leader.key))
+      !(
+        isIn ||
+        isOld ||
+        leader.answer ||
+        this.#called.has(leader.plant.name) ||
+        this.lockedKeys.has(leader.key)
+      )
     )
       this.violations.push(`${keys} in the context of ${leader?.key}`);
     for (const { name } of plants) this.#called.add(name);
@@ -204,7 +213,7 @@ class Schedule {
       maxQueuedText: 60 + this.#below(400),
       timeoutMs: 100 + this.#below(2_000),
     };
-    this.database = new Database(random, this.clock, this.options.maxBatch);
+    this.database = new Database(random, this.clock, this.options.maxBatch, this.options.timeoutMs);
     const namespace = ({ caller }: Context) => caller;
     useClock(this.clock);
     this.queue = groupCommit(this.database.createMany, { ...this.options, namespace });
@@ -267,8 +276,8 @@ class Schedule {
   #checkBounds(): void {
     const unanswered = this.told.filter(({ answer }) => !answer);
     const text = unanswered.reduce((sum, { plant }) => sum + plant.name.length, 0);
-    const { maxQueued, maxQueuedText, timeoutMs } = this.options;
-    const inCalls = this.database.inCalls(timeoutMs);
+    const { maxQueued, maxQueuedText } = this.options;
+    const inCalls = this.database.inCalls();
     const held = Math.max(unanswered.length, inCalls);
     if (held > maxQueued)
       this.database.violations.push(
@@ -299,12 +308,12 @@ class Schedule {
       if (!answer) this.database.violations.push(`${plant.name} waits until another create enters`);
   }
 
-  /** Rejected creates of one client delay another by a few statements, and all together take few calls. */
+  /** Rejected creates of one client delay another by their calls, which are few. */
   async #isFair(): Promise<void> {
     const { maxBatch, maxQueued, timeoutMs } = this.options;
-    const batches = Math.ceil(maxQueued / maxBatch);
-    // Each batch, and what is left of it, in turns with the first parts of the others.
-    const limit = 20 * (3 * batches + 8);
+    const calls = 1.4 * maxQueued + 6 * Math.ceil(maxQueued / maxBatch);
+    // A call takes 20 ms at most.
+    const limit = 20 * calls;
     if (maxBatch === 1 || timeoutMs < limit || this.random() < 0.85) return;
     this.database.calls = 0;
     const creates = Array.from({ length: maxQueued - 1 }, (_, i) =>
@@ -316,9 +325,8 @@ class Schedule {
     if (stranger.answer?.outcome !== 'created' && !isFull)
       this.database.violations.push(`a stranger waits: ${stranger.answer?.outcome}`);
     await this.clock.advance(10 * timeoutMs);
-    const { calls } = this.database;
-    if (calls > 1.4 * (creates.length + 1) + 6 * batches)
-      this.database.violations.push(`${calls} calls for ${creates.length + 1} creates`);
+    if (this.database.calls > calls)
+      this.database.violations.push(`${this.database.calls} calls for ${creates.length + 1} creates`);
   }
 
   /** Once all creates are settled, the queue accepts as many as at the start. */

@@ -9,11 +9,8 @@ const hangs = () => new Promise<never>(() => {});
 
 const busy = { name: 'StorageBusy' };
 const unavailable = { ...busy, message: 'the storage is unavailable' };
-const unanswered = { name: 'Error', message: expect.stringMatching(/did not answer within/) };
-
-const thrower = () => {
-  throw new Error('broken');
-};
+const circuitOpen = { ...busy, message: 'the circuit is open' };
+const unanswered = { name: 'TimeoutError', message: expect.stringMatching(/did not answer within/) };
 
 /** A queue whose circuit is open: a batch has timed out. */
 async function openCircuit(behaviour: CreateMany<unknown> = refuses) {
@@ -33,7 +30,7 @@ describe('the timeout of a create', () => {
     const waiting = create(2);
     await clock.advance(600);
     expect(first).toMatchObject({ outcome: { ...unavailable, cause: refused }, after: 1_000 });
-    expect(waiting).toMatchObject({ outcome: { ...unavailable, cause: refused }, after: 600 });
+    expect(waiting).toMatchObject({ outcome: { ...circuitOpen, cause: refused }, after: 600 });
     const attempts = createMany.mock.calls.length;
     expect(attempts).toBeGreaterThan(3);
     await clock.advance(60_000);
@@ -64,7 +61,7 @@ describe('the timeout of a create', () => {
     await clock.advance(500);
     const late = [20, 21, 22].map((id) => create(id));
     await clock.advance(1_000);
-    expect(early.at(-1)).toMatchObject({ outcome: busy, after: 1_000 });
+    expect(early.at(-1)?.outcome).toMatchObject(busy);
     expect(outcomesOf(late)).toEqual(['created', 'created', 'created']);
   });
 
@@ -157,6 +154,47 @@ describe('a driver', () => {
   });
 });
 
+describe('whether a driver blocks the event loop', () => {
+  const microtasks = () => new Promise((resolve) => process.nextTick(resolve));
+
+  /** Whether each create was sent before the turn of the event loop ended, if the calls before it blocked or did not. */
+  async function areSentAtOnce(calls: readonly ('blocks' | 'takes 1 ms')[]) {
+    const { answersIn, clock, create, createMany, database } = open();
+    const sent: boolean[] = [];
+    for (const [id, call] of calls.entries()) {
+      database.current = call === 'blocks' ? answers : answersIn(1);
+      create(id);
+      await microtasks();
+      sent.push(createMany.mock.calls.length > id);
+      await clock.advance(2);
+    }
+    return sent;
+  }
+
+  it('is known after three calls in a row', async () => {
+    const longer = ['takes 1 ms', 'takes 1 ms', 'takes 1 ms'] as const;
+    expect(await areSentAtOnce([...longer, 'blocks', 'blocks'])).toEqual([false, false, false, true, true]);
+    const blocking = ['blocks', 'blocks', 'blocks'] as const;
+    expect(await areSentAtOnce([...blocking, ...longer, ...longer])).not.toContain(true);
+  });
+
+  it('is unknown until three calls in a row have shown the same', async () => {
+    const mixed = [
+      'takes 1 ms',
+      'takes 1 ms',
+      'blocks',
+      'blocks',
+      'takes 1 ms',
+      'takes 1 ms',
+      'blocks',
+    ] as const;
+    expect(await areSentAtOnce([...mixed, 'takes 1 ms', 'takes 1 ms', 'takes 1 ms', 'blocks'])).toEqual([
+      ...Array(10).fill(false),
+      true,
+    ]);
+  });
+});
+
 describe('a call that waits for a connection', () => {
   it('rejects with StorageBusy and aborts its signal if it times out before it has sent', async () => {
     const { clock, database, create, createMany } = open();
@@ -170,7 +208,8 @@ describe('a call that waits for a connection', () => {
     await clock.advance(5);
     const alsoTold = create(2);
     await clock.advance(1_000);
-    for (const { outcome } of [told, alsoTold]) expect(outcome).toMatchObject(unavailable);
+    expect(told.outcome).toMatchObject(unavailable);
+    expect(alsoTold.outcome).toMatchObject(circuitOpen);
     expect(onAbort).toHaveBeenCalledTimes(1);
     expect(createMany.mock.calls[0]?.[2].signal.aborted).toBe(true);
   });
@@ -194,7 +233,7 @@ describe('a call that waits for a connection', () => {
   });
 
   it('is aborted with the first of its creates that times out: none of them is stored', async () => {
-    const { answersIn, clock, database, create, createMany } = open();
+    const { answersIn, clock, database, create, createMany } = open({ timeoutMs: 10_000 });
     database.current = answersIn(500);
     create(0);
     await clock.advance(1);
@@ -205,11 +244,11 @@ describe('a call that waits for a connection', () => {
       call.sent = false;
       return hangs();
     };
-    await clock.advance(5_000);
+    await clock.advance(15_000);
     expect(createMany).toHaveBeenCalledTimes(2);
     expect(outcomesOf([old, young])).toEqual([expect.objectContaining(busy), expect.objectContaining(busy)]);
     // A timer may fire up to 1 ms early.
-    expect(Math.round(old.after / 10)).toBe(100);
+    expect(Math.round(old.after / 10)).toBe(1_000);
   });
 });
 
@@ -221,7 +260,7 @@ describe('a queue whose circuit is open', () => {
     await clock.advance(0);
     expect(probe.outcome).toBe('pending');
     for (const { outcome, after } of others) {
-      expect([outcome, after]).toEqual([expect.objectContaining({ ...unavailable, cause: refused }), 0]);
+      expect([outcome, after]).toEqual([expect.objectContaining({ ...circuitOpen, cause: refused }), 0]);
     }
     await clock.advance(250);
     expect(probe.outcome).toMatchObject(unavailable);
@@ -274,7 +313,7 @@ describe('a queue whose circuit is open', () => {
     create(2);
     const refusedAtOnce = create(3);
     await clock.endTurn();
-    expect(refusedAtOnce.outcome).toMatchObject(unavailable);
+    expect(refusedAtOnce.outcome).toMatchObject(circuitOpen);
     await clock.advance(250);
     const fault = new Error('value too long');
     database.current = () => Promise.reject(new RolledBack('apart', fault));
@@ -326,70 +365,6 @@ describe('the bound', () => {
     const large = [create(4, text(5_000)), create(5, '')];
     await clock.advance(100);
     expect(outcomesOf(large)).toEqual(['created', expect.objectContaining(busy)]);
-  });
-});
-
-describe('onBatch', () => {
-  it('gets the plants, the duration, the end, the pending creates and the circuit of each batch', async () => {
-    const onBatch = vi.fn();
-    const { answersIn, clock, database, create } = open({ timeoutMs: 1_000, maxBatch: 2, onBatch });
-    database.current = answersIn(5);
-    for (const id of [1, 2, 3]) create(id);
-    await clock.advance(20);
-    database.current = () => Promise.reject(new Error('connection lost'));
-    create(4);
-    await clock.advance(20);
-    database.current = hangs;
-    create(5);
-    create(5);
-    await clock.advance(1_000);
-    expect(onBatch.mock.calls).toEqual([
-      [{ plants: 2, ms: 5, end: 'settled', queued: 1, isOpen: false }],
-      [{ plants: 1, ms: 5, end: 'settled', queued: 0, isOpen: false }],
-      [{ plants: 1, ms: 0, end: 'failed', queued: 0, isOpen: false }],
-      [{ plants: 1, ms: 1_000, end: 'unanswered', queued: 0, isOpen: true }],
-    ]);
-  });
-
-  it('reports batches that are rolled back, and the probe that closes the circuit', async () => {
-    const onBatch = vi.fn();
-    const { clock, database, create } = open({ timeoutMs: 1_000, onBatch });
-    const fault = new Error('value too long');
-    database.current = async (plants) => {
-      if (plants.length > 1) throw new RolledBack('apart', fault);
-      return ['created'];
-    };
-    create(1);
-    create(2);
-    await clock.advance(1_000);
-    database.current = refuses;
-    create(3);
-    await clock.advance(1_000);
-    database.current = answers;
-    create(4);
-    await clock.advance(10);
-    const ends = onBatch.mock.calls.map(([{ end, isOpen }]) => `${end}${isOpen ? ', open' : ''}`);
-    expect(ends.slice(0, 4)).toEqual(['apart', 'settled', 'settled', 'together']);
-    expect(ends.at(-1)).toBe('settled');
-  });
-
-  it.each([
-    ['throws', thrower],
-    ['rejects', () => Promise.reject(new Error('broken'))],
-  ])('that %s changes no outcome', async (_, onBatch) => {
-    const { clock, create } = open({ timeoutMs: 1_000, onBatch });
-    const told = [create(1), create(2)];
-    await clock.advance(10);
-    expect(outcomesOf(told)).toEqual(['created', 'created']);
-  });
-
-  it('may create a plant itself', async () => {
-    const created: ReturnType<typeof create>[] = [];
-    const onBatch = () => void (created.length < 2 && created.push(create(9 + created.length)));
-    const { clock, create } = open({ timeoutMs: 1_000, onBatch });
-    create(1);
-    await clock.advance(10);
-    expect(outcomesOf(created)).toEqual(['created', 'created']);
   });
 });
 

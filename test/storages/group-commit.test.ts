@@ -194,6 +194,18 @@ it.each<[string, unknown]>([
   expect(await Promise.all(creates)).toEqual(['created', 'created', 'created']);
 });
 
+it('createMany gets plants with all their members, and its outcomes are those of the creates', async () => {
+  const createMany = vi.fn<CreateMany<unknown>>(() => ['created', 'taken']);
+  const { create } = groupCommit(createMany);
+  const [rosa, ilex] = [
+    { id: 1n, name: 'Rosa', tag: 'thorny' },
+    { id: 2n, name: 'Ilex' },
+  ];
+  const outcomes = [create(rosa, context), create(ilex, context)];
+  expect(await Promise.all(outcomes)).toEqual(['created', 'taken']);
+  expect(createMany.mock.calls[0]![0]).toEqual([rosa, ilex]);
+});
+
 it('a createMany that returns the array of plants, filled with outcomes, has its outcomes read', async () => {
   const { create } = groupCommit(async (plants) => {
     const list = plants as unknown as CreateOutcome[];

@@ -52,6 +52,23 @@ it('a connection that hangs is discarded when its create times out, so that the 
   process.kill(processes[0].pid, 'SIGCONT');
 });
 
+it('a create that times out at a locked row names it, and opens no circuit', async () => {
+  const holder = await own.pool.connect();
+  const locked = plant();
+  await holder.query(`BEGIN; INSERT INTO plants VALUES (${locked.id}, 'held')`);
+  const { create, state } = postgresStorage(own.poolOf(), { timeoutMs: 2_000 });
+  const failed = create(locked, context).catch((error) => error);
+  expect(await settled(failed, 10)).toMatchObject({
+    name: 'StorageBusy',
+    message: `the row of id ${locked.id} is locked`,
+    cause: { code: '55P03' },
+  });
+  expect(state()).toMatchObject({ queued: 0, isOpen: false });
+  await holder.query('ROLLBACK');
+  holder.release();
+  expect(await settled(create(locked, context))).toBe('created');
+});
+
 let hole: Doorway;
 beforeEach(async () => {
   hole = await Doorway.before({ path: own.server.socket });

@@ -8,17 +8,16 @@ const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 /** Storages that look at the context of each call: the id of the create in whose AsyncLocalStorage it runs. */
 export function watchContexts() {
   const requests = new AsyncLocalStorage<string>();
-  /** What was in a call before: a part of a rejected batch may be without the create that opened it. */
+  /** What was in a call before: a part of a batch may be without the create that opened it. */
   const called = new Set<unknown>();
   const strays: string[] = [];
   const seen = { checks: 0, calls: 0, strays };
-  /** Notes a call with these creates that runs in the context of none of them, or of none that came before its parts. */
+  /** Notes a call with these creates that runs in the context of none of them, and of none that was in a call before. */
   const check = (ids: readonly unknown[]) => {
     seen.checks++;
     const id = requests.getStore();
-    const isPart = ids.every((one) => called.has(`${one}`));
     for (const one of ids) called.add(`${one}`);
-    if (!id || !(isPart ? called.has(id) : ids.map(String).includes(id))) strays.push(`${id} in ${ids}`);
+    if (!id || !called.has(id)) strays.push(`${id} in ${ids}`);
   };
 
   const batches = groupCommit(async (plants) => {

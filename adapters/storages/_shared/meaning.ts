@@ -53,14 +53,11 @@ export function closedConnection(cause?: unknown): StorageBusy {
 /**
  * Returns what to throw after an error of this meaning: the one place that knows what becomes of the plants. `groupCommit`
  * retries what was rolled back.
- *
- * @param count how many plants were sent
  */
 export function failureOf(
   meaning: Exclude<Meaning, 'setup' | 'program'>,
   error: unknown,
   spec: TableSpec,
-  count: number,
 ): unknown {
   switch (meaning) {
     case 'unknown':
@@ -72,8 +69,7 @@ export function failureOf(
     case 'transient':
       return new RolledBack('together', error);
     case 'locked':
-      // A locked plant alone is no fault of its own: it is retried until it times out.
-      return new RolledBack(count < 2 ? 'together' : 'apart', error);
+      return new RolledBack('alone', error);
     case 'expired':
       return new RolledBack('apart', error);
     case 'rejected':

@@ -74,7 +74,7 @@ export class ServerTable<Connection> implements StoredTable {
       if (change) throw change;
       return table.insert(connection, rows);
     };
-    return this.#send(insert, call, rows.length).catch(async (error) => {
+    return this.#send(insert, call).catch(async (error) => {
       if (!(error instanceof OpenTransaction) || rows.length === 1) throw error;
       // One create reports the app's mistake. The others are sent on another connection.
       return [error, ...(await this.insert(rows.slice(1), call))];
@@ -124,35 +124,26 @@ export class ServerTable<Connection> implements StoredTable {
     const controller = new AbortController();
     const timer = set(() => controller.abort(), this.timeoutMs);
     try {
-      return await this.#send(task, { sent: false, signal: controller.signal }, 0);
+      return await this.#send(task, { sent: false, signal: controller.signal });
     } finally {
       clear(timer);
     }
   }
 
-  /**
-   * Runs a task until its call is aborted, because a frozen server would hold the connection for ever.
-   *
-   * @param count how many plants it sends
-   */
-  #send<T>(task: Task<Connection, T>, call: BatchCall, count: number): Promise<T> {
+  /** Runs a task until its call is aborted, because a frozen server would hold the connection for ever. */
+  #send<T>(task: Task<Connection, T>, call: BatchCall): Promise<T> {
     call.sent = false;
     const checkout = new Checkout(this.server);
     return new Promise((resolve, reject) => {
       checkout.watch(call, () => {
         reject(new Error(`the database did not answer within ${this.timeoutMs} ms`));
       });
-      this.#work(task, call, count, checkout).then(resolve, reject);
+      this.#work(task, call, checkout).then(resolve, reject);
     });
   }
 
   /** Takes a connection, looks at the table unless it is known, runs the task, and gives the connection back. */
-  async #work<T>(
-    task: Task<Connection, T>,
-    call: BatchCall,
-    count: number,
-    checkout: Checkout<Connection>,
-  ): Promise<T> {
+  async #work<T>(task: Task<Connection, T>, call: BatchCall, checkout: Checkout<Connection>): Promise<T> {
     try {
       const connection = checkout.hold(await this.server.connect());
       const table = this.#known ?? (await this.#look(connection));
@@ -162,7 +153,7 @@ export class ServerTable<Connection> implements StoredTable {
       return result;
     } catch (given) {
       const error = given ?? new Error('the driver failed without an error');
-      const { failure, isReusable } = await this.#explain(error, call.sent, count, checkout);
+      const { failure, isReusable } = await this.#explain(error, call.sent, checkout);
       checkout.end(isReusable);
       throw failure;
     }
@@ -184,7 +175,7 @@ export class ServerTable<Connection> implements StoredTable {
   }
 
   /** Returns what to throw after an error, and whether the connection can be used again. */
-  async #explain(error: unknown, wasSent: boolean, count: number, checkout: Checkout<Connection>) {
+  async #explain(error: unknown, wasSent: boolean, checkout: Checkout<Connection>) {
     if (error instanceof Rejection) return { failure: error, isReusable: true };
     if (error instanceof StorageBusy) return { failure: error, isReusable: false };
     if (error instanceof UnknownOutcome) return { failure: error, isReusable: false };
@@ -197,7 +188,7 @@ export class ServerTable<Connection> implements StoredTable {
       if (fault) this.#known = undefined;
       return { failure: fault ?? new Rejection('apart', error), isReusable };
     }
-    return { failure: failureOf(meaning, error, this.spec, count), isReusable };
+    return { failure: failureOf(meaning, error, this.spec), isReusable };
   }
 
   /** Looks why each create fails; returns `undefined` if the table is not at fault, but one that a trigger needs, say. */

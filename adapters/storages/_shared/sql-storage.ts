@@ -3,6 +3,7 @@ import {
   type CreateMany,
   type CreateOutcome,
   type GroupCommitOptions,
+  type GroupCommitStorage,
   groupCommit,
   type NewPlant,
   PlantRefused,
@@ -37,7 +38,7 @@ export interface SqlOptions<Caller = unknown>
 export type Refuse = (error: unknown, plant: NewPlant) => string | undefined;
 
 /** A storage that can read its plants and create its table. */
-export interface SqlStorage<Caller = unknown> extends PlantStorage<Caller> {
+export interface SqlStorage<Caller = unknown> extends GroupCommitStorage<Caller> {
   /**
    * Creates the table unless it exists. Safe to repeat, and while other instances do the same. Rejects with `namespace`
    * or `columns`, whose types only you know: create that table with a migration, from what `schemaOf` returns.

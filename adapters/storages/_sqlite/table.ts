@@ -37,7 +37,7 @@ export class SqliteTable implements StoredTable {
   }
 
   insert(rows: Rows): CreateOutcome[] {
-    return this.#inTransaction(rows.length, () => {
+    return this.#inTransaction(() => {
       const change = changeOf(this.#look() ?? unseenTable, rows);
       if (change) throw change;
       return this.#insert(rows);
@@ -50,7 +50,7 @@ export class SqliteTable implements StoredTable {
       if (changeOf(this.#look() ?? unseenTable, [key])) return undefined;
       return this.#all(this.#sql.find, [key])[0];
     } catch (error) {
-      throw this.#failureOf(meaningOfInsert(error), error, 1);
+      throw this.#failureOf(meaningOfInsert(error), error);
     }
   }
 
@@ -62,7 +62,7 @@ export class SqliteTable implements StoredTable {
   async check(): Promise<void> {
     this.#known = undefined;
     try {
-      this.#inTransaction(0, () => {
+      this.#inTransaction(() => {
         const fault = this.#fault();
         if (fault) throw unusable(this.spec, fault);
         return this.#all(this.#sql.insert, []);
@@ -73,7 +73,7 @@ export class SqliteTable implements StoredTable {
   }
 
   /** Runs a task in a transaction: BEGIN, around a single statement, too, detects that the app has one open. */
-  #inTransaction<T>(count: number, task: () => T): T {
+  #inTransaction<T>(task: () => T): T {
     let step: Step = 'begin';
     try {
       this.#connection.exec('BEGIN IMMEDIATE');
@@ -83,20 +83,19 @@ export class SqliteTable implements StoredTable {
       this.#connection.exec('COMMIT');
       return result;
     } catch (error) {
-      throw this.#failureAt(step, error, count);
+      throw this.#failureAt(step, error);
     }
   }
 
   /** Ends the transaction after an error; returns what to throw. */
-  #failureAt(step: Step, error: unknown, count: number): unknown {
-    if (step === 'begin')
-      return this.#failureOf(meaningOfBegin(error, this.#connection.isClosed), error, count);
+  #failureAt(step: Step, error: unknown): unknown {
+    if (step === 'begin') return this.#failureOf(meaningOfBegin(error, this.#connection.isClosed), error);
     const isRolledBack = this.#connection.rollBack();
     const meaning = step === 'insert' ? meaningOfInsert(error) : meaningOfCommit(error, isRolledBack);
-    return this.#failureOf(meaning, error, count);
+    return this.#failureOf(meaning, error);
   }
 
-  #failureOf(meaning: Meaning, error: unknown, count: number): unknown {
+  #failureOf(meaning: Meaning, error: unknown): unknown {
     if (error instanceof Rejection) return error;
     switch (meaning) {
       case 'setup':
@@ -108,7 +107,7 @@ export class SqliteTable implements StoredTable {
       case 'open transaction':
         return new OpenTransaction(error, 'give plant-store its own connection');
       default:
-        return failureOf(meaning, error, this.spec, count);
+        return failureOf(meaning, error, this.spec);
     }
   }
 

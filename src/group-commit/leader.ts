@@ -1,0 +1,112 @@
+import { type Batch, cut, partSize } from './batch.js';
+import type { Call } from './call.js';
+import type { Driver } from './driver.js';
+import { LockedRow, type LockedRows } from './locked-rows.js';
+import type { Pace } from './pace.js';
+import { pause } from './pause.js';
+import type { Turn } from './turn.js';
+import type { WaitingCreate } from './waiting-create.js';
+
+/** Creates that are sent together. */
+type Part<Caller> = readonly WaitingCreate<Caller>[];
+
+/** What a leader needs of the queue. */
+export interface Dispatcher<Caller> {
+  readonly turn: Turn;
+  readonly driver: Driver;
+  readonly circuit: { readonly isOpen: boolean };
+  readonly pace: Pace;
+  readonly lockedRows: LockedRows<Caller>;
+  /**
+   * Sends those creates that still wait and have more than `reserveMs` of their time left. Resolves with their call when it
+   * has ended, or with `undefined` if there is nothing to send. Never rejects.
+   */
+  dispatch(creates: Part<Caller>, reserveMs: number): Promise<Call<Caller> | undefined>;
+}
+
+/**
+ * How much longer than the last one the next wait for a lock may take. The outcome of a create that times out while it is
+ * sent is unknown, and the last wait says how long the next one takes, give or take the load of the database: so a retry is
+ * made only if it may take half as long again.
+ */
+const lockWaitMargin = 1.5;
+
+/** Sends the creates of a batch until each is settled. Runs in the call of the create that opened the batch. */
+export class Leader<Caller> {
+  constructor(readonly queue: Dispatcher<Caller>) {}
+
+  /** Waits for the batch's turn, closes it and sends it. Never rejects. */
+  async lead(batch: Batch<Caller>): Promise<void> {
+    // At least one microtask: creates that are called together share a batch.
+    await this.queue.turn.take('new');
+    await this.queue.driver.gather();
+    await this.#sendParts([batch.close()]);
+  }
+
+  /** Sends parts, and what is left of each in parts of its own, one a turn. Begins in a turn, which it ends. */
+  async #sendParts(parts: readonly Part<Caller>[]): Promise<void> {
+    const { turn, pace } = this.queue;
+    const left = [...parts];
+    while (left.length > 0) {
+      const part = left.shift()!;
+      // As the last call took: not known before the turn.
+      const { maxPlants } = pace;
+      if (part.length > maxPlants) left.unshift(part.slice(maxPlants));
+      left.push(...(await this.#sendPart(part.slice(0, maxPlants))));
+      turn.pass();
+      if (left.length > 0) await turn.take('rest');
+    }
+  }
+
+  /** Sends creates in this turn. Returns what is left to send, in the parts in which to send it. */
+  async #sendPart(part: Part<Caller>): Promise<Part<Caller>[]> {
+    const { queue } = this;
+    // The row may have been found locked since these creates were called.
+    const free = part.filter((create) => !create.isSettled && !queue.lockedRows.join(create));
+    for (let attempt = 0; ; attempt++) {
+      const call = await queue.dispatch(free, this.#reserveMs(free.length));
+      if (!call) return [];
+      const left = call.creates.filter(({ isSettled }) => !isSettled);
+      if (call.end === 'apart') return cut(left, partSize(left.length));
+      // Duplicates of a create that was rejected.
+      if (call.end !== 'together') return left.length > 0 ? [left] : [];
+      if (this.#mayBeLocked(call)) {
+        this.#retryAlone(left, call);
+        return [];
+      }
+      // In this turn: what rolls back many, such as a failover, concerns other batches, too.
+      await pause(attempt);
+    }
+  }
+
+  /** How much of its time a create must have left to be sent. */
+  #reserveMs(plants: number): number {
+    // A probe has less time than a call before the outage took, and somebody has to find out whether it is over.
+    return this.queue.circuit.isOpen ? 0 : this.queue.pace.reserveMs(plants);
+  }
+
+  /** Whether only one row was rolled back: another transaction may have locked it, and others can be sent. */
+  #mayBeLocked(call: Call<Caller>): boolean {
+    return call.firsts.length === 1 && !this.queue.circuit.isOpen;
+  }
+
+  /** Retries creates of one id, with pauses, in turns of their own. Later creates of the id join them. */
+  async #retryAlone(creates: Part<Caller>, rolledBack: Call<Caller>): Promise<void> {
+    const { queue } = this;
+    const row = new LockedRow(creates);
+    queue.lockedRows.add(row);
+    let last = rolledBack;
+    for (let attempt = 0; ; attempt++) {
+      await pause(attempt);
+      await queue.turn.take('rest');
+      const waitMs = last.endedAt - last.startedAt;
+      const call = await queue.dispatch(row.waiting, lockWaitMargin * waitMs);
+      if (call?.end !== 'together') break;
+      last = call;
+      queue.turn.pass();
+    }
+    queue.lockedRows.remove(row);
+    // Duplicates of a create that was rejected.
+    await this.#sendParts([row.waiting]);
+  }
+}

@@ -1,0 +1,71 @@
+import { StorageBusy } from '../storage.js';
+import type { Call } from './call.js';
+import type { WaitingCreate } from './waiting-create.js';
+
+interface Bounds {
+  readonly maxQueued: number;
+  readonly maxQueuedText: number;
+  readonly timeoutMs: number;
+}
+
+/** The creates that are queued or in flight, and what they hold of the queue's bounds. */
+export class Pending<Caller> {
+  /** In the order of their calls. Not a Set: its outgrown tables keep young creates alive, and tripled the time of GC. */
+  #creates: WaitingCreate<Caller>[] = [];
+  #text = 0;
+  /** Calls that were aborted, and whose `createMany` may still hold its plants. */
+  readonly #aborted = new Set<Call<Caller>>();
+
+  constructor(readonly bounds: Bounds) {}
+
+  get creates(): readonly WaitingCreate<Caller>[] {
+    return this.#creates;
+  }
+
+  get count(): number {
+    return this.#creates.length;
+  }
+
+  /** The characters of their names and tags. */
+  get text(): number {
+    return this.#text;
+  }
+
+  /** @throws {StorageBusy} if the queue is full */
+  add(create: WaitingCreate<Caller>, now: number): void {
+    const held = this.#heldByAborted(now);
+    const count = this.#creates.length + held.count;
+    const text = this.#text + held.text + create.textLength;
+    const { maxQueued, maxQueuedText } = this.bounds;
+    // A single create may be larger than the bound.
+    if (count > 0 && (count >= maxQueued || text > maxQueuedText)) throw new StorageBusy();
+    this.#creates.push(create);
+    this.#text += create.textLength;
+  }
+
+  /** Frees the places of creates that are settled. */
+  release(): void {
+    this.#creates = this.#creates.filter(({ isSettled }) => !isSettled);
+    this.#text = this.#creates.reduce((sum, { textLength }) => sum + textLength, 0);
+  }
+
+  /** Keeps the places of an aborted call until its `createMany` settles. */
+  hold(call: Call<Caller>): void {
+    this.#aborted.add(call);
+  }
+
+  #heldByAborted(now: number): { count: number; text: number } {
+    const held = { count: 0, text: 0 };
+    for (const call of this.#aborted) {
+      // One that never settles must not count for ever.
+      const isForgotten = call.hasSettled || call.endedAt + this.bounds.timeoutMs <= now;
+      if (isForgotten) {
+        this.#aborted.delete(call);
+        continue;
+      }
+      held.count += call.creates.length;
+      for (const { textLength } of call.creates) held.text += textLength;
+    }
+    return held;
+  }
+}

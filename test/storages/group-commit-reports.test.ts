@@ -1,0 +1,131 @@
+// What a group commit reports of its batches, and of itself, on a simulated clock.
+import Database from 'libsql';
+import { RolledBack } from 'plant-store';
+import { sqliteStorage } from 'plant-store/sqlite';
+import { describe, expect, it, vi } from 'vitest';
+import { answers, created, open, outcomesOf } from './group-commit-queue.js';
+
+const busy = { name: 'StorageBusy' };
+const refuses = () => Promise.reject(new RolledBack('together', new Error('connection refused')));
+const hangs = () => new Promise<never>(() => {});
+
+const thrower = () => {
+  throw new Error('broken');
+};
+
+describe('onBatch', () => {
+  it('gets the plants, the duration, the end, the pending creates and the circuit of each batch', async () => {
+    const onBatch = vi.fn();
+    const { answersIn, clock, database, create } = open({ timeoutMs: 1_000, maxBatch: 2, onBatch });
+    database.current = answersIn(5);
+    for (const id of [1, 2, 3]) create(id);
+    await clock.advance(20);
+    database.current = () => Promise.reject(new Error('connection lost'));
+    create(4);
+    await clock.advance(20);
+    database.current = hangs;
+    create(5);
+    create(5);
+    await clock.advance(1_000);
+    expect(onBatch.mock.calls).toEqual([
+      [{ plants: 2, ms: 5, end: 'settled', queued: 1, isOpen: false }],
+      [{ plants: 1, ms: 5, end: 'settled', queued: 0, isOpen: false }],
+      [{ plants: 1, ms: 0, end: 'failed', queued: 0, isOpen: false }],
+      [{ plants: 1, ms: 1_000, end: 'unanswered', queued: 0, isOpen: true }],
+    ]);
+  });
+
+  it('reports batches that are rolled back, and the probe that closes the circuit', async () => {
+    const onBatch = vi.fn();
+    const { clock, database, create } = open({ timeoutMs: 1_000, onBatch });
+    const fault = new Error('value too long');
+    database.current = async (plants) => {
+      if (plants.length > 1) throw new RolledBack('apart', fault);
+      return ['created'];
+    };
+    create(1);
+    create(2);
+    await clock.advance(1_000);
+    database.current = refuses;
+    create(3);
+    await clock.advance(1_000);
+    database.current = answers;
+    create(4);
+    await clock.advance(10);
+    const ends = onBatch.mock.calls.map(([{ end, isOpen }]) => `${end}${isOpen ? ', open' : ''}`);
+    expect(ends.slice(0, 4)).toEqual(['apart', 'settled', 'settled', 'together']);
+    expect(ends.at(-1)).toBe('settled');
+  });
+
+  it.each([
+    ['throws', thrower],
+    ['rejects', () => Promise.reject(new Error('broken'))],
+  ])('that %s changes no outcome', async (_, onBatch) => {
+    const { clock, create } = open({ timeoutMs: 1_000, onBatch });
+    const told = [create(1), create(2)];
+    await clock.advance(10);
+    expect(outcomesOf(told)).toEqual(['created', 'created']);
+  });
+
+  it('may create a plant itself', async () => {
+    const created: ReturnType<typeof create>[] = [];
+    const onBatch = () => void (created.length < 2 && created.push(create(9 + created.length)));
+    const { clock, create } = open({ timeoutMs: 1_000, onBatch });
+    create(1);
+    await clock.advance(10);
+    expect(outcomesOf(created)).toEqual(['created', 'created']);
+  });
+});
+
+describe('the state', () => {
+  const idle = { queued: 0, text: 0, inFlightSince: null, isOpen: false };
+
+  it('shows what is pending, how long the call in flight takes, and the circuit, at any time', async () => {
+    const { answersIn, clock, create, database, queue } = open({ timeoutMs: 1_000 });
+    expect(queue.state()).toEqual(idle);
+    database.current = answersIn(10);
+    create(1, 'Rosa');
+    await clock.advance(4);
+    create(2, 'Ilex aquifolium');
+    expect(queue.state()).toEqual({ queued: 2, text: 19, inFlightSince: 4, isOpen: false });
+    await clock.advance(7);
+    expect(queue.state()).toEqual({ queued: 1, text: 15, inFlightSince: 1, isOpen: false });
+    await clock.advance(10);
+    expect(queue.state()).toEqual(idle);
+  });
+
+  it('shows a call that hangs before it is reported, and the circuit that it opens', async () => {
+    const onBatch = vi.fn();
+    const { clock, create, queue } = open({ timeoutMs: 1_000, onBatch }, hangs);
+    for (const id of [1, 2, 3]) create(id);
+    await clock.advance(900);
+    create(4);
+    expect(onBatch).not.toHaveBeenCalled();
+    expect(queue.state()).toMatchObject({ queued: 4, inFlightSince: 900, isOpen: false });
+    await clock.advance(100);
+    expect(queue.state()).toEqual({ ...idle, isOpen: true });
+  });
+
+  it('forgets a create that was not sent because its timeout had expired, although others of its batch are in flight', async () => {
+    const { clock, create, database, queue } = open({ timeoutMs: 1_000 });
+    database.current = async (plants) => {
+      await clock.sleep(500);
+      // Work that blocks the event loop: no timer can fire.
+      clock.jump(600);
+      database.current = hangs;
+      return created(plants);
+    };
+    create(1);
+    await clock.advance(1);
+    const expired = create(2);
+    await clock.advance(300);
+    create(3);
+    await clock.advance(200);
+    expect(expired.outcome).toMatchObject(busy);
+    expect(queue.state()).toMatchObject({ queued: 1, text: 'plant 3'.length });
+  });
+
+  it('is that of a built-in storage, too', () => {
+    expect(sqliteStorage(new Database(':memory:')).state()).toEqual(idle);
+  });
+});
