@@ -245,8 +245,12 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
     connection.release();
     const seen: string[] = [];
     const { execute } = prototype;
-    prototype.execute = function (this: unknown, statement: { readonly sql: string }, ...rest: unknown[]) {
-      seen.push(statement.sql);
+    prototype.execute = function (
+      this: unknown,
+      statement: string | { readonly sql: string },
+      ...rest: unknown[]
+    ) {
+      seen.push(typeof statement === 'string' ? statement : statement.sql);
       return execute.call(this, statement, ...rest);
     };
     try {

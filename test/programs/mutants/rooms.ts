@@ -32,12 +32,24 @@ export const rooms: readonly Room[] = [
     path: 'adapters/storages/memory',
     tests: ['test/storages/{memory,arguments}.test.ts', 'test/core/callers.test.ts'],
   },
-  { path: 'adapters/storages/mysql', tests: ['test/storages/{mysql,refuse,arguments}*.test.ts'] },
-  { path: 'adapters/storages/_mysql/', tests: ['test/storages/{mysql,refuse,arguments}*.test.ts'] },
-  { path: 'adapters/storages/sqlite', tests: ['test/storages/{sqlite,refuse,arguments}*.test.ts'] },
+  {
+    path: 'adapters/storages/mysql',
+    tests: ['test/storages/{mysql,refuse,arguments,wrong-handles}*.test.ts'],
+  },
+  {
+    path: 'adapters/storages/_mysql/',
+    tests: ['test/storages/{mysql,refuse,arguments,wrong-handles}*.test.ts'],
+  },
+  {
+    path: 'adapters/storages/sqlite',
+    tests: ['test/storages/{sqlite,refuse,arguments,wrong-handles}*.test.ts'],
+  },
+  { path: 'adapters/storages/_sqlite/', tests: ['test/storages/{sqlite,setup,refuse,errors}*.test.ts'] },
   {
     path: 'adapters/storages/',
-    tests: ['test/storages/{postgres,mysql,server,setup,sqlite,refuse,arguments}*.test.ts'],
+    tests: [
+      'test/storages/{postgres,mysql,server,setup,sqlite,refuse,errors,arguments,wrong-handles}*.test.ts',
+    ],
   },
   {
     path: 'test/published/',
