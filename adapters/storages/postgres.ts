@@ -45,7 +45,7 @@ export const schema = schemaOf();
  * ```ts
  * import pg from 'pg';
  *
- * const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 10_000 };
+ * const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 5_000 };
  * const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, ...timeouts });
  * pool.on('error', console.error);
  * const storage = postgresStorage(pool, { table: 'garden.plants' });
@@ -59,5 +59,6 @@ export function postgresStorage<Caller = unknown>(
   const isUsable = typeof pool?.query === 'function' && !isUnconnected(pool);
   checkHandle(pool, isUsable, needed);
   const spec = specOf(dialect, options);
-  return sqlStorage(new ServerTable(spec, postgresServer(pool, spec), options.timeoutMs), options);
+  const server = postgresServer(pool, spec, options.timeoutMs);
+  return sqlStorage(new ServerTable(spec, server, options.timeoutMs), options);
 }

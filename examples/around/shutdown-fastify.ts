@@ -8,7 +8,7 @@ import { postgresStorage } from 'plant-store/postgres';
 
 const { DATABASE_URL, DRAIN_MS = '5000', PORT = '3000' } = process.env;
 
-const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 10_000 };
+const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 5_000 };
 const pool = new pg.Pool({ connectionString: DATABASE_URL, ...timeouts });
 // Without a listener, a dropped idle connection crashes the process.
 pool.on('error', (error) => console.error(error.message));

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { acceptTokens, createPlantStore } from 'plant-store';
 import { postgresStorage } from 'plant-store/postgres';
 
-const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 10_000 };
+const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 5_000 };
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, ...timeouts });
 pool.on('error', console.error); // without a listener, a dropped idle connection crashes the process
 

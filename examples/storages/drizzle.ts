@@ -16,7 +16,7 @@ const plants = pgTable('plants', {
   tag: text(),
 });
 
-const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 10_000 };
+const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 5_000 };
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, ...timeouts });
 // Without a listener, a dropped idle connection crashes the process.
 pool.on('error', (error) => console.error(error.message));

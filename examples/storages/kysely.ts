@@ -11,7 +11,7 @@ interface Database {
   plants: { id: string; name: string; tag: string | null };
 }
 
-const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 10_000 };
+const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 5_000 };
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, ...timeouts });
 // Without a listener, a dropped idle connection crashes the process.
 pool.on('error', (error) => console.error(error.message));

@@ -5,7 +5,7 @@ import { acceptTokens, createPlantStore, groupCommit } from 'plant-store';
 import { toNode } from 'plant-store/node';
 import { schema } from 'plant-store/postgres';
 
-const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 10_000 };
+const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 5_000 };
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, ...timeouts });
 // Without a listener, a dropped idle connection crashes the process.
 pool.on('error', (error) => console.error(error.message));

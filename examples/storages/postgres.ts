@@ -6,7 +6,7 @@ import { toExpress } from 'plant-store/express';
 import { postgresStorage } from 'plant-store/postgres';
 
 // After these times the pool gives up a login that hangs, and the server ends a statement, such as one that waits for a lock.
-const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 10_000 };
+const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 5_000 };
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, ...timeouts });
 // Without a listener, a dropped idle connection crashes the process.
 pool.on('error', (error) => console.error(error.message));

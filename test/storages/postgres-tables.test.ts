@@ -192,7 +192,7 @@ it('postgresStorage needs no more than the grants that adapters/storages/README.
 
 it('a pool that ends no login and no statement that hangs gets one warning of the process, which names both settings', async () => {
   const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
-  const both = { connectionTimeoutMillis: 5_000, statement_timeout: 10_000 };
+  const both = { connectionTimeoutMillis: 5_000, statement_timeout: 5_000 };
   const create = async (options: pg.PoolConfig) => {
     // The flag is the module's.
     const { postgresStorage } = await import('plant-store/postgres');
@@ -214,10 +214,22 @@ it('a pool that ends no login and no statement that hangs gets one warning of th
   warn.mockClear();
   vi.resetModules();
   // A setting of the session counts, whoever made it.
-  expect(await create({ connectionTimeoutMillis: 5_000, options: '-c statement_timeout=10s' })).toBe(
+  expect(await create({ connectionTimeoutMillis: 5_000, options: '-c statement_timeout=9999' })).toBe(
     'created',
   );
   expect(warn).not.toHaveBeenCalled();
+  // Of a create that is waiting no longer nobody would hear what its statement stored.
+  for (const timeout of ['10s', '1min']) {
+    vi.resetModules();
+    const options = `-c statement_timeout=${timeout}`;
+    expect(await create({ connectionTimeoutMillis: 5_000, options })).toBe('created');
+    expect(warn.mock.calls.splice(0)).toEqual([
+      [
+        expect.stringContaining(`which is ${timeout}, below the storage's timeoutMs of 10000 ms`),
+        expect.anything(),
+      ],
+    ]);
+  }
   vi.restoreAllMocks();
 });
 

@@ -104,17 +104,33 @@ let hasWarned = false;
 
 /**
  * Warns once of a pool that never ends a login or a statement that hangs: during an outage each attempt would hold another
- * of its places, and leave another process of the server waiting for a lock.
+ * of its places, and leave another process of the server waiting for a lock. And of one that ends a statement only when its
+ * creates have timed out: they are then unknown, where the server would have said that it stored nothing.
  *
  * @param statementTimeout as the server shows it, because a role may have it too
+ * @param timeoutMs how long a create may take
  */
-export function warnOfTimeouts(pool: PostgresPool, statementTimeout: unknown): void {
+export function warnOfTimeouts(pool: PostgresPool, statementTimeout: unknown, timeoutMs: number): void {
   if (hasWarned || !isPool(pool) || !pool.options) return;
   const missing = pool.options.connectionTimeoutMillis ? [] : ['connectionTimeoutMillis'];
   if (statementTimeout === '0') missing.push('statement_timeout');
-  hasWarned = missing.length > 0;
-  const text = `Give the pg Pool of plant-store a ${missing.join(' and a ')}: otherwise, calls that hang fill the pool and the server.`;
-  if (hasWarned) globalThis.process?.emitWarning(text, { code: 'PLANT_STORE_POOL' });
+  const isTooLong = millisecondsOf(statementTimeout) >= timeoutMs;
+  hasWarned = missing.length > 0 || isTooLong;
+  if (!hasWarned) return;
+  const text =
+    missing.length > 0
+      ? `Give the pg Pool of plant-store a ${missing.join(' and a ')}: otherwise, calls that hang fill the pool and the server.`
+      : `Set the statement_timeout of plant-store's pg Pool, which is ${statementTimeout}, below the storage's timeoutMs of ${timeoutMs} ms: otherwise it is unknown what a slow statement has stored.`;
+  globalThis.process?.emitWarning(text, { code: 'PLANT_STORE_POOL' });
+}
+
+/** The units in which PostgreSQL shows a time, in milliseconds. */
+const units: { readonly [unit: string]: number } = { ms: 1, s: 1e3, min: 6e4, h: 36e5, d: 864e5 };
+
+/** A time as PostgreSQL shows it, `10s` or `500ms`; NaN for any other text. */
+function millisecondsOf(setting: unknown): number {
+  const [, count, unit = ''] = /^(\d+)([a-z]+)$/.exec(String(setting)) ?? [];
+  return Number(count) * (units[unit] ?? Number.NaN);
 }
 
 /**

@@ -3,7 +3,7 @@ import { UnknownOutcome } from '../_shared/meaning.js';
 import { keepsPrepared } from '../_shared/prepared.js';
 import { unusable } from '../_shared/rejection.js';
 import { outcomesOf, type Rows, textOf } from '../_shared/rows.js';
-import type { TableServer } from '../_shared/server-table.js';
+import type { TableServer, TableStatements } from '../_shared/server-table.js';
 import type { TableSpec } from '../_shared/table.js';
 import { failedHandle, type Needed, WrongResult } from '../_shared/wrong-handle.js';
 import { faultOf, whyNotCreated, whyNotFound } from './check.js';
@@ -25,42 +25,59 @@ export const needed: Needed = {
   remedy: 'pass new pg.Pool(), or call await client.connect() first',
 };
 
-export function postgresServer(pool: PostgresPool, spec: TableSpec): TableServer<PgClient> {
+export function postgresServer(
+  pool: PostgresPool,
+  spec: TableSpec,
+  timeoutMs = 10_000,
+): TableServer<PgClient> {
   const runner = new InsertRunner(isPg(pool));
   return {
     ...poolOf(pool),
     explain: (error, wasSent) => explain(error, wasSent, spec.names),
     failedHandle: (error) => failedHandle(pool, error, needed),
-    look: (client) => look(client, pool, spec),
-    statementsFor(table) {
-      const sql = statementsOf(spec, table);
-      const isLoneApart = isPg(pool);
-      return {
-        async insert(client, rows) {
-          const isLone = rows.length === 1 && isLoneApart;
-          const insert = () =>
-            isLone
-              ? runner.run(client, sql.insertOne, sql.valuesOf(rows[0]!))
-              : runner.run(client, sql.insert, sql.arraysOf(rows));
-          const result = await withNotices(client, isPool(pool), insert);
-          const inserted = isLone ? countedRows(result) : checkedRows(result);
-          if (inserted.length === rows.length) return rows.map(() => 'created');
-          return outcomesAmong(client, sql, rows, inserted);
-        },
-        insertNothing: (client) => runner.run(client, sql.insert, sql.arraysOf([])),
-        find: async (client, key) => (await rowsOf(client, sql.find, key.map(textOf)))[0],
-      };
+    async look(client) {
+      const found = await look(client, spec);
+      if (found) warnOfTimeouts(pool, found.timeout, timeoutMs);
+      return found?.table;
     },
+    statementsFor: (table) => tableStatements(runner, isPg(pool), isPool(pool), statementsOf(spec, table)),
     async faultOf(client, error) {
-      const table = await look(client, pool, spec).catch((found) => {
+      const found = await look(client, spec).catch((found) => {
         // The role may not use the schema that was named.
         if (sqlStateOf(found) === '42501') return undefined;
         throw found;
       });
-      return table ? faultOf(client, spec, error) : whyNotFound(client, spec, error);
+      return found ? faultOf(client, spec, error) : whyNotFound(client, spec, error);
     },
     createTable: (client) => client.query(spec.schema),
     whyNotCreated: (client, error) => whyNotCreated(client, spec, error),
+  };
+}
+
+/**
+ * @param isLoneApart whether a lone plant has a statement of its own
+ * @param isOwn whether a connection may be discarded
+ */
+function tableStatements(
+  runner: InsertRunner,
+  isLoneApart: boolean,
+  isOwn: boolean,
+  sql: Statements,
+): TableStatements<PgClient> {
+  return {
+    async insert(client, rows) {
+      const isLone = rows.length === 1 && isLoneApart;
+      const insert = () =>
+        isLone
+          ? runner.run(client, sql.insertOne, sql.valuesOf(rows[0]!))
+          : runner.run(client, sql.insert, sql.arraysOf(rows));
+      const result = await withNotices(client, isOwn, insert);
+      const inserted = isLone ? countedRows(result) : checkedRows(result);
+      if (inserted.length === rows.length) return rows.map(() => 'created');
+      return outcomesAmong(client, sql, rows, inserted);
+    },
+    insertNothing: (client) => runner.run(client, sql.insert, sql.arraysOf([])),
+    find: async (client, key) => (await rowsOf(client, sql.find, key.map(textOf)))[0],
   };
 }
 
@@ -74,11 +91,11 @@ CASE typtype WHEN 'e' THEN 'enum' ELSE format_type(base, modifier) END AS base,
 current_setting('statement_timeout', true) AS timeout, current_setting('server_encoding', true) AS encoding
 FROM found JOIN pg_type ON oid = base WHERE typtype <> 'd'`;
 
+/** Looks at the table, and at the session's `statement_timeout`; `undefined` if there is no table. */
 async function look(
   client: PgClient,
-  pool: PostgresPool,
   spec: TableSpec,
-): Promise<LearnedTable | undefined> {
+): Promise<{ table: LearnedTable; timeout: unknown } | undefined> {
   // Every table has a `ctid`: one without the other columns exists, too.
   const names = arrayOf(['ctid', ...spec.names]);
   const found: Look[] = await rowsOf(client, lookAt, [spec.name, names]);
@@ -87,9 +104,7 @@ async function look(
   // Conversions from and to other encodings change single characters without an error.
   if (encoding && encoding !== 'UTF8')
     throw unusable(spec, `its database is in ${encoding}. Move it to a database that has ENCODING 'UTF8'`);
-  const table = learn(spec, found);
-  warnOfTimeouts(pool, timeout);
-  return table;
+  return { table: learn(spec, found), timeout };
 }
 
 interface Look extends Column {

@@ -89,7 +89,12 @@ export class SqliteTable implements StoredTable {
 
   /** Ends the transaction after an error; returns what to throw. */
   #failureAt(step: Step, error: unknown): unknown {
-    if (step === 'begin') return this.#failureOf(meaningOfBegin(error, this.#connection.isClosed), error);
+    if (step === 'begin') {
+      const meaning = meaningOfBegin(error, this.#connection.isClosed);
+      // better-sqlite3 reports a connection that is iterating by a TypeError, which is never retried.
+      const isBusy = meaning === 'transient' && error instanceof TypeError;
+      return this.#failureOf(meaning, isBusy ? new Error(error.message, { cause: error }) : error);
+    }
     const isRolledBack = this.#connection.rollBack();
     const meaning = step === 'insert' ? meaningOfInsert(error) : meaningOfCommit(error, isRolledBack);
     return this.#failureOf(meaning, error);

@@ -63,7 +63,7 @@ function openSqlite(): Database.Database {
 
 /** Each process has a table of its own: both sides use one server. */
 async function openPostgres() {
-  const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 10_000 };
+  const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 5_000 };
   const pool = new pg.Pool({ connectionString: process.env.BENCH_POSTGRES, max: 10, ...timeouts });
   const table = `plants_${process.pid}`;
   await postgresStorage(pool, { table }).createTable();
