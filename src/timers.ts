@@ -13,14 +13,14 @@ export const systemClock = {
   // Node cuts the fraction, and keeps a list of the timers of each duration: 10 s is also what pools wait for.
   setTimer: (task: () => void, ms: number): unknown => set(task, Math.ceil(ms)),
   clearTimer: (timer: unknown) => clear(timer as ReturnType<typeof setTimeout>),
-  /** Runs `task` when the requests that came in this turn of the event loop have read their bodies: see `afterBodies`. */
-  atEndOfTurn: (task: () => void) => void afterBodies().then(task),
+  /** Runs `task` when the event loop has handled what has come in this turn. */
+  atEndOfTurn: (task: () => void) => void (Channel ? nextMessage() : endOfTurn()).then(task),
 };
 
 /** A test can bring a simulated one. */
 export type Clock = typeof systemClock;
 
-// Three kinds of later, from the soonest: `nextMessage`, `afterBodies`, `endOfTurn`.
+// Two kinds of later: `nextMessage` is the sooner, `endOfTurn` also lets the event loop read what has come meanwhile.
 
 /** The channel that `nextMessage` keeps, because to open one costs more than to send a message. */
 let kept: ReturnType<typeof openChannel> | undefined;
@@ -46,16 +46,6 @@ export function nextMessage(): Promise<void> {
     kept.port1.ref();
     kept.port2.postMessage(null);
   });
-}
-
-/**
- * Resolves when every request that waits for the next message has had it, and has read its body: by a second message, which is
- * sent when the first is delivered.
- */
-async function afterBodies(): Promise<void> {
-  if (!Channel) return endOfTurn();
-  await nextMessage();
-  await nextMessage();
 }
 
 /**
