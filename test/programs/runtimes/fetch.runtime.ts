@@ -4,7 +4,7 @@ import { bodyLimit, contractCases, faultsOf } from '../../support/contract.js';
 import { expectExactPlants } from '../../support/plants.js';
 import { type Program, startProgram, urlOf } from '../../support/program.js';
 import { named, withIds } from '../../support/titled.js';
-import { bundle, bundleTo, startNext, startOn, stop, tool } from './runtimes.js';
+import { bundle, bundleTo, startNext, startOn, stop, tool, writeTo } from './runtimes.js';
 
 interface Runtime {
   readonly name: string;
@@ -24,6 +24,11 @@ const runtimes: readonly Runtime[] = [
     example: () => startOn('bun', 'examples/hosts/bun.ts'),
   },
   { name: 'Elysia on Bun', start: () => startOn('bun', 'test/programs/runtimes/contract-elysia.ts') },
+  {
+    name: 'Elysia on Bun, by route',
+    start: () => startOn('bun', 'test/programs/runtimes/contract-elysia-route.ts'),
+    within: { mount: '/api', inside: '/inside' },
+  },
   {
     name: 'Deno.serve',
     start: () => startOn('deno', 'test/programs/runtimes/contract-server.ts'),
@@ -51,7 +56,7 @@ const runtimes: readonly Runtime[] = [
     within: { mount: '/api', inside: '/api/plants' },
   },
   {
-    name: "Vercel's dev server, POST = toFetch(handle)",
+    name: "Vercel's dev server, POST = toRoute(handle)",
     start: () => startVercel('test/programs/runtimes/contract-next.ts'),
     within: { mount: '/api', inside: '/api/plants' },
     readsBodies: true,
@@ -77,6 +82,21 @@ test("an app's own Deno.test finds no timer, channel or port of a request that h
   const file = await bundle('test/programs/runtimes/leaks-deno.ts');
   const { exit, output } = startProgram([tool('.bin/deno'), 'test', '--allow-all', file]);
   expect([await exit, output()]).toEqual([0, expect.stringContaining('6 passed')]);
+});
+
+test('Next serves what its router has matched, by its own basePath and trailingSlash', async () => {
+  await bundleTo('slashes/app/api/plants/route.js', 'test/programs/runtimes/contract-next.ts');
+  await writeTo('slashes/next.config.mjs', "export default { basePath: '/base', trailingSlash: true };");
+  const program = startNext('slashes');
+  onTestFinished(() => stop(program));
+  const url = await urlOf(program);
+  // Without the slash Next redirects with a 308, which `fetch` follows with the same body.
+  for (const [i, path] of ['/base/api/plants', '/base/api/plants/'].entries()) {
+    const headers = { authorization: 'Bearer good.slashes', 'content-type': 'application/json' };
+    const body = `{"id":${i},"name":"Rosa canina"}`;
+    const response = await fetch(url + path, { method: 'POST', headers, body });
+    expect([response.status, await response.text()]).toEqual([200, '{"name":"Rosa canina"}']);
+  }
 });
 
 describe.each(named(runtimes))('on %s', (_, { start, example, within, readsBodies = false }) => {

@@ -1,6 +1,6 @@
 /** Runs a TypeScript file of this repository as a program on each runtime. */
 import { once } from 'node:events';
-import { copyFile, mkdir } from 'node:fs/promises';
+import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { inject } from 'vitest';
@@ -81,6 +81,13 @@ export async function stop({ child }: Program): Promise<void> {
   clearTimeout(timer);
 }
 
+/** Writes a text to a path in the temporary folder. */
+export async function writeTo(path: string, text: string): Promise<void> {
+  const target = join(folder, path);
+  await mkdir(dirname(target), { recursive: true });
+  await writeFile(target, text);
+}
+
 /** Writes a bundle to a path in the temporary folder, where a framework looks for it. */
 export async function bundleTo(path: string, file: string): Promise<void> {
   const target = join(folder, path);
@@ -88,7 +95,7 @@ export async function bundleTo(path: string, file: string): Promise<void> {
   await copyFile(await bundle(file), target);
 }
 
-/** Runs the temporary folder as a Next app. */
-export function startNext(): Program {
-  return run('node22', tool('next/dist/bin/next'), 'dev', folder, '-p', '0');
+/** Runs the temporary folder, or one in it, as a Next app. */
+export function startNext(app = ''): Program {
+  return run('node22', tool('next/dist/bin/next'), 'dev', join(folder, app), '-p', '0');
 }
