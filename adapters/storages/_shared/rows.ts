@@ -5,6 +5,7 @@ import {
   type StorageContext,
   type Whole,
 } from '../../../src/index.js';
+import { kindOf } from './wrong-handle.js';
 
 /** A value of a column of your own. In a column of integers a `bigint` is exact; a `Date` is sent in UTC. */
 export type ColumnValue = string | number | bigint | boolean | Date;
@@ -156,7 +157,7 @@ export function callApp<T>(call: () => T, isValid: (value: T) => boolean, must: 
   if (isValid(value)) return value;
   // It may be a promise that rejects, which would crash the process.
   Promise.resolve(value).catch(() => {});
-  throw new RolledBack('apart', new TypeError(must, { cause }));
+  throw new RolledBack('apart', new TypeError(`${must}, got ${kindOf(value)}`, { cause }));
 }
 
 function isValue(value: unknown): boolean {
