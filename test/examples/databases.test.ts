@@ -61,28 +61,41 @@ it('minimal-storage creates a plant, and rejects a taken id and an invalid token
   expect(await create('Ilex', 'secret', '9007199254740992')).toEqual({ name: 'Ilex' });
 });
 
-it('shutdown-fastify responds to the create in flight after SIGTERM, and exits with the pool closed', async () => {
-  await empty();
-  const program = runExample('shutdown-fastify', { DRAIN_MS: '300' });
-  const url = await urlOf(program);
-  const statusOf = async (path: string) => (await fetch(url + path)).status;
-  expect([await statusOf('/healthz'), await statusOf('/readyz')]).toEqual([200, 200]);
-  // A create that waits for a lock, until the drain is over and the server has begun to close.
-  const locker = await database.pool.connect();
-  await locker.query('BEGIN; LOCK TABLE plants');
-  const creating = createPlant(`${url}/api`, '{"id":1,"name":"Rosa"}');
-  await waitFor(async () => {
-    const { rows } = await locker.query('SELECT count(*)::int FROM pg_locks WHERE NOT granted');
-    expect(rows[0].count).toBeGreaterThan(0);
-  });
-  program.child.kill('SIGTERM');
-  while ((await statusOf('/readyz').catch(() => 503)) === 200);
-  while ((await statusOf('/healthz').catch(() => 503)) === 200);
-  await locker.query('COMMIT');
-  locker.release();
-  expect((await creating).status).toBe(200);
-  expect(await program.exit).toBe(0);
-  expect(program.output().trim().split('\n')).toHaveLength(1);
+const stops = ['shutdown-express', 'shutdown-fastify'];
+it.each(stops)(
+  '%s responds to the create in flight after SIGTERM, and exits with the pool closed',
+  async (name) => {
+    await empty();
+    const program = runExample(name, { DRAIN_MS: '300' });
+    const url = await urlOf(program);
+    const statusOf = async (path: string) => (await fetch(url + path)).status;
+    expect([await statusOf('/healthz'), await statusOf('/readyz')]).toEqual([200, 200]);
+    // A create that waits for a lock, until the drain is over and the server has begun to close.
+    const locker = await database.pool.connect();
+    await locker.query('BEGIN; LOCK TABLE plants');
+    const creating = createPlant(`${url}/api`, '{"id":1,"name":"Rosa"}');
+    await waitFor(async () => {
+      const { rows } = await locker.query('SELECT count(*)::int FROM pg_locks WHERE NOT granted');
+      expect(rows[0].count).toBeGreaterThan(0);
+    });
+    program.child.kill('SIGTERM');
+    while ((await statusOf('/readyz').catch(() => 503)) === 200);
+    while ((await statusOf('/healthz').catch(() => 503)) === 200);
+    await locker.query('COMMIT');
+    locker.release();
+    expect((await creating).status).toBe(200);
+    expect(await program.exit).toBe(0);
+    expect(program.output().trim().split('\n')).toHaveLength(1);
+  },
+);
+
+it('shutdown-express does not listen on a table that it cannot use, and prints the remedy', async () => {
+  await database.pool.query('ALTER TABLE plants DROP CONSTRAINT plants_pkey');
+  onTestFinished(() => database.pool.query('ALTER TABLE plants ADD PRIMARY KEY (id)').then(() => {}));
+  const program = runExample('shutdown-express');
+  expect(await program.exit).toBe(1);
+  expect(program.output()).toMatch(/it needs a unique index of exactly \(id\)\. Run: CREATE UNIQUE INDEX/);
+  expect(program.output()).not.toContain('port:');
 });
 
 describe('outbox', () => {
