@@ -2,13 +2,16 @@
 import { postgresStorage } from 'plant-store/postgres';
 import { storageCases } from 'plant-store/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { insertStorage } from '../../examples/storages/one-insert.js';
 import { context } from '../storages/context.js';
-import { faultyPostgres } from '../storages/fault-databases.js';
+import { faultyPostgres, faultySqlite } from '../storages/fault-databases.js';
 import { type FaultyDatabase, itSurvivesFaults } from '../storages/faults.js';
 import { ownServer } from '../storages/postgres-server.js';
 import { Doorway } from '../support/doorway.js';
-import { type Library, onPostgres } from './libraries-postgres.js';
-import { evaluate, pageRows } from './page-rows.js';
+import { describeUnless } from '../support/obstacle.js';
+import { onPostgres } from './libraries-postgres.js';
+import { obstacleOf, onSqlite, type SqliteLibrary } from './libraries-sqlite.js';
+import { evaluate, type Library, pageRows } from './page-rows.js';
 
 /** Declares what each row promises. */
 function itKeepsItsPromises(database: FaultyDatabase): void {
@@ -74,4 +77,25 @@ describe('PostgreSQL', () => {
       ),
     );
   });
+});
+
+describe('SQLite', async () => {
+  const lines = pageRows('Libraries on SQLite');
+
+  it('each row is tested', () => {
+    expect(Object.keys(onSqlite)).toEqual([...lines.keys()]);
+  });
+
+  for (const [name, { open, isApart = false }] of Object.entries(onSqlite)) {
+    describeUnless(await obstacleOf(name), name, () => {
+      let library: SqliteLibrary;
+      beforeAll(async () => {
+        library = await open();
+        return () => library.close();
+      });
+      const storage = () =>
+        evaluate(lines.get(name)!, { insertStorage, ...library.scope }) as ReturnType<typeof insertStorage>;
+      itKeepsItsPromises(faultySqlite(() => library.behind, storage, { isApart, isPrecise: false }));
+    });
+  }
 });

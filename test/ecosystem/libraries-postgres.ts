@@ -4,13 +4,8 @@ import { connect } from 'node:net';
 import pg from 'pg';
 import postgres from 'postgres';
 import { type Any, load } from '../support/installed.js';
+import type { Library } from './page-rows.js';
 import { prismaClient } from './prisma.js';
-
-/** The variables, and what closes the library. */
-export interface Library {
-  readonly scope: Readonly<Record<string, unknown>>;
-  readonly close: () => Promise<unknown>;
-}
 
 export interface Address {
   readonly port: number;

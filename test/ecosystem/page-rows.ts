@@ -2,6 +2,12 @@ import { readFileSync } from 'node:fs';
 
 const page = readFileSync(new URL('../../examples/README.md', import.meta.url), 'utf8');
 
+/** The variables that a line of the page uses, and what closes the library. */
+export interface Library {
+  readonly scope: Readonly<Record<string, unknown>>;
+  readonly close: () => Promise<unknown>;
+}
+
 /** The rows of a table of the page: what is in the first column, and the code in the second. */
 export function pageRows(heading: string): ReadonlyMap<string, string> {
   const [, section = ''] = page.split(`\n### ${heading}\n`);

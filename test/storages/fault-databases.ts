@@ -2,8 +2,9 @@
 import type pg from 'pg';
 import type { NewPlant, PlantStorage } from 'plant-store';
 import { schemaOf as postgresSchema } from 'plant-store/postgres';
+import { schema as sqliteSchema } from 'plant-store/sqlite';
 import type { Doorway } from '../support/doorway.js';
-import { plantOf } from '../support/tables.js';
+import { plantOf, withColumns } from '../support/tables.js';
 import type { Faults, FaultyDatabase } from './faults.js';
 
 /** An error of a trigger is the server's own: it has the code, the fields and the way of a real one. */
@@ -63,6 +64,63 @@ export function faultyPostgres(
       const peek = async (id: bigint): Promise<NewPlant | undefined> =>
         plantOf((await behind().query(`SELECT * FROM ${table} WHERE id = ${id}`)).rows[0]);
       return { storage: storageOf({ table: name, timeoutMs }), table, peek };
+    },
+  };
+}
+
+const tag = 'TEXT REFERENCES tags (name) DEFERRABLE INITIALLY DEFERRED';
+
+export const sqliteFaults: Faults = {
+  schemaOf: () => sqliteSchema,
+  makeNamesUnique: () => 'CREATE UNIQUE INDEX names ON plants (name)',
+  failOnce: {},
+  locksRows: false,
+};
+
+/** Of a connection whose foreign keys are on. */
+export const sqliteFaultsAtCommit: Faults = {
+  ...sqliteFaults,
+  failAtCommit: () => [
+    'CREATE TABLE tags (name TEXT PRIMARY KEY)',
+    'DROP TABLE plants',
+    withColumns(sqliteSchema, { tag }),
+  ],
+};
+
+/** What reads a SQLite past the storage, and provokes its faults. */
+export interface BehindSqlite {
+  readonly run: (sql: string) => unknown;
+  readonly rows: (sql: string) => Promise<readonly unknown[]> | readonly unknown[];
+}
+
+/**
+ * @param open makes the storage over the table `plants`
+ * @param isApart whether `behind` is a connection of its own, whose transactions lock the database
+ */
+export function faultySqlite(
+  behind: () => BehindSqlite,
+  open: (timeoutMs: number) => PlantStorage,
+  { isApart, isPrecise, faults = sqliteFaults }: { isApart: boolean; isPrecise: boolean; faults?: Faults },
+): FaultyDatabase {
+  const run = async (...statements: string[]) => {
+    for (const statement of statements) await behind().run(statement);
+  };
+  const begin = async (statement: string) => {
+    await run('BEGIN IMMEDIATE', statement);
+    return (end: string) => run(end);
+  };
+  return {
+    faults,
+    isPrecise,
+    run,
+    ...(isApart && { begin }),
+    async open(timeoutMs) {
+      await run('DROP TABLE IF EXISTS plants', 'DROP TABLE IF EXISTS tags', sqliteSchema);
+      const peek = async (id: bigint): Promise<NewPlant | undefined> => {
+        const select = `SELECT printf('%d', id) AS id, name, tag FROM plants WHERE id = ${id}`;
+        return plantOf((await behind().rows(select))[0] as Record<string, unknown> | undefined);
+      };
+      return { storage: open(timeoutMs), table: 'plants', peek };
     },
   };
 }
