@@ -1,0 +1,101 @@
+// The tables of libraries on the page of recipes: each line, as it stands there, on a real database.
+import { postgresStorage } from 'plant-store/postgres';
+import { storageCases } from 'plant-store/testing';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { insertStorage } from '../../examples/storages/one-insert.js';
+import { context } from '../storages/context.js';
+import { faultyPostgres, faultySqlite } from '../storages/fault-databases.js';
+import { type FaultyDatabase, itSurvivesFaults } from '../storages/faults.js';
+import { ownServer } from '../storages/postgres-server.js';
+import { Doorway } from '../support/doorway.js';
+import { describeUnless } from '../support/obstacle.js';
+import { onPostgres } from './libraries-postgres.js';
+import { obstacleOf, onSqlite, type SqliteLibrary } from './libraries-sqlite.js';
+import { evaluate, type Library, pageRows } from './page-rows.js';
+
+/** Declares what each row promises. */
+function itKeepsItsPromises(database: FaultyDatabase): void {
+  const open = async () => {
+    const table = await database.open(10_000);
+    const makeNamesUnique = () => database.run(database.faults.makeNamesUnique(table.table));
+    return { ...table, caller: undefined, makeNamesUnique };
+  };
+  for (const { id, name, run } of storageCases(open)) it(`${id}: ${name}`, run);
+
+  it('creates one of 64 racing plants', async () => {
+    const { storage, peek } = await open();
+    const plants = Array.from({ length: 64 }, (_, i) => ({ id: -(2n ** 63n), name: `racer ${i}` }));
+    const outcomes = await Promise.all(plants.map((plant) => storage.create(plant, context)));
+    expect(outcomes.filter((outcome) => outcome === 'taken')).toHaveLength(63);
+    expect(await peek(-(2n ** 63n))).toMatchObject(plants[outcomes.indexOf('created')]!);
+  });
+
+  itSurvivesFaults(database);
+}
+
+describe('PostgreSQL', () => {
+  const own = ownServer();
+  const lines = pageRows('Libraries on PostgreSQL');
+  let doorway: Doorway;
+  beforeAll(async () => {
+    doorway = await Doorway.before({ path: own.server.socket });
+    return () => doorway.close();
+  });
+
+  it('each row is tested', () => {
+    expect(new Set(Object.keys(onPostgres))).toEqual(
+      new Set([...lines.keys(), 'postgres.js, fetch_types: false']),
+    );
+  });
+
+  describe.each(Object.entries(onPostgres))('%s', (name, open) => {
+    let library: Library;
+    beforeAll(async () => {
+      const { port } = doorway;
+      library = await open({ port, url: `postgres://postgres@127.0.0.1:${port}/postgres` });
+      return () => library.close();
+    });
+    const line = lines.get(name) ?? lines.get(name.split(',')[0]!)!;
+    const storageOf = (options: object) => {
+      const make = (pool: never) => postgresStorage(pool, options);
+      return evaluate(line, { ...library.scope, postgresStorage: make }) as ReturnType<
+        typeof postgresStorage
+      >;
+    };
+
+    it('creates its table', async () => {
+      const storage = storageOf({ table: `made by ${name}` });
+      await storage.createTable();
+      await storage.check();
+      expect(await storage.create({ id: 2n ** 63n - 1n, name: 'Rosa' }, context)).toBe('created');
+    });
+    itKeepsItsPromises(
+      faultyPostgres(
+        () => own.pool,
+        () => doorway,
+        storageOf,
+      ),
+    );
+  });
+});
+
+describe('SQLite', async () => {
+  const lines = pageRows('Libraries on SQLite');
+
+  it('each row is tested', () => {
+    expect(Object.keys(onSqlite)).toEqual([...lines.keys()]);
+  });
+
+  for (const [name, { open, isApart = false }] of Object.entries(onSqlite)) {
+    describeUnless(await obstacleOf(name), name, () => {
+      let library: SqliteLibrary;
+      beforeAll(async () => {
+        library = await open();
+        return () => library.close();
+      });
+      const storage = () =>
+        evaluate(lines.get(name)!, { insertStorage, ...library.scope }) as ReturnType<typeof insertStorage>;
+      itKeepsItsPromises(faultySqlite(() => library.behind, storage, { isApart, isPrecise: false }));
+    });
+  }
+});

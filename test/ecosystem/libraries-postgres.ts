@@ -1,0 +1,126 @@
+// How each library of the table *Databases* is opened on PostgreSQL: the variables that its line on the page uses.
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import pg from 'pg';
+import postgres from 'postgres';
+import { type Any, load } from '../support/installed.js';
+import type { Library } from './page-rows.js';
+import { prismaClient } from './prisma.js';
+
+export interface Address {
+  readonly port: number;
+  readonly url: string;
+}
+
+/** A pool whose connections may break. */
+function poolAt({ url }: Address): pg.Pool {
+  const pool = new pg.Pool({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  pool.on('error', () => {});
+  return pool;
+}
+
+/** By the first column of the table. After a comma, the same row with an option of the library. */
+export const onPostgres: Readonly<Record<string, (address: Address) => Promise<Library>>> = {
+  async pg(address) {
+    const pool = poolAt(address);
+    return { scope: { pool }, close: () => pool.end() };
+  },
+  async Drizzle(address) {
+    const { drizzle } = await load('drizzle-orm/node-postgres');
+    const pool = poolAt(address);
+    return { scope: { db: drizzle({ client: pool }) }, close: () => pool.end() };
+  },
+  async Knex({ url }) {
+    const { default: knex } = await load('knex');
+    const db = knex({ client: 'pg', connection: url });
+    return { scope: { db }, close: () => db.destroy() };
+  },
+  async Kysely(address) {
+    const { CompiledQuery, Kysely, PostgresDialect } = await load('kysely');
+    const db = new Kysely({ dialect: new PostgresDialect({ pool: poolAt(address) }) });
+    return { scope: { db, CompiledQuery }, close: () => db.destroy() };
+  },
+  async MikroORM({ url }) {
+    const { MikroORM, EntitySchema } = await load('@mikro-orm/postgresql');
+    const entity = new EntitySchema({
+      name: 'Plant',
+      tableName: 'plants',
+      properties: { id: { type: 'bigint', primary: true } },
+    });
+    const orm = await MikroORM.init({ clientUrl: url, entities: [entity] });
+    return { scope: { orm }, close: () => orm.close(true) };
+  },
+  'Neon, its serverless Pool': openNeon,
+  async 'pg-promise'({ url }) {
+    const { default: pgPromise } = await load('pg-promise');
+    const db = pgPromise({ noWarnings: true })({ connectionString: url });
+    db.$pool.on('error', () => {});
+    return { scope: { db }, close: () => db.$pool.end() };
+  },
+  async 'postgres.js'({ url }) {
+    const sql = postgres(url, { onnotice: () => {} });
+    return { scope: { sql }, close: () => sql.end({ timeout: 1 }) };
+  },
+  async 'postgres.js, fetch_types: false'({ url }) {
+    const sql = postgres(url, { onnotice: () => {}, fetch_types: false });
+    return { scope: { sql }, close: () => sql.end({ timeout: 1 }) };
+  },
+  async Prisma({ url }) {
+    const { PrismaPg } = await load('@prisma/adapter-pg');
+    const prisma = await prismaClient('postgresql', new PrismaPg({ connectionString: url }));
+    return { scope: { prisma }, close: () => prisma.$disconnect() };
+  },
+  async Sequelize({ url }) {
+    const { Sequelize } = (await load('sequelize')).default;
+    const sequelize = new Sequelize(url, { logging: false });
+    return { scope: { sequelize }, close: () => sequelize.close() };
+  },
+  async slonik({ url }) {
+    // It needs Node 22, which has this function.
+    Object.assign(Promise, { withResolvers });
+    const { createPool, sql } = await load('slonik');
+    const pool = await createPool(url, {});
+    return { scope: { pool, sql }, close: () => pool.end() };
+  },
+  async TypeORM({ url }) {
+    const { DataSource } = (await load('typeorm')).default ?? (await load('typeorm'));
+    const dataSource = new DataSource({ type: 'postgres', url, logging: false });
+    await dataSource.initialize();
+    return { scope: { dataSource }, close: () => dataSource.destroy() };
+  },
+};
+
+function withResolvers() {
+  let [resolve, reject]: ((value: unknown) => void)[] = [];
+  const promise = new Promise((...both) => {
+    [resolve, reject] = both;
+  });
+  return { promise, resolve, reject };
+}
+
+/** Its Pool speaks through a WebSocket, which Neon's proxy passes on to PostgreSQL. */
+async function openNeon({ port, url }: Address): Promise<Library> {
+  const { Pool, neonConfig } = await load('@neondatabase/serverless');
+  const { WebSocket, WebSocketServer } = await load('ws');
+  const proxy = new WebSocketServer({ host: '127.0.0.1', port: 0 });
+  await once(proxy, 'listening');
+  proxy.on('connection', (socket: Any) => {
+    const server = connect(port, '127.0.0.1');
+    socket.on('message', (bytes: Buffer) => server.write(bytes));
+    socket.on('close', () => server.destroy());
+    server.on('data', (bytes) => socket.send(bytes));
+    server.on('close', () => socket.close());
+    server.on('error', () => {});
+  });
+  Object.assign(neonConfig, {
+    webSocketConstructor: WebSocket,
+    wsProxy: () => `127.0.0.1:${proxy.address().port}`,
+    useSecureWebSocket: false,
+    pipelineConnect: false,
+    pipelineTLS: false,
+  });
+  const pool = new Pool({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  pool.on('error', () => {});
+  const close = () => pool.end().finally(() => proxy.close());
+  return { scope: { pool }, close };
+}

@@ -1,0 +1,126 @@
+// How each database provokes the faults of `faults.ts`.
+import type pg from 'pg';
+import type { NewPlant, PlantStorage } from 'plant-store';
+import { schemaOf as postgresSchema } from 'plant-store/postgres';
+import { schema as sqliteSchema } from 'plant-store/sqlite';
+import type { Doorway } from '../support/doorway.js';
+import { plantOf, withColumns } from '../support/tables.js';
+import type { Faults, FaultyDatabase } from './faults.js';
+
+/** An error of a trigger is the server's own: it has the code, the fields and the way of a real one. */
+const failOnceOnPostgres = (code: string) => (table: string) => {
+  const name = table.replaceAll('"', '');
+  return [
+    `CREATE SEQUENCE "tries ${name}"`,
+    `CREATE FUNCTION "fail ${name}"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF nextval('"tries ${name}"') = 1 THEN RAISE 'once' USING ERRCODE = '${code}'; END IF; RETURN new; END $$`,
+    `CREATE TRIGGER fail BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION "fail ${name}"()`,
+  ];
+};
+
+const postgresFaultsOf: Faults = {
+  schemaOf: (table) => postgresSchema({ table: table.replaceAll('"', '') }),
+  makeNamesUnique: (table) => `CREATE UNIQUE INDEX ON ${table} (name)`,
+  failOnce: {
+    'a deadlock': failOnceOnPostgres('40P01'),
+    'a serialization failure': failOnceOnPostgres('40001'),
+  },
+  failAtCommit: (table) => {
+    const tags = `"tags of ${table.replaceAll('"', '')}"`;
+    return [
+      `CREATE TABLE ${tags} (name text PRIMARY KEY)`,
+      `ALTER TABLE ${table} ADD FOREIGN KEY (tag) REFERENCES ${tags} DEFERRABLE INITIALLY DEFERRED`,
+    ];
+  },
+  locksRows: true,
+};
+
+let tables = 0;
+
+/** @param storageOf makes the storage whose table has this name */
+export function faultyPostgres(
+  behind: () => pg.Pool,
+  doorway: () => Doorway,
+  storageOf: (options: { table: string; timeoutMs: number }) => PlantStorage,
+): FaultyDatabase {
+  const run = async (...statements: string[]) => {
+    for (const statement of statements) await behind().query(statement);
+  };
+  return {
+    doorway,
+    faults: postgresFaultsOf,
+    isPrecise: true,
+    run,
+    async begin(statement) {
+      const client = await behind().connect();
+      await client.query('BEGIN');
+      await client.query(statement);
+      return (end) => client.query(end).finally(() => client.release());
+    },
+    async open(timeoutMs) {
+      const name = `faulty ${tables++}`;
+      const table = `"${name}"`;
+      await run(postgresSchema({ table: name }));
+      const peek = async (id: bigint): Promise<NewPlant | undefined> =>
+        plantOf((await behind().query(`SELECT * FROM ${table} WHERE id = ${id}`)).rows[0]);
+      return { storage: storageOf({ table: name, timeoutMs }), table, peek };
+    },
+  };
+}
+
+const tag = 'TEXT REFERENCES tags (name) DEFERRABLE INITIALLY DEFERRED';
+
+export const sqliteFaults: Faults = {
+  schemaOf: () => sqliteSchema,
+  makeNamesUnique: () => 'CREATE UNIQUE INDEX names ON plants (name)',
+  failOnce: {},
+  locksRows: false,
+};
+
+/** Of a connection whose foreign keys are on. */
+export const sqliteFaultsAtCommit: Faults = {
+  ...sqliteFaults,
+  failAtCommit: () => [
+    'CREATE TABLE tags (name TEXT PRIMARY KEY)',
+    'DROP TABLE plants',
+    withColumns(sqliteSchema, { tag }),
+  ],
+};
+
+/** What reads a SQLite past the storage, and provokes its faults. */
+export interface BehindSqlite {
+  readonly run: (sql: string) => unknown;
+  readonly rows: (sql: string) => Promise<readonly unknown[]> | readonly unknown[];
+}
+
+/**
+ * @param open makes the storage over the table `plants`
+ * @param isApart whether `behind` is a connection of its own, whose transactions lock the database
+ */
+export function faultySqlite(
+  behind: () => BehindSqlite,
+  open: (timeoutMs: number) => PlantStorage,
+  { isApart, isPrecise, faults = sqliteFaults }: { isApart: boolean; isPrecise: boolean; faults?: Faults },
+): FaultyDatabase {
+  const run = async (...statements: string[]) => {
+    for (const statement of statements) await behind().run(statement);
+  };
+  const begin = async (statement: string) => {
+    await run('BEGIN IMMEDIATE', statement);
+    return (end: string) => run(end);
+  };
+  return {
+    faults,
+    isPrecise,
+    run,
+    ...(isApart && { begin }),
+    async open(timeoutMs) {
+      await run('DROP TABLE IF EXISTS plants', 'DROP TABLE IF EXISTS tags', sqliteSchema);
+      const peek = async (id: bigint): Promise<NewPlant | undefined> => {
+        const select = `SELECT printf('%d', id) AS id, name, tag FROM plants WHERE id = ${id}`;
+        return plantOf((await behind().rows(select))[0] as Record<string, unknown> | undefined);
+      };
+      return { storage: open(timeoutMs), table: 'plants', peek };
+    },
+  };
+}

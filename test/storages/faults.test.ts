@@ -1,0 +1,58 @@
+// The built-in storages through the faults that recipes run, too.
+import { join } from 'node:path';
+import Database from 'libsql';
+import pg from 'pg';
+import { postgresStorage } from 'plant-store/postgres';
+import { sqliteStorage } from 'plant-store/sqlite';
+import { afterAll, beforeAll, describe } from 'vitest';
+import { Doorway } from '../support/doorway.js';
+import { newFolder } from '../support/run-folder.js';
+import { faultyPostgres, faultySqlite, sqliteFaultsAtCommit } from './fault-databases.js';
+import { itSurvivesFaults } from './faults.js';
+import { ownServer } from './postgres-server.js';
+
+describe('postgresStorage', () => {
+  const own = ownServer();
+  let doorway: Doorway;
+  let pool: pg.Pool;
+  beforeAll(async () => {
+    doorway = await Doorway.before({ path: own.server.socket });
+    pool = new pg.Pool({
+      host: '127.0.0.1',
+      port: doorway.port,
+      user: 'postgres',
+      connectionTimeoutMillis: 5_000,
+    });
+    pool.on('error', () => {});
+  });
+  afterAll(async () => {
+    await pool.end();
+    doorway.close();
+  });
+  itSurvivesFaults(
+    faultyPostgres(
+      () => own.pool,
+      () => doorway,
+      (options) => postgresStorage(pool, options),
+    ),
+  );
+});
+
+describe('sqliteStorage', () => {
+  const file = join(newFolder(), 'plants.db');
+  const database = new Database(file);
+  database.exec('PRAGMA journal_mode=WAL; PRAGMA foreign_keys=ON');
+  const other = new Database(file);
+  const behind = {
+    run: (sql: string) => other.exec(sql),
+    rows: (sql: string) => other.prepare(sql).all(),
+  };
+  const open = (timeoutMs: number) => sqliteStorage(database, { timeoutMs });
+  itSurvivesFaults(
+    faultySqlite(() => behind, open, { isApart: true, isPrecise: true, faults: sqliteFaultsAtCommit }),
+  );
+  afterAll(() => {
+    database.close();
+    other.close();
+  });
+});

@@ -1,0 +1,235 @@
+// What a create may be told while the database, or the way to it, fails: `taken` or a refusal never for a plant that is stored,
+// `created` never for one that is not. Storages and recipes run this, each on its own server.
+import type { NewPlant, PlantStorage } from 'plant-store';
+import { expect, it } from 'vitest';
+import { show } from '../published/trial.js';
+import type { Doorway } from '../support/doorway.js';
+import { waitFor } from '../support/wait-for.js';
+import { context } from './context.js';
+
+/** A storage over an empty table, and its table as SQL names it. */
+export interface FaultyTable {
+  readonly storage: PlantStorage;
+  readonly table: string;
+  /** Reads past the storage, and past what fails. */
+  readonly peek: (id: bigint) => Promise<NewPlant | undefined>;
+}
+
+export interface FaultyDatabase {
+  readonly open: (timeoutMs: number) => Promise<FaultyTable>;
+  /** What the storage connects through; absent in a process. */
+  readonly doorway?: () => Doorway;
+  /** Runs statements past the storage. */
+  readonly run: (...statements: string[]) => Promise<unknown>;
+  /** Runs a statement in a transaction, and returns what ends it; absent if the database has none. */
+  readonly begin?: (statement: string) => Promise<(end: 'COMMIT' | 'ROLLBACK') => Promise<unknown>>;
+  readonly faults: Faults;
+  /**
+   * Whether the storage says of an error that nothing was stored, and retries what can succeed. Otherwise it may throw whatever the
+   * library threw: the outcome is then unknown, which is true of everything.
+   */
+  readonly isPrecise: boolean;
+  /** Faults that a library reports untruly, whatever a bridge does; the page says so. */
+  readonly untrue?: readonly string[];
+}
+
+/** How a database provokes its faults. */
+export interface Faults {
+  /** Creates the table. */
+  readonly schemaOf: (table: string) => string;
+  readonly makeNamesUnique: (table: string) => string;
+  /** Lets the first INSERT fail with a code, and the next ones succeed. */
+  readonly failOnce: Readonly<Record<string, (table: string) => string[]>>;
+  /** Lets an INSERT with the tag `unknown` fail when it is committed. */
+  readonly failAtCommit?: (table: string) => string[];
+  /** Whether a transaction locks the rows that it inserts, and no others. */
+  readonly locksRows: boolean;
+}
+
+type Outcome = 'created' | 'taken' | 'refused' | 'unknown';
+
+const saysNothingWasStored = ['RolledBack', 'StorageBusy', 'PlantRefused'];
+
+/** Creates a plant, and returns what the create was told. */
+async function outcomeOf({ storage }: FaultyTable, plant: NewPlant): Promise<Outcome> {
+  try {
+    return await storage.create(plant, context);
+  } catch (error) {
+    return saysNothingWasStored.includes((error as Error).name) ? 'refused' : 'unknown';
+  }
+}
+
+const plantOf = (id: number, rest: Partial<NewPlant> = {}): NewPlant => ({
+  id: BigInt(id),
+  name: `Rosa ${id}`,
+  ...rest,
+});
+
+/** Creates plants of free ids at once, and expects that what each was told is true. */
+async function createTruly(table: FaultyTable, plants: readonly NewPlant[]): Promise<Outcome[]> {
+  const outcomes = await Promise.all(plants.map((plant) => outcomeOf(table, plant)));
+  for (const [i, plant] of plants.entries()) {
+    const { [i]: outcome } = outcomes;
+    if (outcome === 'unknown') continue;
+    const stored = await table.peek(plant.id);
+    const expected = outcome === 'created' ? show(plant) : 'no plant';
+    expect({ outcome, stored: show(stored) }).toEqual({ outcome, stored: expected });
+    expect(outcome).not.toBe('taken');
+  }
+  return outcomes;
+}
+
+/** Passes on what the server sends until a plant is stored; ends the connection instead of telling so, once. */
+function loseResponse(doorway: Doorway, isStored: () => Promise<boolean>): void {
+  let isLost = false;
+  // One after the other, because to look takes a while.
+  let sending = Promise.resolve();
+  doorway.onAnswer = (answer, client) => {
+    sending = sending.then(async () => {
+      if (isLost || !(await isStored())) {
+        client.write(answer);
+      } else {
+        isLost = true;
+        client.destroy();
+      }
+    });
+  };
+}
+
+/** Declares the faults that this database can have. */
+export function itSurvivesFaults(database: FaultyDatabase): void {
+  const refused = database.isPrecise ? ['refused'] : ['refused', 'unknown'];
+  const retried = database.isPrecise ? ['created'] : ['created', 'refused', 'unknown'];
+  const declare = (name: string, run: () => Promise<void>) => {
+    if (database.untrue?.includes(name)) it.fails(`${name} (the library makes it impossible)`, run);
+    else it(name, run);
+  };
+  const { faults } = database;
+
+  if (database.doorway) declareFaultsOfNetwork(database.doorway, database.open, declare);
+
+  for (const [name, statementsOf] of Object.entries(faults.failOnce)) {
+    declare(`${name}: retried, or told truly`, async () => {
+      const table = await database.open(10_000);
+      await database.run(...statementsOf(table.table));
+      const outcomes = await createTruly(
+        table,
+        [1, 2, 3].map((id) => plantOf(id)),
+      );
+      for (const outcome of outcomes) expect(retried).toContain(outcome);
+      expect(await createTruly(table, [plantOf(4)])).toEqual(['created']);
+    });
+  }
+
+  declare('a missing table: refused until it is there', async () => {
+    const table = await database.open(10_000);
+    expect(await createTruly(table, [plantOf(1)])).toEqual(['created']);
+    await database.run(`DROP TABLE ${table.table}`);
+    const creating = [2, 3, 4].map((id) => outcomeOf(table, plantOf(id)));
+    for (const outcome of await Promise.all(creating)) expect(refused).toContain(outcome);
+    await database.run(faults.schemaOf(table.table));
+    expect(await createTruly(table, [plantOf(2), plantOf(3)])).toEqual(['created', 'created']);
+  });
+
+  declare('a second unique index: its plant is refused, and the others of its batch are stored', async () => {
+    const table = await database.open(10_000);
+    await database.run(faults.makeNamesUnique(table.table));
+    expect(await createTruly(table, [plantOf(1)])).toEqual(['created']);
+    const [lone] = await createTruly(table, [plantOf(2, { name: 'Rosa 1' })]);
+    expect(refused).toContain(lone);
+    const twin = plantOf(4, { name: 'Rosa 1' });
+    const [first, second, third] = await createTruly(table, [plantOf(3), twin, plantOf(5)]);
+    expect([first, third]).toEqual(['created', 'created']);
+    expect(refused).toContain(second);
+  });
+
+  const { failAtCommit } = faults;
+  if (failAtCommit) {
+    declare(
+      'a constraint that fails at COMMIT: its plant is refused, and the others are stored',
+      async () => {
+        const table = await database.open(10_000);
+        await database.run(...failAtCommit(table.table));
+        const faulty = (id: number) => plantOf(id, { tag: 'unknown' });
+        const [lone] = await createTruly(table, [faulty(1)]);
+        expect(refused).toContain(lone);
+        const [first, second, third] = await createTruly(table, [plantOf(2), faulty(3), plantOf(4)]);
+        expect([first, third]).toEqual(['created', 'created']);
+        expect(refused).toContain(second);
+      },
+    );
+  }
+
+  const { begin } = database;
+  if (!begin) return;
+  for (const [end, expected] of [['COMMIT', 'taken'] as const, ['ROLLBACK', 'created'] as const]) {
+    declare(`a row that another transaction holds until its ${end}: ${expected}`, async () => {
+      const table = await database.open(10_000);
+      expect(await createTruly(table, [plantOf(9)])).toEqual(['created']);
+      const finish = await begin(`INSERT INTO ${table.table} (id, name) VALUES (1, 'Acer')`);
+      const waiting = outcomeOf(table, plantOf(1));
+      if (faults.locksRows)
+        expect(await createTruly(table, [plantOf(2), plantOf(3)])).toEqual(['created', 'created']);
+      await finish(end);
+      const outcome = await waiting;
+      const isTold = database.isPrecise || outcome !== 'unknown';
+      expect(isTold ? outcome : await outcomeOf(table, plantOf(1))).toBe(expected);
+      const name = end === 'COMMIT' ? 'Acer' : 'Rosa 1';
+      expect(await table.peek(1n)).toMatchObject({ name });
+    });
+  }
+}
+
+function declareFaultsOfNetwork(
+  doorway: () => Doorway,
+  open: FaultyDatabase['open'],
+  declare: (name: string, run: () => Promise<void>) => void,
+): void {
+  /** Runs a test whose connections may break, and mends them. */
+  const broken = (run: () => Promise<void>) => async () => {
+    const { onAnswer } = doorway();
+    try {
+      await run();
+    } finally {
+      doorway().onAnswer = onAnswer;
+    }
+  };
+
+  for (const [what, count] of [['a lone plant', 1] as const, ['a batch', 4] as const]) {
+    declare(
+      `a response that is lost after the COMMIT of ${what}: unknown, and never taken or refused`,
+      broken(async () => {
+        const table = await open(10_000);
+        expect(await createTruly(table, [plantOf(9)])).toEqual(['created']);
+        const plants = Array.from({ length: count }, (_, id) => plantOf(id));
+        const last = plants.at(-1)!;
+        loseResponse(doorway(), async () => (await table.peek(last.id)) !== undefined);
+        const outcomes = await createTruly(table, plants);
+        expect(outcomes.at(-1)).toBe('unknown');
+        expect(await table.peek(last.id)).toEqual({ tag: undefined, ...last });
+        await waitFor(async () => expect(await outcomeOf(table, last)).toBe('taken'));
+        expect(await createTruly(table, [plantOf(8)])).toEqual(['created']);
+      }),
+    );
+  }
+
+  declare(
+    'an outage: nothing is created untruly, and plants are created after it',
+    broken(async () => {
+      const table = await open(500);
+      expect(await createTruly(table, [plantOf(9)])).toEqual(['created']);
+      const { onAnswer } = doorway();
+      doorway().onAnswer = (_, client) => void client.destroy();
+      expect(
+        await createTruly(
+          table,
+          [1, 2, 3].map((id) => plantOf(id)),
+        ),
+      ).not.toContain('created');
+      expect(await createTruly(table, [plantOf(4)])).not.toContain('created');
+      doorway().onAnswer = onAnswer;
+      let id = 10;
+      await waitFor(async () => expect(await createTruly(table, [plantOf(id++)])).toEqual(['created']));
+    }),
+  );
+}
