@@ -29,7 +29,7 @@ export const usage = `Usage: plant-store [options]                      start a 
        plant-store schema ENGINE [--table NAME]   print the SQL that creates the table
        plant-store audit URL --token TOKEN        send the cases of the contract to a running POST URL/plants
 
-HOST is express, koa, fastify, hono, next or node; ENGINE is postgres, mysql or sqlite. With --write, init writes the
+HOST is express, koa, fastify, hono, next, nest or node; ENGINE is postgres, mysql or sqlite. With --write, init writes the
 files instead, and overwrites none.
 
 Each option of the demo server overrides an environment variable:
