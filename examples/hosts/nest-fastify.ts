@@ -1,21 +1,14 @@
+// src/main.ts on Fastify
 import 'reflect-metadata';
-import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { acceptTokens, createPlantStore } from 'plant-store';
 import { toFastify } from 'plant-store/fastify';
-import { memoryStorage } from 'plant-store/memory';
+import { PlantsModule, PlantsService } from './nest-plants.js';
 
-class AppModule {}
-Module({})(AppModule); // your @Module({ … })
-
-const handle = createPlantStore(memoryStorage(), acceptTokens('secret'));
-
-const app = await NestFactory.create<NestFastifyApplication>(AppModule, new FastifyAdapter(), {
+const app = await NestFactory.create<NestFastifyApplication>(PlantsModule, new FastifyAdapter(), {
   logger: ['error'],
 });
-await app.register(toFastify(handle), { prefix: '/api' }); // POST /api/plants
+await app.register(toFastify(app.get(PlantsService).handle), { prefix: '/api' }); // POST /api/plants
 
 await app.listen(process.env.PORT ?? 3000);
-export const server = app.getHttpServer();
-console.log(server.address());
+console.log(app.getHttpServer().address());

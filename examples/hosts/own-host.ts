@@ -15,4 +15,4 @@ async function open() {
   return { url, token: 'secret', close: () => void server.close() };
 }
 
-for (const { id, name, run } of hostCases(open, { alone: true })) test(`${id}: ${name}`, run);
+for (const { id, name, run } of hostCases(open, { alone: true, strict: true })) test(`${id}: ${name}`, run);

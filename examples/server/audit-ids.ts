@@ -34,7 +34,8 @@ export function idIn(body: Uint8Array): bigint | undefined {
   if (sign === undefined || digits.length > 100) return undefined;
   if (!digits) return 0n;
   const zeros = Number(exponent) - fraction.length;
-  if (zeros > 20) return undefined;
+  // Zeros may be cut off behind the point, and nothing else.
+  if (zeros > 20 || (zeros < 0 && /[1-9]/.test(digits.slice(zeros)))) return undefined;
   const size = BigInt(zeros < 0 ? digits.slice(0, zeros) || 0 : digits + '0'.repeat(zeros));
   return sign ? -size : size;
 }

@@ -1,4 +1,4 @@
-import type { Received } from './audit.js';
+import type { Received } from './audit-trial.js';
 
 /** The page that explains a difference: by what came back, otherwise by the case. */
 export function pageOf(caseId: string, received: Received | undefined): string {

@@ -11,6 +11,7 @@ const hosts: Readonly<Record<string, { readonly example: string; readonly file: 
   fastify: { example: 'fastify', file: 'server' },
   hono: { example: 'hono', file: 'server' },
   next: { example: 'next-route', file: 'app/api/plants/route' },
+  nest: { example: 'nest-plants', file: 'src/plants.module' },
   node: { example: 'node-http', file: 'server' },
 };
 
@@ -35,7 +36,8 @@ export function filesOf({ host, database }: InitOptions, folder: string): InitFi
     throw new Error(`init requires one of ${Object.keys(hosts).join(', ')}, got ${host ?? 'nothing'}`);
   if (database !== undefined && !engines.includes(database))
     throw new Error(`--database must be one of ${engines.join(', ')}, got ${JSON.stringify(database)}`);
-  const isTypeScript = existsSync(join(folder, 'tsconfig.json'));
+  // Nest's decorators are TypeScript.
+  const isTypeScript = host === 'nest' || existsSync(join(folder, 'tsconfig.json'));
   const isNext = host === 'next';
   // Node reads a .js file as a module only if package.json says so; Next reads no .mjs.
   const end = isTypeScript ? 'ts' : isNext ? 'js' : 'mjs';
@@ -47,7 +49,7 @@ export function filesOf({ host, database }: InitOptions, folder: string): InitFi
 }
 
 /** What to do with `files`: commands, and what to replace. */
-export function nextSteps(files: InitFiles, { database }: InitOptions): string {
+export function nextSteps(files: InitFiles, { host, database }: InitOptions): string {
   const [file = '', program = ''] = Object.entries(files)[0]!;
   const imported = [...program.matchAll(/ from '([^.'][^']*)'/g)].map(([, specifier]) => specifier!);
   const packages = imported
@@ -56,10 +58,40 @@ export function nextSteps(files: InitFiles, { database }: InitOptions): string {
   const commands = [`npm install ${[...new Set(['plant-store', ...packages])].join(' ')}`];
   if (database) commands.push(migrations[database]!);
   if (/server\.\w+$/.test(file)) commands.push(`${file.endsWith('.ts') ? 'npx tsx' : 'node'} ${file}`);
-  const notes = ["Replace acceptTokens('secret') with your own function: README.md, Authentication."];
-  if (!database)
-    notes.unshift('Plants are in memory, lost on exit. To keep them: --database postgres, mysql or sqlite.');
+  const notes = [
+    ...(database
+      ? []
+      : ['Plants are in memory, lost on exit. To keep them: --database postgres, mysql or sqlite.']),
+    ...notesOf({ host, database }),
+    ...(program.includes('acceptTokens')
+      ? ["Replace acceptTokens('secret') with your own function: README.md, Authentication."]
+      : []),
+  ];
   return `Next:\n${commands.map((command) => `  ${command}\n`).join('')}\n${notes.join('\n')}`;
+}
+
+/** What a host requires beside the file. */
+function notesOf({ host, database }: InitOptions): string[] {
+  if (host === 'nest')
+    return [
+      'Add PlantsModule to the imports of AppModule, and in src/main.ts, after NestFactory.create:',
+      "  app.use('/api', toExpress(app.get(PlantsService).handle)); // toExpress is in plant-store/express",
+      'Replace the body of TokenService with your own: README.md, Authentication.',
+    ];
+  if (host !== 'next') return [];
+  const isLost = database === undefined || database === 'sqlite';
+  return [
+    ...(isLost
+      ? [
+          'A serverless host, such as Vercel, keeps neither memory nor files: use --database postgres or mysql there.',
+        ]
+      : []),
+    ...(database
+      ? [
+          'Run the migration before you deploy: next build loads the route, so an await createTable() in it would need the database.',
+        ]
+      : []),
+  ];
 }
 
 const migrations: Readonly<Record<string, string>> = {

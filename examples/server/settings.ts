@@ -1,7 +1,7 @@
 // What the demo server is started with: flags first, then variables of the environment, then defaults.
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import type { AuditOptions } from './audit.js';
+import type { AuditOptions } from './audit-trial.js';
 import { isLoopback } from './refusals.js';
 
 const publicToken = 'for-evaluation-only';
@@ -29,7 +29,7 @@ export const usage = `Usage: plant-store [options]                      start a 
        plant-store schema ENGINE [--table NAME]   print the SQL that creates the table
        plant-store audit URL --token TOKEN        send the cases of the contract to a running POST URL/plants
 
-HOST is express, koa, fastify, hono, next or node; ENGINE is postgres, mysql or sqlite. With --write, init writes the
+HOST is express, koa, fastify, hono, next, nest or node; ENGINE is postgres, mysql or sqlite. With --write, init writes the
 files instead, and overwrites none.
 
 Each option of the demo server overrides an environment variable:
@@ -45,6 +45,7 @@ Without an option: BODY_LIMIT (bytes, default 1048576) and TIMEOUT_MS (default 3
 The audit creates plants that it cannot delete. It prints their ids first, and starts with --yes. Its options:
   --token TOKEN             a token that may create plants, or the environment variable TOKEN
   --forbidden-token TOKEN   a valid token that lacks the scope, to test 403
+  --strict                  compare what is plant-store's own, too: error codes, headers, each byte
   --ids DIGITS              nine digits that the ids begin with; default: random ones`;
 
 const string = { type: 'string' } as const;
@@ -57,6 +58,7 @@ const options = {
   table: string,
   'forbidden-token': string,
   ids: string,
+  strict: boolean,
   yes: boolean,
   write: boolean,
   quiet: boolean,
@@ -72,7 +74,7 @@ const commands: Readonly<Record<string, readonly Flag[]>> = {
   '': ['port', 'host', 'token', 'database', 'quiet'],
   init: ['database', 'write'],
   schema: ['table'],
-  audit: ['token', 'forbidden-token', 'ids', 'yes'],
+  audit: ['token', 'forbidden-token', 'ids', 'strict', 'yes'],
 };
 
 export interface Arguments {
@@ -163,7 +165,7 @@ export function readAuditOptions(
   if (!/^[1-9]\d{8}$/.test(ids)) throw new Error(`--ids must be nine digits, got ${JSON.stringify(ids)}`);
   const forbiddenToken = flags['forbidden-token'];
   if (forbiddenToken !== undefined) checkToken('--forbidden-token', forbiddenToken);
-  return { url: url!.replace(/\/$/, ''), token: token.text, forbiddenToken, ids };
+  return { url: url!.replace(/\/$/, ''), token: token.text, forbiddenToken, ids, strict: flags.strict };
 }
 
 type Read = (variable: string, flag?: 'port' | 'host' | 'token' | 'database') => Given;

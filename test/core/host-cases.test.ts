@@ -14,7 +14,7 @@ function open() {
   return { url: 'http://localhost', token: 'secret', fetch: send };
 }
 
-const cases = hostCases(open, { alone: true });
+const cases = hostCases(open, { alone: true, strict: true });
 
 test.each(titled(cases, ({ id, name }) => `${id}: ${name}`))('%s', (_, { run }) => run());
 
@@ -39,7 +39,7 @@ describe('a case', () => {
       return new Response(...answer);
     };
     const open = () => ({ url: 'http://localhost/api', token: 'rose', fetch, ...host });
-    const found = hostCases(open, { alone: true }).find((one) => one.id === id)!;
+    const found = hostCases(open, { alone: true, strict: true }).find((one) => one.id === id)!;
     return { sent, running: found.run() };
   };
 

@@ -12,15 +12,23 @@ const files = (config.exclude as string[]).map((file) => join(root, file));
 /** A package is looked for as if a file next to the installed ones had imported it. */
 const importer = join(ecosystemFolder(), 'importer.ts');
 const host = ts.createCompilerHost(compilerOptions);
-host.resolveModuleNameLiterals = (names, file, redirected, options, source) =>
+host.resolveModuleNameLiterals = (names, importing, redirected, options, source) =>
   names.map((name) => {
-    const from = files.includes(file) && !name.text.startsWith('.') ? importer : file;
+    const from = files.includes(importing) && !name.text.startsWith('.') ? importer : importing;
     const mode = ts.getModeForUsageLocation(source, name, options);
-    return ts.resolveModuleName(name.text, from, options, host, undefined, redirected, mode);
+    // Next has no `exports`: its own compiler options find `next/headers` without an end.
+    const file = name.text.replace(/^next\/\w+$/, '$&.js');
+    return ts.resolveModuleName(file, from, options, host, undefined, redirected, mode);
   });
 const program = ts.createProgram(
   [...files, join(root, 'test/support/untyped.d.ts')],
-  { ...compilerOptions, types: ['node'] },
+  // Next's programs are for a browser, too.
+  {
+    ...compilerOptions,
+    types: ['node'],
+    jsx: ts.JsxEmit.ReactJSX,
+    lib: [...(compilerOptions.lib ?? []), 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
+  },
   host,
 );
 

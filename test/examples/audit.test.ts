@@ -1,5 +1,5 @@
 // `plant-store audit`, against endpoints that are right, and that are wrong in the usual ways.
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import express, { type Express } from 'express';
 import {
   acceptTokens,
@@ -17,19 +17,19 @@ import { neededIds } from '../../examples/server/audit-ids.js';
 import { readAuditOptions } from '../../examples/server/settings.js';
 import { listen } from '../support/sockets.js';
 import { startDemo } from './demo.js';
+import { expressByHand, inStyle, nestByHand, styles } from './foreign-endpoints.js';
 
 /** Runs an audit, and returns what it printed, and the cases that failed. */
-async function auditOf(url: string, forbiddenToken?: string) {
+async function auditOf(url: string, forbiddenToken?: string, strict = true) {
   const lines: string[] = [];
-  const isRight = await audit({ url, token: 'secret', forbiddenToken, ids: '123456789' }, (text) =>
-    lines.push(text),
-  );
+  const options = { url, token: 'secret', forbiddenToken, ids: '123456789', strict };
+  const isRight = await audit(options, (text) => lines.push(text));
   const failed = lines.flatMap((line) => /^FAIL {2}([\w-]+):/.exec(line)?.[1] ?? []);
   expect(isRight).toBe(failed.length === 0);
   return { text: lines.join('\n'), failed };
 }
 
-async function serve(app: Express | ReturnType<typeof toNode>) {
+async function serve(app: RequestListener) {
   const { url, close } = await listen(createServer(app));
   onTestFinished(close);
   return url;
@@ -92,6 +92,37 @@ describe('an audit fails, and names the page to read,', () => {
   });
 });
 
+describe('an audit of an endpoint that is not plant-store', () => {
+  it.each(Object.entries(styles))(
+    'passes in the style of %s, and stops at once with --strict',
+    async (_, style) => {
+      const url = await serve(inStyle(style));
+      expect(await auditOf(url, undefined, false)).toMatchObject({ failed: [] });
+      await expect(auditOf(url)).rejects.toThrow(
+        /^POST \S+ without a token must return 401 and the error 40101, and returned 401 /,
+      );
+    },
+  );
+
+  it.each([
+    ['Express', expressByHand],
+    ['the style of Nest', nestByHand],
+  ])('by hand in %s tells its faults by their causes', async (_, app) => {
+    const { text, failed } = await auditOf(await serve(app()), undefined, false);
+    const causes = text.split('\n').filter((line) => /: \d+ cases?$/.test(line));
+    expect(causes).toEqual(
+      expect.arrayContaining([
+        'what must be a 400 is a 422: 34 cases',
+        'a member that is given twice is accepted: 12 cases',
+        'an Error is not { error: int32, message: string } as application/json: 25 cases',
+      ]),
+    );
+    expect(text).toMatch(/^ids beyond 2\^53 are rounded or rejected: \d+ cases$/m);
+    const sum = causes.reduce((sum, line) => sum + Number(/(\d+) cases?$/.exec(line)![1]), 0);
+    expect(sum).toBe(failed.length);
+  });
+});
+
 describe('an audit creates nothing and ends with one line', () => {
   const handle = createPlantStore(
     { create: () => Promise.reject(new Error('no create may come')) },
@@ -100,7 +131,12 @@ describe('an audit creates nothing and ends with one line', () => {
   );
 
   it.each([
-    ['for a server that is no plant-store', express(), '', /is not plant-store: .* 404 text\/html/],
+    [
+      'for a server that is no plant-store',
+      express(),
+      '',
+      /^POST \S+\/plants without a token must return 401 and the error 40101, and returned 404 text\/html/,
+    ],
     ['without the base path', toNode(handle), '', /Not found\. Use POST \/api\/plants\..*Where to mount$/],
     [
       'with a base path that has /plants',
@@ -113,9 +149,10 @@ describe('an audit creates nothing and ends with one line', () => {
   });
 
   it('with a token that is not accepted, and for an address where nobody listens', async () => {
-    const options = { token: 'wrong', forbiddenToken: undefined, ids: '123456789' };
+    const options = { token: 'wrong', forbiddenToken: undefined, ids: '123456789', strict: true };
     const url = await serve(toNode(handle));
-    const rejected = /^the token does not create plants: the response was 401 .*40102/;
+    const rejected =
+      /^POST \S+\/api\/plants with the token, .*returned 401 .*40102.*: the token does not create plants$/;
     await expect(audit({ ...options, url: `${url}/api` }, () => {})).rejects.toThrow(rejected);
     const { url: nobody, close } = await listen(createServer());
     await close();

@@ -35,10 +35,10 @@ async function createThrough(start: Start, host: string, env: Record<string, str
 }
 
 describe('plant-store init', () => {
-  it.each(hosts)('%s is the example of the host, with the packages that it needs', (host) => {
+  it.each([...hosts, 'nest'])('%s is the example of the host, with the packages that it needs', (host) => {
     const files = filesOf({ host, database: undefined }, newFolder());
-    const file = { next: 'next-route', node: 'node-http' }[host as string] ?? host;
-    const text = example(`hosts/${file}`).replace(/^\/\/ app.*\n/, '');
+    const file = { next: 'next-route', nest: 'nest-plants', node: 'node-http' }[host as string] ?? host;
+    const text = example(`hosts/${file}`).replace(/^\/\/ (app|src).*\n/, '');
     expect(Object.values(files)).toEqual([text]);
     const steps = nextSteps(files, { host, database: undefined });
     const [, packages = ''] = /npm install (.*)/.exec(steps) ?? [];
@@ -110,6 +110,18 @@ describe('plant-store init', () => {
     ]);
   });
 
+  it('tells a Nest app what to mount, and a Next app what a serverless host keeps', () => {
+    const steps = (host: string, database?: string) =>
+      nextSteps(filesOf({ host, database }, newFolder()), { host, database });
+    expect(steps('nest', 'postgres')).toContain("app.use('/api', toExpress(app.get(PlantsService).handle));");
+    expect(steps('nest')).not.toContain('acceptTokens');
+    expect(steps('next')).toContain('keeps neither memory nor files');
+    expect(steps('next', 'sqlite')).toContain('keeps neither memory nor files');
+    expect(steps('next', 'postgres')).not.toContain('keeps neither');
+    expect(steps('next', 'postgres')).toContain('next build loads the route');
+    expect(steps('express', 'sqlite')).not.toMatch(/serverless|next build/);
+  });
+
   it('--write writes the files, and never over one that exists', async () => {
     const folder = newFolder();
     const args = ['node', '--database', 'postgres', '--write'];
@@ -131,8 +143,8 @@ describe('plant-store init', () => {
   });
 
   it.each([
-    [{ host: undefined }, 'init requires one of express, koa, fastify, hono, next, node, got nothing'],
-    [{ host: 'rails' }, 'init requires one of express, koa, fastify, hono, next, node, got rails'],
+    [{ host: undefined }, 'init requires one of express, koa, fastify, hono, next, nest, node, got nothing'],
+    [{ host: 'rails' }, 'init requires one of express, koa, fastify, hono, next, nest, node, got rails'],
     [{ host: 'koa', database: 'oracle' }, '--database must be one of postgres, mysql, sqlite, got "oracle"'],
   ])('rejects %j', (options, line) => {
     expect(() => filesOf({ database: undefined, ...options }, newFolder())).toThrow(new Error(line));

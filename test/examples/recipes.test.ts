@@ -240,6 +240,7 @@ describe('the program', () => {
 
   const taken = (id: string) => `id_taken no A plant with id ${id} exists. Choose another id.\n`;
   it.each([
+    ['fetch', /(error: 40003[\s\S]*){2}/],
     ['openapi-fetch', /(error: 40003[\s\S]*){2}/],
     ['client', new RegExp(`^${taken('9007199254740992')}${taken('9007199254740993')}$`)],
   ])('%s sends ids beyond 2^53 digit by digit, and prints why it cannot again', async (name, again) => {

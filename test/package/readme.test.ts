@@ -5,7 +5,7 @@ import { memoryStorage } from 'plant-store/memory';
 import { describe, expect, it } from 'vitest';
 import { command } from '../../examples/server/command.js';
 import { examples } from '../support/examples.js';
-import { anchorOf, linksOf } from '../support/pages.js';
+import { anchorsOf, linksOf } from '../support/pages.js';
 import { titled } from '../support/titled.js';
 
 const root = new URL('../..', import.meta.url);
@@ -101,9 +101,6 @@ it('src/README.md lists every error number with its status and name', () => {
   ]);
   expect(rows.sort()).toEqual(expected.sort());
 });
-
-const anchorsOf = (page: string) =>
-  [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => anchorOf(heading!));
 
 describe.each(documents)('%s', (path) => {
   const document = read(path);

@@ -11,3 +11,7 @@ export const anchorOf = (heading: string) =>
     .toLowerCase()
     .replace(/[^\w\- ]/g, '')
     .replaceAll(' ', '-');
+
+/** The anchors of a page's headings. */
+export const anchorsOf = (page: string) =>
+  [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => anchorOf(heading!));

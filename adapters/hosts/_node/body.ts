@@ -61,7 +61,7 @@ function readProperty(parsed: object, name: string): unknown {
 }
 
 const lostBody =
-  'request body already consumed: register plant-store before body parsers and loggers, or keep the raw bytes: express.json({ verify: (request, _response, bytes) => { request.rawBody = bytes } })';
+  'request body already consumed: register plant-store before body parsers and loggers, or keep the raw bytes: express.json({ verify: (request, _response, bytes) => Object.assign(request, { rawBody: bytes }) })';
 
 /** Whether a string is the body's text, and not the value of a body that was one JSON string. */
 function isUnparsed(text: string, { headers }: NodeRequest): boolean {
