@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { insertStorage } from '../../examples/storages/one-insert.js';
 import { context } from '../storages/context.js';
 import { faultyPostgres, faultySqlite } from '../storages/fault-databases.js';
-import { type FaultyDatabase, itSurvivesFaults } from '../storages/faults.js';
+import { type FaultyDatabase, itSurvivesFaults, openFaulty } from '../storages/faults.js';
 import { ownServer } from '../storages/postgres-server.js';
 import { Doorway } from '../support/doorway.js';
 import { describeUnless } from '../support/obstacle.js';
@@ -15,11 +15,7 @@ import { evaluate, type Library, pageRows } from './page-rows.js';
 
 /** Declares what each row promises. */
 function itKeepsItsPromises(database: FaultyDatabase): void {
-  const open = async () => {
-    const table = await database.open(10_000);
-    const makeNamesUnique = () => database.run(database.faults.makeNamesUnique(table.table));
-    return { ...table, caller: undefined, makeNamesUnique };
-  };
+  const open = () => openFaulty(database);
   for (const { id, name, run } of storageCases(open)) it(`${id}: ${name}`, run);
 
   it('creates one of 64 racing plants', async () => {

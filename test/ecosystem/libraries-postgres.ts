@@ -36,9 +36,10 @@ export const onPostgres: Readonly<Record<string, (address: Address) => Promise<L
     return { scope: { db }, close: () => db.destroy() };
   },
   async Kysely(address) {
-    const { CompiledQuery, Kysely, PostgresDialect } = await load('kysely');
-    const db = new Kysely({ dialect: new PostgresDialect({ pool: poolAt(address) }) });
-    return { scope: { db, CompiledQuery }, close: () => db.destroy() };
+    const { Kysely, PostgresDialect } = await load('kysely');
+    const pool = poolAt(address);
+    const db = new Kysely({ dialect: new PostgresDialect({ pool }) });
+    return { scope: { pool }, close: () => db.destroy() };
   },
   async MikroORM({ url }) {
     const { MikroORM, EntitySchema } = await load('@mikro-orm/postgresql');

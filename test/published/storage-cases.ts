@@ -1,14 +1,22 @@
 import type { MaybePromise } from '../../src/index.js';
 import { storagePromises } from './storage-promises.js';
-import { type OpenedStorage, Trial } from './trial.js';
+import { type OpenedStorage, Skipped, Trial } from './trial.js';
 
 /** One promise of `PlantStorage`, as a check for any test runner. */
 export interface StorageCase {
   /** Never changes, so that a case can be named in a list of exceptions. */
   readonly id: string;
   readonly name: string;
-  /** Rejects if the storage breaks the promise; the message has the expected and the received value. */
-  readonly run: () => Promise<void>;
+  /**
+   * Rejects if the storage breaks the promise; the message has the expected and the received value. If `open` does not give what
+   * the case needs, it calls `skip` of the runner's context, as those of `node:test` and Vitest have it.
+   */
+  readonly run: (context?: RunnerContext) => Promise<void>;
+}
+
+/** What a test runner passes to a test. */
+export interface RunnerContext {
+  skip?(reason: string): unknown;
 }
 
 /**
@@ -31,10 +39,14 @@ export function storageCases<Caller>(open: () => MaybePromise<OpenedStorage<Call
   return storagePromises.map(({ id, name, check }) => ({
     id,
     name,
-    async run() {
+    // Without a parameter, which some runners would take for a callback.
+    async run(...[context]: [RunnerContext?]) {
       const opened = await open();
       try {
         await check(new Trial(opened as OpenedStorage<unknown>));
+      } catch (error) {
+        if (!(error instanceof Skipped)) throw error;
+        context?.skip?.(error.message);
       } finally {
         await opened.close?.();
       }

@@ -15,9 +15,25 @@ export interface OpenedStorage<Caller> {
    * `second-unique-column` calls it before it creates plants.
    */
   readonly makeNamesUnique?: (() => MaybePromise<unknown>) | undefined;
+  /**
+   * Loses the response to the next create of this id: the database stores the plant, and the connection ends before the storage
+   * hears of it. Absent if it cannot.
+   */
+  readonly cut?: ((id: bigint) => MaybePromise<unknown>) | undefined;
+  /**
+   * Lets the database fail the next INSERT, once, by what it has for this SQLSTATE, and store nothing of it. `40001` is a
+   * serialization failure, after which a retry succeeds; `23000` is a constraint that rejects the plant. Absent if it cannot.
+   */
+  readonly fail?: ((code: '40001' | '23000') => MaybePromise<unknown>) | undefined;
   /** Releases the resources of `open`. */
   readonly close?: (() => MaybePromise<void>) | undefined;
 }
+
+/** Thrown by a case that needs what `open` does not give. */
+export class Skipped extends Error {}
+
+/** The errors by which a storage says that nothing was stored. */
+const sayNothingWasStored = ['PlantRefused', 'RolledBack', 'StorageBusy'];
 
 /** A storage, with the steps of the cases. */
 export class Trial {
@@ -27,17 +43,22 @@ export class Trial {
     this.#opened = opened;
   }
 
-  /** The same storage as the other caller uses it; `undefined` if all callers share their ids. */
-  get other(): Trial | undefined {
-    const { storage, other } = this.#opened;
-    return other && new Trial({ storage, ...other });
+  /** The same storage as the other caller uses it. */
+  get other(): Trial {
+    const { storage } = this.#opened;
+    return new Trial({ storage, ...this.#given('other') });
   }
 
-  /** Makes names unique; `false` if the database of this trial cannot. */
-  async makeNamesUnique(): Promise<boolean> {
-    const { makeNamesUnique } = this.#opened;
-    await makeNamesUnique?.();
-    return makeNamesUnique !== undefined;
+  async makeNamesUnique(): Promise<void> {
+    await this.#given('makeNamesUnique')();
+  }
+
+  async cut(id: bigint): Promise<void> {
+    await this.#given('cut')(id);
+  }
+
+  async fail(code: '40001' | '23000'): Promise<void> {
+    await this.#given('fail')(code);
   }
 
   create(plant: NewPlant, signal: AbortSignal = new AbortController().signal): Promise<'created' | 'taken'> {
@@ -66,6 +87,18 @@ export class Trial {
     expectSame(await this.has(plant.id), false, `whether the rejected plant ${plant.id} is stored`);
   }
 
+  /** Expects that what a create of a free id returns or throws is true. */
+  async expectTrue(plant: NewPlant): Promise<void> {
+    const outcome = await this.create(plant).catch((error) =>
+      sayNothingWasStored.includes(Object(error).name) ? 'nothing was stored' : 'unknown',
+    );
+    // It may be stored or not.
+    if (outcome === 'unknown') return;
+    const expected = (await this.has(plant.id)) ? 'created' : 'nothing was stored';
+    expectSame(outcome, expected, `create of the free id ${plant.id}`);
+    if (outcome === 'created') await this.expectStored(plant);
+  }
+
   async expectStored(plant: NewPlant): Promise<void> {
     expectSame(show(await this.#opened.peek(plant.id)), show(plant), `what landed under id ${plant.id}`);
   }
@@ -73,6 +106,13 @@ export class Trial {
   /** Whether a plant with this id is stored. */
   async has(id: bigint): Promise<boolean> {
     return (await this.#opened.peek(id)) !== undefined;
+  }
+
+  /** @throws {Skipped} if `open` does not give it */
+  #given<Name extends 'other' | 'makeNamesUnique' | 'cut' | 'fail'>(name: Name) {
+    const { [name]: given } = this.#opened;
+    if (!given) throw new Skipped(`open() gives no ${name}`);
+    return given as NonNullable<OpenedStorage<unknown>[Name]>;
   }
 
   #context(signal: AbortSignal): StorageContext<unknown> {

@@ -1,4 +1,4 @@
-import { groupCommit, type NewPlant, PlantRefused, type PlantStorage } from 'plant-store';
+import { groupCommit, type NewPlant, PlantRefused, type PlantStorage, RolledBack } from 'plant-store';
 import { storageCases } from 'plant-store/testing';
 import { describe, expect, it } from 'vitest';
 
@@ -192,6 +192,81 @@ const bareConflict = {
   caughtBy: ['second-unique-column'],
 };
 
+class Lost extends Error {}
+
+/** A database that can lose its response to a plant, or fail to insert one; it throws if the id exists, as `INSERT` does. */
+class FaultyDatabase {
+  readonly plants: Plants = new Map();
+  readonly #lost = new Set<bigint>();
+  #code: string | undefined;
+
+  async insert(plant: NewPlant): Promise<void> {
+    const code = this.#code;
+    this.#code = undefined;
+    if (code) throw Object.assign(new Error('failed'), { code });
+    if (this.plants.has(plant.id)) throw Object.assign(new Error('duplicate key'), { code: '23505' });
+    this.plants.set(plant.id, plant);
+    await turn();
+    if (this.#lost.delete(plant.id)) throw new Lost('the connection ended');
+  }
+
+  readonly cut = (id: bigint) => void this.#lost.add(id);
+  readonly fail = (code: string) => {
+    this.#code = code;
+  };
+}
+
+/** What a bridge returns or throws after an error. */
+type After = (error: { code?: string }, plant: NewPlant, database: FaultyDatabase) => unknown;
+
+const isDuplicate = ({ code }: { code?: string }) => code === '23505';
+
+/** Opens a storage that inserts into such a database. */
+const bridge = (after: After) => () => {
+  const database = new FaultyDatabase();
+  const create: PlantStorage['create'] = (plant) =>
+    database.insert(plant).then(
+      () => 'created',
+      (error) => after(error, plant, database) as 'taken',
+    );
+  const { cut, fail, plants } = database;
+  return { storage: { create }, caller: 'anyone', peek: (id: bigint) => plants.get(id), cut, fail };
+};
+
+const rethrow = (error: unknown) => Promise.reject(error);
+
+/** Bridges that each misread one error, and the cases that must catch them alone. */
+const misread: [hazard: string, caughtBy: string[], after: After][] = [
+  [
+    'reports a lost response as a rejection',
+    ['lost-response'],
+    (error) => (isDuplicate(error) ? 'taken' : rethrow(new RolledBack('apart', error))),
+  ],
+  [
+    'retries after a lost response, and finds its own plant',
+    ['lost-response'],
+    (error, plant, database) => {
+      if (error instanceof Lost) return database.insert(plant).catch(() => 'taken');
+      return isDuplicate(error) ? 'taken' : rethrow(error);
+    },
+  ],
+  [
+    'takes a rollback for a taken id',
+    ['serialization-failure'],
+    (error) => (isDuplicate(error) || error.code === '40001' ? 'taken' : rethrow(error)),
+  ],
+  [
+    'reports a rollback as created',
+    ['serialization-failure'],
+    (error) => (isDuplicate(error) ? 'taken' : error.code === '40001' ? 'created' : rethrow(error)),
+  ],
+  [
+    'takes every constraint for a taken id',
+    ['constraint'],
+    (error) => (error.code?.startsWith('23') ? 'taken' : rethrow(error)),
+  ],
+];
+
 /** The ids of the cases that a storage fails. */
 async function failedBy(open: Parameters<typeof storageCases<string>>[0]): Promise<string[]> {
   const failed: string[] = [];
@@ -216,6 +291,14 @@ describe('a storage that', () => {
     ['takes the conflict of another column for a taken id', bareConflict],
   ])('%s fails its own case alone', async (_, { open, caughtBy }) => {
     expect(await failedBy(open)).toEqual(caughtBy);
+  });
+
+  it.each(misread)('%s fails %j alone', async (_, caughtBy, after) => {
+    expect(await failedBy(bridge(after))).toEqual(caughtBy);
+  });
+
+  it('leaves the outcome of every error but a duplicate key unknown fails no case', async () => {
+    expect(await failedBy(bridge((error) => (isDuplicate(error) ? 'taken' : rethrow(error))))).toEqual([]);
   });
 
   it.each<[string, (plants: Plants) => PlantStorage['find']]>([
@@ -243,7 +326,8 @@ describe('storageCases', () => {
     const ids = storageCases(() => Promise.reject(new Error('not opened'))).map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     const others = [...withoutNamespace.caughtBy, ...bareConflict.caughtBy, 'find'];
-    expect(new Set([...broken.flatMap(([, caughtBy]) => caughtBy), ...others])).toEqual(new Set(ids));
+    const caught = [...broken, ...misread].flatMap(([, caughtBy]) => caughtBy);
+    expect(new Set([...caught, ...others])).toEqual(new Set(ids));
   });
 
   /** Runs one case on a storage that stores something else, or nothing. */
@@ -273,6 +357,23 @@ describe('storageCases', () => {
       await expect(runOf(id, kept)).rejects.toThrow(why);
     },
   );
+
+  it('skips by name what a storage cannot show, in a runner that can skip, and passes it in others', async () => {
+    const open = over((plants) => ({ create: storing((plant) => plant)(plants) }));
+    const skipped: Record<string, unknown> = {};
+    for (const { id, run } of storageCases(open)) {
+      await run({ skip: (reason) => Object.assign(skipped, { [id]: reason }) });
+      await run();
+      expect(run).toHaveLength(0);
+    }
+    expect(skipped).toEqual({
+      namespaces: 'open() gives no other',
+      'second-unique-column': 'open() gives no makeNamesUnique',
+      'lost-response': 'open() gives no cut',
+      'serialization-failure': 'open() gives no fail',
+      constraint: 'open() gives no fail',
+    });
+  });
 
   it('shortens a long text', async () => {
     const cut = runOf('long-text', (plant) => ({ ...plant, name: plant.name.slice(0, 50_000) }));

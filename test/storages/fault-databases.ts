@@ -7,24 +7,30 @@ import type { Doorway } from '../support/doorway.js';
 import { plantOf, withColumns } from '../support/tables.js';
 import type { Faults, FaultyDatabase } from './faults.js';
 
-/** An error of a trigger is the server's own: it has the code, the fields and the way of a real one. */
-const failOnceOnPostgres = (code: string) => (table: string) => {
-  const name = table.replaceAll('"', '');
+let triggers = 0;
+
+/**
+ * Lets the next INSERT fail. An error of a trigger is the server's own: it has the code, the fields and the way of a real one. A
+ * sequence counts the tries, because a rollback does not take its numbers back.
+ */
+const failOnPostgres = (code: string, table: string) => {
+  const name = `fail ${triggers++}`;
   return [
-    `CREATE SEQUENCE "tries ${name}"`,
-    `CREATE FUNCTION "fail ${name}"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-      IF nextval('"tries ${name}"') = 1 THEN RAISE 'once' USING ERRCODE = '${code}'; END IF; RETURN new; END $$`,
-    `CREATE TRIGGER fail BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION "fail ${name}"()`,
+    `CREATE SEQUENCE "tries of ${name}"`,
+    `CREATE FUNCTION "${name}"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF nextval('"tries of ${name}"') = 1 THEN RAISE 'once' USING ERRCODE = '${code}'; END IF; RETURN new; END $$`,
+    `CREATE TRIGGER "${name}" BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION "${name}"()`,
   ];
 };
 
-const postgresFaultsOf: Faults = {
+const postgresFaults: Faults = {
   schemaOf: (table) => postgresSchema({ table: table.replaceAll('"', '') }),
   makeNamesUnique: (table) => `CREATE UNIQUE INDEX ON ${table} (name)`,
   failOnce: {
-    'a deadlock': failOnceOnPostgres('40P01'),
-    'a serialization failure': failOnceOnPostgres('40001'),
+    'a deadlock': (table) => failOnPostgres('40P01', table),
+    'a serialization failure': (table) => failOnPostgres('40001', table),
   },
+  fail: failOnPostgres,
   failAtCommit: (table) => {
     const tags = `"tags of ${table.replaceAll('"', '')}"`;
     return [
@@ -48,7 +54,7 @@ export function faultyPostgres(
   };
   return {
     doorway,
-    faults: postgresFaultsOf,
+    faults: postgresFaults,
     isPrecise: true,
     run,
     async begin(statement) {

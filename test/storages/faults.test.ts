@@ -4,12 +4,22 @@ import Database from 'libsql';
 import pg from 'pg';
 import { postgresStorage } from 'plant-store/postgres';
 import { sqliteStorage } from 'plant-store/sqlite';
-import { afterAll, beforeAll, describe } from 'vitest';
+import { storageCases } from 'plant-store/testing';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { Doorway } from '../support/doorway.js';
 import { newFolder } from '../support/run-folder.js';
 import { faultyPostgres, faultySqlite, sqliteFaultsAtCommit } from './fault-databases.js';
-import { itSurvivesFaults } from './faults.js';
+import { type FaultyDatabase, itSurvivesFaults, openFaulty } from './faults.js';
 import { ownServer } from './postgres-server.js';
+
+/** Declares the faults, and the published cases that need some. */
+function itKeepsItsPromises(database: FaultyDatabase): void {
+  itSurvivesFaults(database);
+  const cases = ['lost-response', 'serialization-failure', 'constraint'];
+  for (const { id, name, run } of storageCases(() => openFaulty(database))) {
+    if (cases.includes(id)) it(`${id}: ${name}`, run);
+  }
+}
 
 describe('postgresStorage', () => {
   const own = ownServer();
@@ -29,7 +39,7 @@ describe('postgresStorage', () => {
     await pool.end();
     doorway.close();
   });
-  itSurvivesFaults(
+  itKeepsItsPromises(
     faultyPostgres(
       () => own.pool,
       () => doorway,

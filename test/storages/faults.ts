@@ -1,6 +1,7 @@
 // What a create may be told while the database, or the way to it, fails: `taken` or a refusal never for a plant that is stored,
 // `created` never for one that is not. Storages and recipes run this, each on its own server.
 import type { NewPlant, PlantStorage } from 'plant-store';
+import type { OpenedStorage } from 'plant-store/testing';
 import { expect, it } from 'vitest';
 import { show } from '../published/trial.js';
 import type { Doorway } from '../support/doorway.js';
@@ -40,6 +41,8 @@ export interface Faults {
   readonly makeNamesUnique: (table: string) => string;
   /** Lets the first INSERT fail with a code, and the next ones succeed. */
   readonly failOnce: Readonly<Record<string, (table: string) => string[]>>;
+  /** Lets the next INSERT fail with a SQLSTATE. */
+  readonly fail?: (code: string, table: string) => string[];
   /** Lets an INSERT with the tag `unknown` fail when it is committed. */
   readonly failAtCommit?: (table: string) => string[];
   /** Whether a transaction locks the rows that it inserts, and no others. */
@@ -93,6 +96,24 @@ function loseResponse(doorway: Doorway, isStored: () => Promise<boolean>): void 
         client.destroy();
       }
     });
+  };
+}
+
+/** Opens a storage for `storageCases`, with all the faults that this database can have. */
+export async function openFaulty(database: FaultyDatabase): Promise<OpenedStorage<unknown>> {
+  const { faults, doorway, run } = database;
+  const { storage, table, peek } = await database.open(10_000);
+  const onAnswer = doorway?.().onAnswer;
+  return {
+    storage,
+    peek,
+    caller: undefined,
+    makeNamesUnique: () => run(faults.makeNamesUnique(table)),
+    cut: doorway && ((id) => loseResponse(doorway(), async () => (await peek(id)) !== undefined)),
+    fail: faults.fail && ((code) => run(...faults.fail!(code === '23000' ? '23514' : code, table))),
+    close() {
+      if (doorway) doorway().onAnswer = onAnswer!;
+    },
   };
 }
 
