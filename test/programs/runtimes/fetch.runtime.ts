@@ -86,7 +86,10 @@ test("an app's own Deno.test finds no timer, channel or port of a request that h
 
 test('Next serves what its router has matched, by its own basePath and trailingSlash', async () => {
   await bundleTo('slashes/app/api/plants/route.js', 'test/programs/runtimes/contract-next.ts');
-  await writeTo('slashes/next.config.mjs', "export default { basePath: '/base', trailingSlash: true };");
+  // Next itself is installed in the folder above.
+  const configuration =
+    "{ basePath: '/base', trailingSlash: true, turbopack: { root: new URL('..', import.meta.url).pathname } }";
+  await writeTo('slashes/next.config.mjs', `export default ${configuration};`);
   const program = startNext('slashes');
   onTestFinished(() => stop(program));
   const url = await urlOf(program);
