@@ -1,4 +1,5 @@
 import type { VerifyToken } from './bearer.js';
+import { checkVerifyToken } from './check-arguments.js';
 import {
   isNotMine,
   type MaybePromise,
@@ -44,7 +45,7 @@ export function guard<Caller>(
   answer: (request: PlantRequest, context: StorageContext<Caller>) => MaybePromise<PlantResponse>,
   options: GuardOptions = {},
 ): PlantHandler {
-  if (typeof verifyToken !== 'function') throw new TypeError('verifyToken must be a function');
+  checkVerifyToken(verifyToken);
   if (typeof answer !== 'function') throw new TypeError('answer must be a function');
   const settings = checkOptions<PlantStoreOptions>(options, plantStoreRules, ['timeoutMs', 'onError']);
 

@@ -1,4 +1,5 @@
 import type { VerifyToken } from './bearer.js';
+import { checkStorage, checkVerifyToken } from './check-arguments.js';
 import { isThenable, operation, type PlantHandler, pathOf } from './http.js';
 import { checkOptions, type PlantStoreOptions, plantStoreRules } from './options.js';
 import { parsePlant } from './plant/json.js';
@@ -35,8 +36,8 @@ export function createPlantStore<Caller>(
   options: PlantStoreOptions = {},
 ): PlantHandler {
   const settings = checkOptions(options, plantStoreRules);
-  if (typeof storage?.create !== 'function') throw new TypeError('storage.create must be a function');
-  if (typeof verifyToken !== 'function') throw new TypeError('verifyToken must be a function');
+  checkStorage(storage);
+  checkVerifyToken(verifyToken);
   if (settings.acceptReplays && !storage.find) throw new TypeError('acceptReplays requires storage.find');
 
   const path = settings.basePath + operation.path;

@@ -165,7 +165,11 @@ describe('behind a guard', () => {
 
 const noHandler = () => undefined as never;
 test.each<[string, () => unknown, string]>([
-  ['verifyToken', () => guard(undefined as never, noHandler), 'verifyToken must be a function'],
+  [
+    'verifyToken',
+    () => guard(undefined as never, noHandler),
+    'verifyToken must be a function, got undefined; pass a function that returns the caller of a token, or acceptTokens(token)',
+  ],
   ['answer', () => guard(acceptTokens('a'), {} as never), 'answer must be a function'],
   [
     'option, as one of createPlantStore,',

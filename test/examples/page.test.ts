@@ -37,6 +37,13 @@ describe('the page', () => {
     });
   });
 
+  it('has a description, a caption for each table, and says what the password field is', async () => {
+    const html = await (await fetch(await servePage({ token: undefined }))).text();
+    expect(html).toMatch(/<meta name="description" content="[^"]{10,}">/);
+    expect(html.match(/<caption>/g)).toHaveLength(html.match(/<table>/g)!.length);
+    expect(html).toContain('type="password" autocomplete="current-password"');
+  });
+
   it('allows only its own style and script, by their hashes, and no other host', async () => {
     const response = await fetch(await servePage());
     const html = await response.text();

@@ -120,6 +120,29 @@ describe('what Node rejects by itself', () => {
   });
 });
 
+it('a connection that ends in the midst of a body gets body_incomplete, and in the midst of the headers a 400', async () => {
+  const port = await portOf(start());
+  const endOf = async (bytes: string) => {
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    socket.end(bytes);
+    return text(socket);
+  };
+  const upload = raw([...authorized, 'Content-Length: 99'], '{"id":1');
+  expect(await endOf(upload)).toMatch(/^HTTP\/1\.1 400 [\s\S]*"error":40007/);
+  expect(await endOf('POST /plants HTTP/1.1\r\nHost: localhost\r\n')).toMatch(
+    /^HTTP\/1\.1 400 [\s\S]*"error":40000/,
+  );
+});
+
+it('with a token of its own, the server rejects a Host that is no host', async () => {
+  const port = await portOf(start({ TOKEN: 'a-secret' }));
+  for (const host of ['a b/c', 'a/b', 'a@b', 'a:b', '[x]'])
+    expect([
+      host,
+      await exchange(port, `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`),
+    ]).toEqual([host, expect.stringMatching(/^HTTP\/1\.1 400 [\s\S]*"error":40000/)]);
+});
+
 describe('with the public token, the server', () => {
   const port = sharedPort();
   let nextId = 1;

@@ -62,8 +62,8 @@ export function reference(document: OpenApiDocument): Html {
 </section>
 <section>
 <h2 id="errors">Responses</h2>
-<table class="card">
-${answersOf(document).map(([status, answer]) => answerRows(status, answer))}</table>
+<div class="card">
+${answersOf(document).map(([status, answer]) => answerTable(status, answer))}</div>
 </section>`;
 }
 
@@ -90,8 +90,8 @@ function describeMember({ name, type, required, description }: Member): Html {
 `;
 }
 
-/** The rows of a status: its reason phrase, then each error code and each header. */
-function answerRows(status: string, { headers = {}, content }: Answer): Html {
+/** The table of a status: its reason phrase, then each error code and each header. */
+function answerTable(status: string, { headers = {}, content }: Answer): Html {
   const { schema, example, examples = {} } = content['application/json'];
   const rows = Object.entries(examples).map(
     ([
@@ -110,9 +110,9 @@ function answerRows(status: string, { headers = {}, content }: Answer): Html {
   for (const [name, { description }] of Object.entries(headers)) {
     rows.push(row(html`<tr>`, html`<code>${name}</code>`, prose(description)));
   }
-  return html`<tbody>
-<tr><th colspan="2" scope="rowgroup"><b class="s${status.slice(0, 1)}">${status}</b> ${STATUS_CODES[status]!} <small>${nameOf(schema.$ref ?? '')}</small></th></tr>
-${example ? html`<tr><td colspan="2"><code>${JSON.stringify(example)}</code></td></tr>\n` : ''}${rows}</tbody>
+  return html`<table>
+<caption><b class="s${status.slice(0, 1)}">${status}</b> ${STATUS_CODES[status]!} <small>${nameOf(schema.$ref ?? '')}</small></caption>
+${example ? html`<tr><td colspan="2"><code>${JSON.stringify(example)}</code></td></tr>\n` : ''}${rows}</table>
 `;
 }
 

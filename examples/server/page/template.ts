@@ -26,6 +26,7 @@ export function drawPage(content: PageContent): string {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="description" content="${document.info.description}">
 <title>${title}</title>
 <link rel="icon" href="/favicon.ico" type="image/svg+xml">
 <style>${new Html(style)}</style>
@@ -100,7 +101,9 @@ function fields(content: PageContent): Html {
   const { schema } = document.paths['/plants'].post.requestBody.content['application/json'];
   const members = membersOf(document, schema);
   const bearer =
-    token === undefined ? html`type="password" placeholder="value of TOKEN"` : html`value="${token}"`;
+    token === undefined
+      ? html`type="password" autocomplete="current-password" placeholder="value of TOKEN"`
+      : html`value="${token}"`;
   return html`${Object.entries(exampleOf(content)).map(([name, value]) => field(members[name]!, value))}
 <div class="wide"><label for="token">Bearer token</label>
 <div><input id="token" ${bearer}></div></div>`;

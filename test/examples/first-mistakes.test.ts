@@ -1,0 +1,329 @@
+// What people get wrong in the first hour, and the one sentence that each is told: by an exception, a response or the log.
+import { createServer } from 'node:http';
+import express from 'express';
+import { createPool } from 'mysql2';
+import pg from 'pg';
+import {
+  acceptTokens,
+  createPlantStore,
+  guard,
+  type PlantHandler,
+  type PlantStoreOptions,
+  type VerifyToken,
+} from 'plant-store';
+import { createPlantClient } from 'plant-store/client';
+import { toExpress } from 'plant-store/express';
+import { toFastify } from 'plant-store/fastify';
+import { toFetch, toRoute } from 'plant-store/fetch';
+import { memoryStorage } from 'plant-store/memory';
+import { mysqlStorage } from 'plant-store/mysql';
+import { postgresStorage } from 'plant-store/postgres';
+import { sqliteStorage } from 'plant-store/sqlite';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { listen } from '../support/sockets.js';
+
+// Each mistake is one that TypeScript would have found, or that JavaScript has no types for.
+// biome-ignore lint/suspicious/noExplicitAny: a mistake
+type Wrong = any;
+
+const tokens = acceptTokens('secret');
+const wrong = (value: unknown): Wrong => value;
+const withOptions = (options: object) => () =>
+  createPlantStore(memoryStorage(), tokens, options as PlantStoreOptions);
+const client = createPlantClient('http://localhost', { token: 'secret' });
+
+describe('an exception', () => {
+  it.each<[mistake: string, make: () => unknown, sentence: string]>([
+    [
+      'no storage',
+      () => createPlantStore(wrong(undefined), tokens),
+      'TypeError: storage.create must be a function, got undefined as the storage; pass a storage, such as memoryStorage()',
+    ],
+    [
+      'the arguments in the wrong order',
+      () => createPlantStore(wrong(tokens), wrong(memoryStorage())),
+      'TypeError: storage.create must be a function, got a function as the storage; pass the storage first, such as memoryStorage(), and then verifyToken',
+    ],
+    [
+      'the function in place of its storage',
+      () => createPlantStore(wrong(memoryStorage), tokens),
+      'TypeError: storage.create must be a function, got the function memoryStorage as the storage; pass the storage first, such as memoryStorage(), and then verifyToken',
+    ],
+    [
+      'a storage that is not awaited',
+      () => createPlantStore(wrong(Promise.resolve(memoryStorage())), tokens),
+      'TypeError: storage.create must be a function, got an object of class Promise as the storage; await it first',
+    ],
+    [
+      'a pool in place of a storage',
+      () => createPlantStore(wrong(new pg.Pool()), tokens),
+      'TypeError: storage.create must be a function, got an object of class BoundPool as the storage; pass postgresStorage(pool) or mysqlStorage(pool)',
+    ],
+    [
+      'no verifyToken',
+      () => createPlantStore(memoryStorage(), wrong(undefined)),
+      'TypeError: verifyToken must be a function, got undefined; pass a function that returns the caller of a token, or acceptTokens(token)',
+    ],
+    [
+      'a token in place of verifyToken',
+      () => createPlantStore(memoryStorage(), wrong('secret')),
+      'TypeError: verifyToken must be a function, got a string; pass acceptTokens(token)',
+    ],
+    [
+      'acceptTokens without a token',
+      () => acceptTokens(),
+      'TypeError: acceptTokens requires at least one token',
+    ],
+    [
+      'a variable of the environment that is not set',
+      () => acceptTokens(wrong(undefined)),
+      'TypeError: acceptTokens: each token must be a string of A-Z a-z 0-9 - . _ ~ + / with "=" at its end only, got undefined; is the environment variable set?',
+    ],
+    [
+      'a list of tokens',
+      () => acceptTokens(wrong(['a', 'b'])),
+      'TypeError: acceptTokens: each token must be a string of A-Z a-z 0-9 - . _ ~ + / with "=" at its end only, got an array of 2; pass the tokens one by one: acceptTokens(...tokens)',
+    ],
+    [
+      'a token with its scheme',
+      () => acceptTokens('Bearer secret'),
+      'TypeError: acceptTokens: each token must be a string of A-Z a-z 0-9 - . _ ~ + / with "=" at its end only, got a string with " "',
+    ],
+    [
+      'an option that does not exist',
+      withOptions({ limit: 5 }),
+      'TypeError: unknown option limit; the options are basePath, bodyLimit, timeoutMs, acceptReplays, onError',
+    ],
+    [
+      'a number from the environment',
+      withOptions({ timeoutMs: '5000' }),
+      'TypeError: timeoutMs must be an integer from 0 to 2147483647, got "5000"',
+    ],
+    [
+      'a base path without a slash',
+      withOptions({ basePath: 'api' }),
+      'TypeError: basePath must be a percent-encoded path that starts with "/" and does not end with one, such as "/api", got "api"',
+    ],
+    [
+      'a base path with a slash at the end',
+      withOptions({ basePath: '/api/' }),
+      'TypeError: basePath must be a percent-encoded path that starts with "/" and does not end with one, such as "/api", got "/api/"',
+    ],
+    [
+      'replays without find',
+      () => createPlantStore({ create: async () => 'created' }, tokens, { acceptReplays: true }),
+      'TypeError: acceptReplays requires storage.find',
+    ],
+    [
+      'a storage in place of the handler',
+      () => toExpress(wrong(memoryStorage())),
+      'TypeError: plant-store: mount it with an adapter, such as toExpress(createPlantStore(storage, verifyToken)).',
+    ],
+    [
+      'no handler',
+      () => toRoute(wrong(undefined)),
+      'TypeError: plant-store: mount it with an adapter, such as toExpress(createPlantStore(storage, verifyToken)).',
+    ],
+    [
+      'createPlantStore itself as the handler',
+      () => toFetch(wrong(createPlantStore)),
+      'TypeError: plant-store: mount it with an adapter, such as toExpress(createPlantStore(storage, verifyToken)).',
+    ],
+    [
+      'a handler that is not awaited',
+      () => toFastify(wrong(Promise.resolve())),
+      'TypeError: plant-store: mount it with an adapter, such as toExpress(createPlantStore(storage, verifyToken)).',
+    ],
+    [
+      'a URL in place of a pool',
+      () => postgresStorage(wrong('postgres://127.0.0.1/plants')),
+      'TypeError: postgresStorage needs a pg Pool, a PGlite or a connected Client, got a string: pass new pg.Pool(), or call await client.connect() first',
+    ],
+    [
+      'createTable() where the database is not, as in a build',
+      () => postgresStorage(new pg.Pool({ host: '127.0.0.1', port: 1 })).createTable(),
+      'Error: connect ECONNREFUSED 127.0.0.1:1',
+    ],
+    [
+      'a pool that is not awaited',
+      () => postgresStorage(wrong(Promise.resolve(new pg.Pool()))),
+      'TypeError: postgresStorage needs a pg Pool, a PGlite or a connected Client, got a promise: await it first',
+    ],
+    [
+      'a file in place of a database',
+      () => sqliteStorage(wrong('plants.db')),
+      "TypeError: sqliteStorage needs an open database of a synchronous driver, got a string: pass new Database('plants.db')",
+    ],
+    [
+      "mysql2's pool with callbacks",
+      () => mysqlStorage(wrong(createPool('mysql://127.0.0.1:1/x'))),
+      'TypeError: mysqlStorage needs a mysql2/promise pool, got a callback pool of mysql2: pass pool.promise()',
+    ],
+    [
+      'an id as a string, in the client',
+      () => client.create(wrong({ id: '1', name: 'Rosa' })),
+      'TypeError: id must be a bigint or a safe integer, got "1"',
+    ],
+    [
+      'an id that was rounded, in the client',
+      () => client.create({ id: 2 ** 53 + 1, name: 'Rosa' } as Wrong),
+      'TypeError: id must be a bigint or a safe integer, got 9007199254740992',
+    ],
+  ])('%s', async (_, make, sentence) => {
+    const message = await (async () => make())().then(
+      () => 'nothing',
+      (error: Error) => `${error.name}: ${error.message}`,
+    );
+    expect(message).toBe(sentence);
+  });
+});
+
+const post = (path: string, headers: Record<string, string>, body?: string) =>
+  new Request(`http://localhost${path}`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer secret', 'content-type': 'application/json', ...headers },
+    ...(body !== undefined && { body }),
+  });
+const rosa = (id: string) => `{"id":${id},"name":"Rosa"}`;
+
+describe('a response', () => {
+  it.each<[mistake: string, request: Request, sentence: string, basePath?: string]>([
+    [
+      'an id as a string',
+      post('/plants', {}, rosa('"1"')),
+      '40002 Not a NewPlant: id must be an integer from -2^63 to 2^63-1, as a JSON number, not a string.',
+    ],
+    [
+      'no Content-Type',
+      post('/plants', { 'content-type': 'text/plain' }, rosa('1')),
+      '40005 Send the body as application/json, without a Content-Encoding. The Content-Type is text/plain.',
+    ],
+    [
+      'a form',
+      post('/plants', { 'content-type': 'application/x-www-form-urlencoded' }, 'id=1'),
+      '40005 Send the body as application/json, without a Content-Encoding. The Content-Type is application/x-www-form-urlencoded.',
+    ],
+    [
+      'a token without its scheme',
+      post('/plants', { authorization: 'secret' }, rosa('1')),
+      '40101 Missing bearer token. Send "Authorization: Bearer <token>".',
+    ],
+    [
+      'another token',
+      post('/plants', { authorization: 'Bearer wrong' }, rosa('1')),
+      '40102 The bearer token is invalid or expired. Get a new one.',
+    ],
+    [
+      'JSON in JSON',
+      post('/plants', {}, JSON.stringify(rosa('1'))),
+      '40002 Not a NewPlant: the body must be a JSON object.',
+    ],
+    [
+      'an object that was not stringified',
+      post('/plants', {}, '[object Object]'),
+      '40001 The body is empty or is not JSON. Send a JSON object in UTF-8.',
+    ],
+    ['no body', post('/plants', {}), '40001 The body is empty or is not JSON. Send a JSON object in UTF-8.'],
+    [
+      'a slash at the end',
+      post('/plants/', {}, rosa('1')),
+      '40401 Not found. Use POST /plants. The request was for /plants/.',
+    ],
+    [
+      'no basePath',
+      post('/api/plants', {}, rosa('1')),
+      '40401 Not found. Use POST /plants. The request was for /api/plants.',
+    ],
+    [
+      'a basePath that the host has stripped',
+      post('/plants', {}, rosa('1')),
+      '40401 Not found. Use POST /api/plants. The request was for /plants.',
+      '/api',
+    ],
+    ['another method', new Request('http://localhost/plants'), '40501 Method not allowed. Use POST.'],
+  ])('%s', async (_, request, sentence, basePath = '') => {
+    const fetch = toFetch(createPlantStore(memoryStorage(), tokens, { basePath }));
+    const response = await fetch(request);
+    const { error, message } = (await response.json()) as { error: number; message: string };
+    expect(`${error} ${message}`).toBe(sentence);
+  });
+});
+
+describe('a line of the log', () => {
+  afterEach(() => void vi.restoreAllMocks());
+
+  const behind =
+    (...middleware: express.RequestHandler[]) =>
+    (handle: PlantHandler) =>
+      express().use(...middleware, toExpress(handle));
+  const alone = (handle: PlantHandler) => express().use(toExpress(handle));
+  const store = (verifyToken: VerifyToken<Wrong>, create: () => unknown = () => 'created') =>
+    createPlantStore({ create: create as Wrong }, verifyToken);
+
+  it.each<
+    [
+      mistake: string,
+      mount: (handle: PlantHandler) => express.Express,
+      handle: () => PlantHandler,
+      sentence: string,
+    ]
+  >([
+    [
+      'express.json in front, and an id beyond 2^53',
+      behind(express.json()),
+      () => store(tokens),
+      'plant-store: 50003 body_unreadable, POST /plants: RangeError: a body parser rounded the id: mount plant-store before it, or keep rawBody',
+    ],
+    [
+      'a parser that keeps nothing',
+      behind(express.raw({ type: '*/*' }), (request, _response, next) => {
+        request.body = undefined;
+        next();
+      }),
+      () => store(tokens),
+      'plant-store: 50003 body_unreadable, POST /plants: request body already consumed: register plant-store before body parsers and loggers, or keep the raw bytes: express.json({ verify: (request, _response, bytes) => Object.assign(request, { rawBody: bytes }) })',
+    ],
+    [
+      'a verifier that throws for an invalid token',
+      alone,
+      () =>
+        store(() => {
+          throw Object.assign(new Error('jwt malformed'), { name: 'JsonWebTokenError' });
+        }),
+      'plant-store: 50002 verification_failed, POST /plants: jwt malformed. verifyToken must return null for an invalid token, and throw only if it could not check the token',
+    ],
+    [
+      'a verifier with a fault of its own',
+      alone,
+      () => store(() => Promise.reject(new TypeError("Cannot read properties of undefined (reading 'get')"))),
+      "plant-store: 50002 verification_failed, POST /plants: TypeError: Cannot read properties of undefined (reading 'get'). verifyToken must return null for an invalid token, and throw only if it could not check the token",
+    ],
+    [
+      'a storage that returns nothing',
+      alone,
+      () => store(tokens, () => undefined),
+      "plant-store: 50001 storage_failed, POST /plants: TypeError: storage.create must return 'created' or 'taken'",
+    ],
+    [
+      'a guard that returns nothing',
+      alone,
+      () =>
+        guard(
+          tokens,
+          wrong(async () => undefined),
+        ),
+      'plant-store: 50000 internal_error, POST /plants: TypeError: a guarded handler must return { status, headers, body }: an integer from 200 to 599, a plain object of header fields, and a string, which is empty for 204, 205 and 304',
+    ],
+  ])('%s', async (_, mount, handle, sentence) => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const { url, close } = await listen(createServer(mount(handle())));
+    onTestFinished(close);
+    await fetch(`${url}/plants`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer secret', 'content-type': 'application/json' },
+      body: rosa('9007199254740993'),
+    });
+    const [line = ''] = String(log.mock.calls[0]?.[0]).split('\n');
+    expect(line).toBe(sentence);
+  });
+});
