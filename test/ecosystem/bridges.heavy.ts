@@ -1,14 +1,21 @@
 // The tables of libraries on the page of recipes: each line, as it stands there, on a real database.
+import { createPool, type Pool } from 'mysql2/promise';
+import type { PlantStorage } from 'plant-store';
+import { mysqlStorage } from 'plant-store/mysql';
 import { postgresStorage } from 'plant-store/postgres';
 import { storageCases } from 'plant-store/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { insertStorage } from '../../examples/storages/one-insert.js';
+import { type MariaDb, oneMariaDb } from '../programs/cluster/galera.js';
+import { clean } from '../programs/cluster/machine.js';
 import { context } from '../storages/context.js';
 import { faultyPostgres, faultySqlite } from '../storages/fault-databases.js';
+import { faultyMariaDb, mariaDbObstacle } from '../storages/fault-mariadb.js';
 import { type FaultyDatabase, itSurvivesFaults, openFaulty } from '../storages/faults.js';
 import { ownServer } from '../storages/postgres-server.js';
 import { Doorway } from '../support/doorway.js';
 import { describeUnless } from '../support/obstacle.js';
+import { onMysql } from './libraries-mysql.js';
 import { onPostgres } from './libraries-postgres.js';
 import { obstacleOf, onSqlite, type SqliteLibrary } from './libraries-sqlite.js';
 import { evaluate, type Library, pageRows } from './page-rows.js';
@@ -70,6 +77,47 @@ describe('PostgreSQL', () => {
         () => own.pool,
         () => doorway,
         storageOf,
+      ),
+    );
+  });
+});
+
+describeUnless(mariaDbObstacle, 'MariaDB', () => {
+  const lines = pageRows('Libraries on MySQL and MariaDB');
+  let server: MariaDb;
+  let doorway: Doorway;
+  let behind: Pool;
+  beforeAll(async () => {
+    server = await oneMariaDb();
+    doorway = await Doorway.before({ host: server.address, port: server.port });
+    behind = createPool(server.url);
+    return async () => {
+      await behind.end();
+      doorway.close();
+      await clean([server.daemon], server.daemon.folder);
+    };
+  });
+
+  it('each row is tested', () => {
+    expect(Object.keys(onMysql)).toEqual([...lines.keys()]);
+  });
+
+  describe.each(Object.entries(onMysql))('%s', (name, { open, isOwn = false }) => {
+    let library: Library;
+    beforeAll(async () => {
+      library = await open(server.url.replace(String(server.port), String(doorway.port)));
+      return () => library.close();
+    });
+    const storageOf = (options: object) => {
+      const make = (pool: never) => mysqlStorage(pool, options);
+      return evaluate(lines.get(name)!, { ...library.scope, mysqlStorage: make }) as PlantStorage;
+    };
+    itKeepsItsPromises(
+      faultyMariaDb(
+        () => behind,
+        () => doorway,
+        storageOf,
+        !isOwn,
       ),
     );
   });

@@ -226,7 +226,8 @@ function declareFaultsOfNetwork(
         const last = plants.at(-1)!;
         loseResponse(doorway(), async () => (await table.peek(last.id)) !== undefined);
         const outcomes = await createTruly(table, plants);
-        expect(outcomes.at(-1)).toBe('unknown');
+        // Of one INSERT a plant, another plant's response may be the one that is lost.
+        expect(outcomes).toContain('unknown');
         expect(await table.peek(last.id)).toEqual({ tag: undefined, ...last });
         await waitFor(async () => expect(await outcomeOf(table, last)).toBe('taken'));
         expect(await createTruly(table, [plantOf(8)])).toEqual(['created']);
