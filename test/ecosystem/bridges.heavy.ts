@@ -12,6 +12,7 @@ import { context } from '../storages/context.js';
 import { faultyPostgres, faultySqlite } from '../storages/fault-databases.js';
 import { faultyMariaDb, mariaDbObstacle } from '../storages/fault-mariadb.js';
 import { type FaultyDatabase, itSurvivesFaults, openFaulty } from '../storages/faults.js';
+import { expectTruth } from '../storages/peers.js';
 import { ownServer } from '../storages/postgres-server.js';
 import { Doorway } from '../support/doorway.js';
 import { describeUnless } from '../support/obstacle.js';
@@ -112,14 +113,24 @@ describeUnless(mariaDbObstacle, 'MariaDB', () => {
       const make = (pool: never) => mysqlStorage(pool, options);
       return evaluate(lines.get(name)!, { ...library.scope, mysqlStorage: make }) as PlantStorage;
     };
-    itKeepsItsPromises(
-      faultyMariaDb(
-        () => behind,
-        () => doorway,
-        storageOf,
-        !isOwn,
-      ),
+    const database = faultyMariaDb(
+      () => behind,
+      () => doorway,
+      storageOf,
+      !isOwn,
     );
+    itKeepsItsPromises(database);
+
+    it.each([
+      'CREATE TRIGGER peer AFTER INSERT ON plants FOR EACH ROW INSERT INTO log VALUES (new.id)',
+      'CREATE TRIGGER peer BEFORE INSERT ON plants FOR EACH ROW INSERT INTO log VALUES (new.id)',
+      'ALTER TABLE plants PARTITION BY HASH (id) PARTITIONS 2',
+      'ALTER TABLE plants PARTITION BY RANGE (id) (PARTITION a VALUES LESS THAN (3), PARTITION b VALUES LESS THAN MAXVALUE)',
+    ])('tells the truth beside what the app has on the table: %s', async (peer) => {
+      const table = await database.open(10_000);
+      await database.run('CREATE TABLE IF NOT EXISTS log (id BIGINT)', peer);
+      await expectTruth(table);
+    });
   });
 });
 
@@ -139,7 +150,18 @@ describe('SQLite', async () => {
       });
       const storage = () =>
         evaluate(lines.get(name)!, { insertStorage, ...library.scope }) as ReturnType<typeof insertStorage>;
-      itKeepsItsPromises(faultySqlite(() => library.behind, storage, { isApart, isPrecise: false }));
+      const database = faultySqlite(() => library.behind, storage, { isApart, isPrecise: false });
+      itKeepsItsPromises(database);
+
+      it('tells the truth beside a trigger, whose rows some drivers count', async () => {
+        const table = await database.open(10_000);
+        await database.run(
+          'CREATE TABLE IF NOT EXISTS log (id INTEGER)',
+          'CREATE TRIGGER peer AFTER INSERT ON plants BEGIN INSERT INTO log VALUES (new.id); END',
+          'CREATE TRIGGER other BEFORE INSERT ON plants BEGIN INSERT INTO log VALUES (new.id); END',
+        );
+        await expectTruth(table);
+      });
     });
   }
 });
