@@ -1,14 +1,22 @@
 // The tables of libraries on the page of recipes: each line, as it stands there, on a real database.
+import { createPool, type Pool } from 'mysql2/promise';
+import type { PlantStorage } from 'plant-store';
+import { mysqlStorage } from 'plant-store/mysql';
 import { postgresStorage } from 'plant-store/postgres';
 import { storageCases } from 'plant-store/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { insertStorage } from '../../examples/storages/one-insert.js';
+import { type MariaDb, oneMariaDb } from '../programs/cluster/galera.js';
+import { clean } from '../programs/cluster/machine.js';
 import { context } from '../storages/context.js';
 import { faultyPostgres, faultySqlite } from '../storages/fault-databases.js';
+import { faultyMariaDb, mariaDbObstacle } from '../storages/fault-mariadb.js';
 import { type FaultyDatabase, itSurvivesFaults, openFaulty } from '../storages/faults.js';
+import { expectTruth } from '../storages/peers.js';
 import { ownServer } from '../storages/postgres-server.js';
 import { Doorway } from '../support/doorway.js';
 import { describeUnless } from '../support/obstacle.js';
+import { onMysql } from './libraries-mysql.js';
 import { onPostgres } from './libraries-postgres.js';
 import { obstacleOf, onSqlite, type SqliteLibrary } from './libraries-sqlite.js';
 import { evaluate, type Library, pageRows } from './page-rows.js';
@@ -75,6 +83,57 @@ describe('PostgreSQL', () => {
   });
 });
 
+describeUnless(mariaDbObstacle, 'MariaDB', () => {
+  const lines = pageRows('Libraries on MySQL and MariaDB');
+  let server: MariaDb;
+  let doorway: Doorway;
+  let behind: Pool;
+  beforeAll(async () => {
+    server = await oneMariaDb();
+    doorway = await Doorway.before({ host: server.address, port: server.port });
+    behind = createPool(server.url);
+    return async () => {
+      await behind.end();
+      doorway.close();
+      await clean([server.daemon], server.daemon.folder);
+    };
+  });
+
+  it('each row is tested', () => {
+    expect(Object.keys(onMysql)).toEqual([...lines.keys()]);
+  });
+
+  describe.each(Object.entries(onMysql))('%s', (name, { open, isOwn = false }) => {
+    let library: Library;
+    beforeAll(async () => {
+      library = await open(server.url.replace(String(server.port), String(doorway.port)));
+      return () => library.close();
+    });
+    const storageOf = (options: object) => {
+      const make = (pool: never) => mysqlStorage(pool, options);
+      return evaluate(lines.get(name)!, { ...library.scope, mysqlStorage: make }) as PlantStorage;
+    };
+    const database = faultyMariaDb(
+      () => behind,
+      () => doorway,
+      storageOf,
+      !isOwn,
+    );
+    itKeepsItsPromises(database);
+
+    it.each([
+      'CREATE TRIGGER peer AFTER INSERT ON plants FOR EACH ROW INSERT INTO log VALUES (new.id)',
+      'CREATE TRIGGER peer BEFORE INSERT ON plants FOR EACH ROW INSERT INTO log VALUES (new.id)',
+      'ALTER TABLE plants PARTITION BY HASH (id) PARTITIONS 2',
+      'ALTER TABLE plants PARTITION BY RANGE (id) (PARTITION a VALUES LESS THAN (3), PARTITION b VALUES LESS THAN MAXVALUE)',
+    ])('tells the truth beside what the app has on the table: %s', async (peer) => {
+      const table = await database.open(10_000);
+      await database.run('CREATE TABLE IF NOT EXISTS log (id BIGINT)', peer);
+      await expectTruth(table);
+    });
+  });
+});
+
 describe('SQLite', async () => {
   const lines = pageRows('Libraries on SQLite');
 
@@ -91,7 +150,18 @@ describe('SQLite', async () => {
       });
       const storage = () =>
         evaluate(lines.get(name)!, { insertStorage, ...library.scope }) as ReturnType<typeof insertStorage>;
-      itKeepsItsPromises(faultySqlite(() => library.behind, storage, { isApart, isPrecise: false }));
+      const database = faultySqlite(() => library.behind, storage, { isApart, isPrecise: false });
+      itKeepsItsPromises(database);
+
+      it('tells the truth beside a trigger, whose rows some drivers count', async () => {
+        const table = await database.open(10_000);
+        await database.run(
+          'CREATE TABLE IF NOT EXISTS log (id INTEGER)',
+          'CREATE TRIGGER peer AFTER INSERT ON plants BEGIN INSERT INTO log VALUES (new.id); END',
+          'CREATE TRIGGER other BEFORE INSERT ON plants BEGIN INSERT INTO log VALUES (new.id); END',
+        );
+        await expectTruth(table);
+      });
     });
   }
 });

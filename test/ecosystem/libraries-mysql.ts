@@ -1,0 +1,43 @@
+// How each library of the table *Libraries on MySQL and MariaDB* is opened: the variables that its line on the page uses.
+import { createPool } from 'mysql2/promise';
+import { importExample, load } from '../support/installed.js';
+import type { Library } from './page-rows.js';
+
+interface Row {
+  readonly open: (url: string) => Promise<Library>;
+  /** Whether the line is a storage of its own, whose errors leave the outcome unknown. */
+  readonly isOwn?: boolean;
+}
+
+/** By the first column of the table. */
+export const onMysql: Readonly<Record<string, Row>> = {
+  mysql2: {
+    async open(url) {
+      const pool = createPool(url);
+      return { scope: { pool }, close: () => pool.end() };
+    },
+  },
+  Drizzle: {
+    async open(url) {
+      const { drizzle } = await load('drizzle-orm/mysql2');
+      const db = drizzle(url);
+      return { scope: { db }, close: () => db.$client.promise().end() };
+    },
+  },
+  'mariadb, its connector': {
+    isOwn: true,
+    async open(url) {
+      process.env.DATABASE_URL = `${url.replace(/^mysql/, 'mariadb')}?connectTimeout=5000&acquireTimeout=2000`;
+      const { storage, server } = await importExample('mariadb');
+      return { scope: { storage }, close: async () => server.close() };
+    },
+  },
+  TypeORM: {
+    async open(url) {
+      const { DataSource } = await load('typeorm').then((module) => module.default ?? module);
+      const dataSource = new DataSource({ type: 'mysql', url, logging: false });
+      await dataSource.initialize();
+      return { scope: { dataSource }, close: () => dataSource.destroy() };
+    },
+  },
+};
