@@ -6,6 +6,7 @@ import type { PlantResponse, PlantStorage, PlantStoreOptions } from 'plant-store
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { Doorway } from '../support/doorway.js';
 import { createRequest } from '../support/plants.js';
+import { startProgram, untilTestEnds } from '../support/program.js';
 import { SimulatedTimers } from '../support/timers.js';
 import { waitFor } from '../support/wait-for.js';
 import { ownServer } from './postgres-server.js';
@@ -278,4 +279,29 @@ it('a migration that locks the table for longer than statement_timeout rejects a
   expect(await written()).toEqual([
     `50004 storage_rejected${post}canceling statement due to statement timeout`,
   ]);
+});
+
+it('two versions share a table while a migration adds, widens and drops columns, in the order of the page', async () => {
+  await own.pool.query('ALTER TABLE plants ALTER id TYPE int, ALTER name TYPE varchar(100)');
+  const old = appOn(postgresStorage(own.poolOf()));
+  expect((await old()).status).toBe(200);
+  await own.pool.query('ALTER TABLE plants ADD who text');
+  const next = appOn(postgresStorage(own.poolOf(), { columns: { who: () => 'me' } }));
+  expect(await codesOf([old(), next()])).toEqual([200, 200]);
+  await own.pool.query('ALTER TABLE plants ALTER id TYPE bigint, ALTER name TYPE text');
+  expect(await codesOf([old(), next()])).toEqual([200, 200]);
+  // The version without the column is deployed again before it is dropped.
+  await own.pool.query('ALTER TABLE plants DROP who');
+  expect(await codesOf([old()])).toEqual([200]);
+});
+
+it('without a listener on its pool, a dropped idle connection crashes the process', async () => {
+  const script = `const { Pool } = require('pg');
+    const pool = new Pool({ connectionString: process.env.DATABASE_URL });
+    pool.query('SELECT pg_backend_pid() AS pid').then(({ rows }) => console.log('pid: ' + rows[0].pid));`;
+  const env = { DATABASE_URL: own.server.url };
+  const program = untilTestEnds(startProgram([process.execPath, '-e', script], env));
+  const [, pid] = await program.printed(/pid: (\d+)/);
+  await own.pool.query('SELECT pg_terminate_backend($1)', [Number(pid)]);
+  expect(await program.exit).toBe(1);
 });
