@@ -1,17 +1,23 @@
-// Prometheus: response times by error code, and gauges of the queue of a storage; and a channel for agents that trace.
+// Prometheus: response times by error code, and gauges of the queue of a storage, for the alerts of alerts.yml; and a channel for
+// agents that trace. `DATABASE_URL=postgres://… node --import tsx examples/around/metrics.ts`.
 import { tracingChannel } from 'node:diagnostics_channel';
 import express from 'express';
-import Database from 'libsql';
+import pg from 'pg';
 import {
   acceptTokens,
   type BatchReport,
   createPlantStore,
+  errorNumbers,
   type PlantHandler,
   type PlantRequest,
 } from 'plant-store';
 import { toExpress } from 'plant-store/express';
-import { sqliteStorage } from 'plant-store/sqlite';
+import { postgresStorage } from 'plant-store/postgres';
 import { Counter, Gauge, Histogram, register } from 'prom-client';
+
+const { DATABASE_URL, MAX_QUEUED = '10000', TIMEOUT_MS = '10000' } = process.env;
+const maxQueued = Number(MAX_QUEUED);
+const timeoutMs = Number(TIMEOUT_MS);
 
 const plants = new Histogram({
   name: 'plant_store_batch_plants',
@@ -24,14 +30,19 @@ const batches = new Counter({
   help: 'Batches by how they ended',
   labelNames: ['end'],
 });
+// From the start, because Prometheus sees no increase in a series that begins with 1: the first failure would raise no alert.
+for (const end of ['settled', 'together', 'apart', 'failed', 'unsent', 'unanswered']) batches.inc({ end }, 0);
 // Read at each scrape, because `onBatch` reports a call that hangs only after its timeout.
 new Gauge({
   name: 'plant_store_queued',
-  help: 'Pending creates, of maxQueued',
+  help: 'Pending creates, of plant_store_queued_max',
   collect() {
     this.set(storage.state().queued);
   },
 });
+new Gauge({ name: 'plant_store_queued_max', help: 'The storage returns 503 to more pending creates' }).set(
+  maxQueued,
+);
 new Gauge({
   name: 'plant_store_in_flight_seconds',
   help: 'How long the call in flight has been on its way, 0 if none is',
@@ -39,6 +50,10 @@ new Gauge({
     this.set((storage.state().inFlightSince ?? 0) / 1000);
   },
 });
+new Gauge({
+  name: 'plant_store_timeout_seconds',
+  help: 'The timeout of a create in its storage, and of each call',
+}).set(timeoutMs / 1000);
 new Gauge({
   name: 'plant_store_circuit_open',
   help: '1 while creates fail fast, otherwise 0',
@@ -53,8 +68,13 @@ const onBatch = (batch: BatchReport) => {
   batches.inc({ end: batch.end });
 };
 
-const storage = sqliteStorage(new Database(':memory:'), { onBatch });
-await storage.createTable();
+// Both end before the storage's timeout: the database has then stored nothing, and the response says so.
+const timeouts = { connectionTimeoutMillis: timeoutMs / 2, statement_timeout: timeoutMs / 2 };
+const pool = new pg.Pool({ connectionString: DATABASE_URL, ...timeouts });
+// Without a listener, a dropped idle connection crashes the process.
+pool.on('error', (error) => console.error(error.message));
+const storage = postgresStorage(pool, { maxQueued, timeoutMs, onBatch });
+await storage.check();
 const handle = createPlantStore(storage, acceptTokens('secret'));
 
 const seconds = new Histogram({
@@ -62,6 +82,7 @@ const seconds = new Histogram({
   help: 'Responses of POST /plants by error code, 0 for a created plant',
   labelNames: ['error'],
 });
+for (const error of [0, ...Object.values(errorNumbers)]) seconds.zero({ error });
 
 // Whoever subscribes to this channel sees each request from its start to its end: an APM agent, a test.
 const channel = tracingChannel<unknown, { request: PlantRequest }>('plant-store');

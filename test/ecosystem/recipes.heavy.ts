@@ -2,11 +2,12 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import type { PlantRequest, PlantResponse } from 'plant-store';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { exampleUrl, rosa, runExamplesHere } from '../examples/recipe.js';
+import { examplePostgres, exampleUrl, rosa, runExamplesHere } from '../examples/recipe.js';
 import { importExample } from '../support/installed.js';
 import { createPlant } from '../support/plants.js';
 
 const printed = runExamplesHere();
+examplePostgres();
 afterEach(() => vi.clearAllMocks());
 
 describe('metrics', () => {
@@ -20,18 +21,25 @@ describe('metrics', () => {
     expect((await fetch(`${url}/api/plants`, { method: 'HEAD' })).status).toBe(404);
     const text = await (await fetch(`${url}/metrics`)).text();
     const counts = [...text.matchAll(/^plant_store_response_seconds_count\{error="(\d+)"\} (\d+)$/gm)];
-    expect(Object.fromEntries(counts.map(([, error, count]) => [error, count]))).toEqual({
+    const seen = counts.filter(([, , count]) => count !== '0');
+    expect(Object.fromEntries(seen.map(([, error, count]) => [error, count]))).toEqual({
       0: '2',
       40003: '1',
       40102: '1',
     });
-    expect(text.match(/^plant_store_(batch\w*_(count|total)|queued|circuit_open)\b.*$/gm)).toEqual([
-      'plant_store_batch_plants_count 3',
-      'plant_store_batch_seconds_count 3',
-      'plant_store_batches_total{end="settled"} 3',
-      'plant_store_queued 0',
-      'plant_store_circuit_open 0',
-    ]);
+    expect(text.match(/^plant_store_(batch\w*_(count|total)|queued|queued_max|circuit_open)\b.*$/gm)).toEqual(
+      [
+        'plant_store_batch_plants_count 3',
+        'plant_store_batch_seconds_count 3',
+        'plant_store_batches_total{end="settled"} 3',
+        ...['together', 'apart', 'failed', 'unsent', 'unanswered'].map(
+          (end) => `plant_store_batches_total{end="${end}"} 0`,
+        ),
+        'plant_store_queued 0',
+        'plant_store_queued_max 10000',
+        'plant_store_circuit_open 0',
+      ],
+    );
   });
 
   it('publishes each request on the channel that an agent subscribes to', async () => {

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import Database from 'libsql';
 import pg from 'pg';
+import { acceptTokens, createPlantStore } from 'plant-store';
 import { postgresStorage, schema } from 'plant-store/postgres';
 import { schema as sqliteSchema, sqliteStorage } from 'plant-store/sqlite';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -59,6 +60,37 @@ it('minimal-storage creates a plant, and rejects a taken id and an invalid token
   expect(await create('Rosa')).toEqual({ name: 'Rosa' });
   expect(await create('Ilex')).toMatchObject({ error: 40003 });
   expect(await create('Ilex', 'secret', '9007199254740992')).toEqual({ name: 'Ilex' });
+});
+
+describe('own-errors', () => {
+  const codeOf = async (pool: pg.Pool, body: string) => {
+    const { ownStorage } = await import('../../examples/storages/own-errors.js');
+    const handle = createPlantStore(ownStorage(pool), acceptTokens('secret'), { onError: () => {} });
+    const { error, status } = await handle(createRequest('secret', body));
+    return error ?? status;
+  };
+
+  it('tells refused, rejected, rolled back, busy and unknown apart', async () => {
+    const plain =
+      'CREATE TABLE plants (id bigint PRIMARY KEY, name text UNIQUE CHECK (length(name) < 9), tag text)';
+    const pool = await poolWith(plain);
+    expect(await codeOf(pool, '{"id":1,"name":"Rosa"}')).toBe(200);
+    expect(await codeOf(pool, '{"id":1,"name":"Ilex"}')).toBe(40003);
+    expect(await codeOf(pool, '{"id":2,"name":"Rosa"}')).toBe(40004);
+    expect(await codeOf(pool, '{"id":2,"name":"Rosa canina"}')).toBe(50004);
+    // Rolled back once, and then stored.
+    await pool.query(`CREATE SEQUENCE tries;
+      CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF nextval('tries') = 1 THEN RAISE 'conflict' USING ERRCODE = '40001'; END IF; RETURN new; END $$;
+      CREATE TRIGGER fail BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION fail()`);
+    expect(await codeOf(pool, '{"id":3,"name":"Acer"}')).toBe(200);
+    await pool.query(`CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      PERFORM pg_terminate_backend(pg_backend_pid()); RETURN new; END $$`);
+    expect(await codeOf(pool, '{"id":4,"name":"Salix"}')).toBe(50001);
+    const nobody = new pg.Pool({ host: '127.0.0.1', port: 1 });
+    onTestFinished(() => nobody.end());
+    expect(await codeOf(nobody, '{"id":5,"name":"Salix"}')).toBe(50301);
+  });
 });
 
 const stops = ['shutdown-express', 'shutdown-fastify'];

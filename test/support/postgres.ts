@@ -63,16 +63,36 @@ export class PostgresServer {
     });
   }
 
+  /** Freezes every process of the server, as a machine that hangs does. Returns what lets them go on, which `close` needs. */
+  freeze(): () => void {
+    const postmaster = this.#child!.pid!;
+    const children = execFileSync('ps', ['-o', 'pid=', '--ppid', String(postmaster)], { encoding: 'utf8' });
+    const all = [postmaster, ...children.trim().split(/\s+/).map(Number)];
+    const signal = (name: NodeJS.Signals) => {
+      for (const pid of all) process.kill(pid, name);
+    };
+    signal('SIGSTOP');
+    return () => signal('SIGCONT');
+  }
+
+  /** Ends the server, and its sessions with their transactions rolled back: PostgreSQL's fast shutdown. */
+  stop(): Promise<void> {
+    return this.#end('SIGINT');
+  }
+
   /** Ends the server at once, which ends its children, and removes its folder. */
   async close(): Promise<void> {
-    const child = this.#child!;
-    if (child.exitCode === null && child.signalCode === null) {
-      const gone = once(child, 'exit');
-      // PostgreSQL's immediate shutdown.
-      child.kill('SIGQUIT');
-      await gone;
-    }
+    // PostgreSQL's immediate shutdown.
+    await this.#end('SIGQUIT');
     rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    const child = this.#child!;
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill(signal);
+    await gone;
   }
 
   #path(file: string): string {

@@ -1,0 +1,110 @@
+// Each row of the tables of adapters/OPERATING.md is one that a test provokes: the title of that test, or a part of it.
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+
+const root = new URL('../..', import.meta.url);
+const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
+const page = read('adapters/OPERATING.md');
+
+const provoked: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'Codes and alerts': {
+    '50000 an error and its stack': 'a fault of a program, %s, and its stack',
+    '50001 `did not answer within`, or a dropped connection':
+      'a connection that is cut under its statement leaves the outcome unknown',
+    '50002 the error of your verifier': 'an error that verifyToken got from %s, with the remedy',
+    '50003 `mount plant-store before it, or keep rawBody`':
+      'a body that was consumed, with the line of the app to move',
+    '50004 `plant-store cannot use the table`':
+      'a column that must be filled and is not, added by a migration, is one line with its remedy',
+    '50004 the name of a constraint, a trigger or a policy':
+      'a plant that a constraint rejects is one line, which names the constraint',
+    '50301 `the storage queue is full`':
+      'a full queue and another error at the same time have counts of their own',
+    '50301 `the storage is unavailable`, `the circuit is open`':
+      'a database that is stopped: the first line comes at the timeout, and then every create fails at once',
+    '50301 `the app has closed the database connection`':
+      'a full queue and another error at the same time have counts of their own',
+    '50301 `the row of id` … `is locked`':
+      'a locked row is named by its id, while others are stored and the circuit is closed',
+    '50301 `was not sent`, `its batch was rolled back`':
+      'a create that waits in the queue for its whole timeout was not sent, and its line says so',
+    '50301 `already has an open transaction`':
+      'a connection that comes with an open transaction costs one create, and says so',
+    '50302 `timed out after` … waiting for storage':
+      'a storage that is slower than the request times out by the request, and nothing is told of it twice',
+  },
+  'The pool': {
+    login: 'a network that vanishes without a RST fills no pool that has a connectionTimeoutMillis',
+    statement: 'a migration that locks the table for longer than statement_timeout rejects a lone create',
+    listener: 'without a listener on its pool, a dropped idle connection crashes the process',
+    size: 'a database without a connection left is unavailable, and the line has its words',
+  },
+  Metrics: {
+    '`queued`': 'a frozen database: the gauges show it at once',
+    '`inFlightSince`': 'a frozen database: the gauges show it at once',
+    '`isOpen`': 'a frozen database: the gauges show it at once',
+    '`end` of a batch': 'reports batches that are rolled back, and the probe that closes the circuit',
+    '`plants`, `ms`':
+      'gets the plants, the duration, the end, the pending creates and the circuit of each batch',
+  },
+  Timeouts: {
+    request: 'a storage that is slower than the request times out by the request',
+    'create, and each call to the database': 'a frozen database: the gauges show it at once',
+    statement: 'a migration that locks the table for longer than statement_timeout rejects a lone create',
+    login: 'a network that vanishes without a RST fills no pool that has a connectionTimeoutMillis',
+    lock: 'a row that another transaction has locked blocks a batch for a fraction of a second at a time',
+    'probe: the one create at a time that an open circuit lets through':
+      'a probe of an open circuit is named by its limit',
+    'drain of a refused upload': 'with timeoutMs %i, a body that is too large is drained for %i ms',
+  },
+  'Deployments and migrations': {
+    'a new column that `columns` fills':
+      'two versions share a table while a migration adds, widens and drops',
+    'a column that `columns` no longer fills':
+      'two versions share a table while a migration adds, widens and drops',
+    'a wider type of a column (`int` to `bigint`, `varchar` to `text`)':
+      'two versions share a table while a migration adds, widens and drops',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: as the title is written
+    'any other type of a column': 'a column of ${of} of the type ${type} ${title}',
+    'another `namespace`': 'tells of a key that lets one namespace alone have an id',
+    '`acceptReplays`': 'a replay returns 200 if find returns a tag of null, as databases have it',
+  },
+  Probes: {
+    liveness: '%s responds to the create in flight after SIGTERM, and exits with the pool closed',
+    readiness: '%s responds to the create in flight after SIGTERM, and exits with the pool closed',
+    startup: 'shutdown-express does not listen on a table that it cannot use, and prints the remedy',
+  },
+};
+
+/** The formulas of this table are arithmetic, and its figures those of a machine. */
+const measured = ['Sizing'];
+
+/** The tables of the page: from the heading of each to the first cells of its rows. */
+const tables = page.split(/^## /m).flatMap((section): [string, string[]][] => {
+  const [heading = ''] = section.split('\n', 1);
+  const rows = [...section.matchAll(/^\| (.+) \|$/gm)].slice(1).map(([, cells]) => cells!.split(' | '));
+  const keys = rows.map(([first = '', second]) => (/^\d{5}$/.test(first) ? `${first} ${second}` : first));
+  return keys.length > 0 && !measured.includes(heading) ? [[heading, keys]] : [];
+});
+
+it('lists a test of each row of each table, and no row that is gone', () => {
+  const listed = Object.entries(provoked).map(([heading, rows]) => [heading, Object.keys(rows)]);
+  expect(listed).toEqual(tables);
+});
+
+const tests = readdirSync(new URL('test', root), { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts') && !name.endsWith('operating.test.ts'))
+  .map((name) => read(`test/${name}`));
+
+it('lists titles that tests have', () => {
+  const titles = Object.values(provoked).flatMap((rows) => Object.values(rows));
+  expect(titles.filter((title) => !tests.some((text) => text.includes(title)))).toEqual([]);
+});
+
+it('names each alert of alerts.yml, and each is expected of an incident or of series', () => {
+  const names = (text: string) => [...new Set(text.match(/\bPlantStore[A-Z]\w+/g))].sort();
+  const defined = names(read('examples/around/alerts.yml'));
+  expect(defined.length).toBeGreaterThan(10);
+  expect(names(page)).toEqual(defined);
+  expect(names(read('test/ecosystem/alerts.heavy.ts'))).toEqual(defined);
+});

@@ -1,0 +1,307 @@
+// The incidents of adapters/OPERATING.md on a real PostgreSQL: what clients get, and what the default `onError` writes. On a simulated
+// clock, which stands still while the server works, however slow that is.
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import type { PlantResponse, PlantStorage, PlantStoreOptions } from 'plant-store';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { Doorway } from '../support/doorway.js';
+import { createRequest } from '../support/plants.js';
+import { startProgram, untilTestEnds } from '../support/program.js';
+import { SimulatedTimers } from '../support/timers.js';
+import { waitFor } from '../support/wait-for.js';
+import { ownServer } from './postgres-server.js';
+
+const timers = new SimulatedTimers();
+timers.install();
+const { clock } = timers;
+const { acceptTokens, createPlantStore } = await import('plant-store');
+const { postgresStorage, schema } = await import('plant-store/postgres');
+const { ErrorLog } = await import('../../src/log.js');
+
+const own = ownServer();
+let ids = 0;
+let errors = 0;
+let lines: string[] = [];
+beforeEach(async () => {
+  await own.pool.query(`DROP TABLE IF EXISTS plants; ${schema}`);
+  lines = [];
+  errors = 0;
+});
+
+/** An app on this storage, with the log of the default `onError`. */
+function appOn(storage: PlantStorage, options: PlantStoreOptions = {}) {
+  const log = new ErrorLog((text) => void lines.push(text), clock);
+  const onError: PlantStoreOptions['onError'] = (error, request, code) => log.log(error, request, code);
+  const handle = createPlantStore(storage, acceptTokens('secret'), { onError, ...options });
+  return async (id = ids++) => {
+    const response = await handle(createRequest('secret', `{"id":${id},"name":"Rosa"}`));
+    if (response.status >= 500) errors++;
+    return response;
+  };
+}
+
+/** Lets time pass until all have settled, with real time for the server between the steps, and returns the codes. */
+async function codesOf(creates: readonly Promise<PlantResponse>[], stepMs = 10): Promise<number[]> {
+  let isOver = false;
+  const all = Promise.all(creates).finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    await clock.advance(stepMs);
+    await sleep(2);
+  }
+  return (await all).map(({ status, error }) => error ?? status);
+}
+
+/** The lines once the incident is over, without their counts. Lines and counts add up to the 5xx. */
+async function written(): Promise<string[]> {
+  await clock.advance(1_000);
+  const count = (line: string) => 1 + Number(/ \((\d+) more\)$/.exec(line)?.[1] ?? 0);
+  expect(lines.reduce((sum, line) => sum + count(line), 0)).toBe(errors);
+  return [...new Set(lines.map((line) => line.replace(/^plant-store: | \(\d+ more\)$/g, '')))];
+}
+
+const post = ', POST /plants: ';
+const times = <T>(count: number, make: () => T): T[] => Array.from({ length: count }, make);
+
+/** A transaction of somebody else that has run this, until the test ends. */
+async function holding(sql: string): Promise<pg.PoolClient> {
+  const client = await own.pool.connect();
+  await client.query(`BEGIN; ${sql}`);
+  onTestFinished(() => client.query('ROLLBACK').then(() => client.release()));
+  return client;
+}
+
+/** Freezes the only process of a pool, whose connection is idle. */
+async function freeze(pool: pg.Pool): Promise<void> {
+  const { pid } = (await pool.query('SELECT pg_backend_pid() AS pid')).rows[0];
+  process.kill(pid, 'SIGSTOP');
+  onTestFinished(() => void process.kill(pid, 'SIGCONT'));
+}
+
+it('a frozen database: the gauges show it at once, the outcome of what was sent is unknown, the rest is not stored', async () => {
+  const pool = own.poolOf({ max: 1 });
+  const storage = postgresStorage(pool);
+  const create = appOn(storage);
+  expect((await create()).status).toBe(200);
+  await freeze(pool);
+  const creates = times(3_000, create);
+  await waitFor(() => expect(storage.state().inFlightSince).not.toBe(null));
+  await clock.advance(5_000);
+  expect(storage.state()).toMatchObject({ queued: 3_000, inFlightSince: expect.any(Number), isOpen: false });
+  expect(storage.state().inFlightSince).toBeGreaterThan(4_000);
+  const codes = await codesOf(creates, 500);
+  const unknown = codes.filter((code) => code === 50001).length;
+  expect([unknown > 0 && unknown <= 256, codes.filter((code) => code === 50301).length]).toEqual([
+    true,
+    3_000 - unknown,
+  ]);
+  expect(storage.state()).toMatchObject({ queued: 0, isOpen: true });
+  const sent = `50001 storage_failed${post}the storage did not answer within 10000 ms`;
+  expect(await written()).toEqual(
+    expect.arrayContaining([
+      sent,
+      `50301 busy${post}the circuit is open: the storage did not answer within 10000 ms`,
+    ]),
+  );
+});
+
+it('a probe of an open circuit is named by its limit', async () => {
+  const pool = own.poolOf({ max: 1 });
+  const create = appOn(postgresStorage(pool, { timeoutMs: 1_000 }));
+  expect((await create()).status).toBe(200);
+  await freeze(pool);
+  expect(await codesOf([create()])).toEqual([50001]);
+  // The pool has a place again: freeze what takes it.
+  await freeze(pool);
+  expect(await codesOf([create()])).toEqual([50001]);
+  expect(await written()).toContain(
+    `50001 storage_failed${post}the storage did not answer within 250 ms, the limit of a probe while the circuit is open`,
+  );
+});
+
+/** A pool over TCP. */
+function poolAt(port: number): pg.Pool {
+  const pool = new pg.Pool({ connectionString: `postgres://postgres@127.0.0.1:${port}/postgres` });
+  pool.on('error', () => {});
+  onTestFinished(() => pool.end());
+  return pool;
+}
+
+/** Resolves when a statement of another session waits for a lock. */
+const waitForLock = () =>
+  waitFor(async () => {
+    const { rows } = await own.pool.query('SELECT count(*)::int FROM pg_locks WHERE NOT granted');
+    expect(rows[0].count).toBeGreaterThan(0);
+  });
+
+it('a connection that is cut under its statement leaves the outcome unknown', async () => {
+  const doorway = await Doorway.before({ path: own.server.socket });
+  const pool = poolAt(doorway.port);
+  const create = appOn(postgresStorage(pool));
+  expect((await create()).status).toBe(200);
+  await holding('LOCK TABLE plants');
+  const creating = create();
+  await waitForLock();
+  doorway.close();
+  expect(await codesOf([creating])).toEqual([50001]);
+  expect(await written()).toEqual([
+    expect.stringMatching(/^50001 storage_failed, POST \/plants: .*(terminated|ended|ECONNRESET)/),
+  ]);
+});
+
+it('a column that must be filled and is not, added by a migration, is one line with its remedy', async () => {
+  const create = appOn(postgresStorage(own.pool));
+  expect((await create()).status).toBe(200);
+  await own.pool.query('TRUNCATE plants; ALTER TABLE plants ADD note text NOT NULL');
+  expect(new Set(await codesOf(times(300, create)))).toEqual(new Set([50004]));
+  expect(await written()).toEqual([
+    expect.stringMatching(
+      /^50004 storage_rejected, POST \/plants: .*plant-store cannot use the table "plants": its column note takes no null and has no default.*Give it a default/,
+    ),
+  ]);
+});
+
+it('a plant that a constraint rejects is one line, which names the constraint', async () => {
+  await own.pool.query('ALTER TABLE plants ADD CONSTRAINT no_seven CHECK (id <> 7)');
+  const create = appOn(postgresStorage(own.pool));
+  expect(await codesOf([create(7), create(8)])).toEqual([50004, 200]);
+  expect(await written()).toEqual([
+    expect.stringMatching(/^50004 storage_rejected, POST \/plants: .*no_seven/),
+  ]);
+});
+
+it('a full queue and another error at the same time have counts of their own', async () => {
+  await holding('LOCK TABLE plants');
+  const create = appOn(postgresStorage(own.poolOf(), { maxQueued: 10 }));
+  const waiting = times(10, create);
+  const full = await Promise.all(times(490, create));
+  expect(new Set(full.map(({ error }) => error))).toEqual(new Set([50301]));
+  const pool = own.poolOf();
+  await pool.end();
+  expect(await codesOf([create(), appOn(postgresStorage(pool))()])).toEqual([50301, 50301]);
+  expect(await codesOf(waiting, 500)).toHaveLength(10);
+  const all = await written();
+  expect(lines).toContain(`plant-store: 50301 busy${post}the storage queue is full (489 more)`);
+  expect(all).toContain(`50301 busy${post}the app has closed the database connection`);
+});
+
+it('a database that is stopped: the first line comes at the timeout, and then every create fails at once', async () => {
+  const pool = poolAt(1);
+  const create = appOn(postgresStorage(pool));
+  const first = create();
+  await clock.advance(9_000);
+  expect(lines).toEqual([]);
+  expect(await codesOf([first], 100)).toEqual([50301]);
+  expect(await codesOf(times(50, create), 100)).toEqual(Array(50).fill(50301));
+  expect(await written()).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(/^50301 busy, POST \/plants: the storage is unavailable: connect ECONNREFUSED/),
+      expect.stringMatching(/^50301 busy, POST \/plants: the circuit is open: connect ECONNREFUSED/),
+    ]),
+  );
+});
+
+it('a database without a connection left is unavailable, and the line has its words', async () => {
+  await own.pool.query('CREATE ROLE crowd LOGIN CONNECTION LIMIT 1; GRANT ALL ON plants TO crowd');
+  const other = await own.poolOf({ role: 'crowd' }).connect();
+  onTestFinished(() => other.release());
+  const create = appOn(postgresStorage(own.poolOf({ role: 'crowd' })));
+  expect(await codesOf([create()], 100)).toEqual([50301]);
+  expect(await written()).toEqual([
+    `50301 busy${post}the storage is unavailable: too many connections for role "crowd"`,
+  ]);
+});
+
+it('a locked row is named by its id, while others are stored and the circuit is closed', async () => {
+  await holding("INSERT INTO plants VALUES (70, 'held')");
+  const storage = postgresStorage(own.poolOf(), { timeoutMs: 4_000 });
+  const create = appOn(storage);
+  const locked = create(70);
+  const others = times(40, () => create(1_000 + ids++));
+  expect(await codesOf(others, 1)).toEqual(Array(40).fill(200));
+  expect(await codesOf([locked])).toEqual([50301]);
+  expect(storage.state().isOpen).toBe(false);
+  expect(await written()).toEqual([
+    `50301 busy${post}the row of id 70 is locked: canceling statement due to lock timeout`,
+  ]);
+});
+
+it('a create that waits in the queue for its whole timeout was not sent, and its line says so', async () => {
+  await own.pool.query(`DROP TABLE IF EXISTS released; CREATE TABLE released (id bigint);
+    CREATE OR REPLACE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      WHILE NOT EXISTS (SELECT FROM released WHERE id = new.id) LOOP PERFORM pg_sleep(0.005); END LOOP; RETURN new; END $$;
+    CREATE TRIGGER wait BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION wait()`);
+  const storage = postgresStorage(own.poolOf(), { timeoutMs: 2_000, maxBatch: 1 });
+  const create = appOn(storage);
+  const [first, second, third] = [create(71), create(72), create(73)];
+  await waitFor(() => expect(storage.state()).toMatchObject({ queued: 3, inFlightSince: 0 }));
+  await clock.advance(1_000);
+  await own.pool.query('INSERT INTO released VALUES (71)');
+  expect((await first).status).toBe(200);
+  expect(await codesOf([second, third])).toEqual([50001, 50301]);
+  // Otherwise the server would go on with the statement, and the next test could not drop the table.
+  await own.pool.query('INSERT INTO released VALUES (72)');
+  expect(await written()).toContain(
+    `50301 busy${post}the plant waited in the queue until too little of its timeout was left, and was not sent`,
+  );
+});
+
+it('a connection that comes with an open transaction costs one create, and says so', async () => {
+  const pool = own.poolOf({ max: 1 });
+  const create = appOn(postgresStorage(pool));
+  expect((await create()).status).toBe(200);
+  const client = await pool.connect();
+  await client.query('BEGIN');
+  client.release();
+  expect(await codesOf([create()])).toEqual([50301]);
+  expect(await codesOf([create()])).toEqual([200]);
+  expect(await written()).toEqual([
+    expect.stringMatching(/^50301 busy, POST \/plants: .*already has an open transaction/),
+  ]);
+});
+
+it('a storage that is slower than the request times out by the request, and nothing is told of it twice', async () => {
+  await holding('LOCK TABLE plants');
+  const create = appOn(postgresStorage(own.poolOf()), { timeoutMs: 1_000 });
+  expect(await codesOf([create()], 100)).toEqual([50302]);
+  expect(await written()).toEqual([
+    expect.stringMatching(/^50302 timed_out, POST \/plants: timed out after 1000 ms/),
+  ]);
+});
+
+it('a migration that locks the table for longer than statement_timeout rejects a lone create, with nothing stored', async () => {
+  const migration = await holding('LOCK TABLE plants');
+  const create = appOn(postgresStorage(own.poolOf({ statement_timeout: 200 })));
+  expect(await codesOf([create(74)], 1)).toEqual([50004]);
+  await migration.query('ROLLBACK');
+  expect(await codesOf([create(74)])).toEqual([200]);
+  expect(await written()).toEqual([
+    `50004 storage_rejected${post}canceling statement due to statement timeout`,
+  ]);
+});
+
+it('two versions share a table while a migration adds, widens and drops columns, in the order of the page', async () => {
+  await own.pool.query('ALTER TABLE plants ALTER id TYPE int, ALTER name TYPE varchar(100)');
+  const old = appOn(postgresStorage(own.poolOf()));
+  expect((await old()).status).toBe(200);
+  await own.pool.query('ALTER TABLE plants ADD who text');
+  const next = appOn(postgresStorage(own.poolOf(), { columns: { who: () => 'me' } }));
+  expect(await codesOf([old(), next()])).toEqual([200, 200]);
+  await own.pool.query('ALTER TABLE plants ALTER id TYPE bigint, ALTER name TYPE text');
+  expect(await codesOf([old(), next()])).toEqual([200, 200]);
+  // The version without the column is deployed again before it is dropped.
+  await own.pool.query('ALTER TABLE plants DROP who');
+  expect(await codesOf([old()])).toEqual([200]);
+});
+
+it('without a listener on its pool, a dropped idle connection crashes the process', async () => {
+  const script = `const { Pool } = require('pg');
+    const pool = new Pool({ connectionString: process.env.DATABASE_URL });
+    pool.query('SELECT pg_backend_pid() AS pid').then(({ rows }) => console.log('pid: ' + rows[0].pid));`;
+  const env = { DATABASE_URL: own.server.url };
+  const program = untilTestEnds(startProgram([process.execPath, '-e', script], env));
+  const [, pid] = await program.printed(/pid: (\d+)/);
+  await own.pool.query('SELECT pg_terminate_backend($1)', [Number(pid)]);
+  expect(await program.exit).toBe(1);
+});
