@@ -1,5 +1,6 @@
 // TypeORM's pool and a tenant: each tenant has its own ids in one table, whose primary key is (tenant, id).
 import 'reflect-metadata';
+import { createHash } from 'node:crypto';
 import { Inject, Injectable, Module, type OnModuleInit } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { Pool } from 'pg';
@@ -12,16 +13,18 @@ interface Caller {
   readonly tenant: string;
 }
 
+const digest = (token: string) => createHash('sha256').update(token).digest('hex');
+
 /** Your own: in place of this map, a session or the claims of a JWT. */
 @Injectable()
 class TokenService {
   readonly #callers = new Map<string, Caller>([
-    ['secret', { tenant: 'garden' }],
-    ['park-secret', { tenant: 'park' }],
+    [digest('secret'), { tenant: 'garden' }],
+    [digest('park-secret'), { tenant: 'park' }],
   ]);
 
   callerOf(token: string): Caller | undefined {
-    return this.#callers.get(token);
+    return this.#callers.get(digest(token));
   }
 }
 
