@@ -24,7 +24,7 @@ interface TableFacts {
 }
 
 // pg_trigger.tgtype: 1 for each row, 2 before, 4 on INSERT. Such a trigger may fill a column.
-const tableFacts = `SELECT relkind AS kind, pg_get_partkeydef(pg_class.oid) AS partition, quote_ident(current_user) AS role,
+const tableFacts = `SELECT relkind::text AS kind, pg_get_partkeydef(pg_class.oid) AS partition, quote_ident(current_user) AS role,
 (SELECT string_agg(quote_ident(attname), ', ') FROM pg_attribute WHERE attrelid = pg_class.oid AND attnum > 0
   AND (attname = ANY ($1::text::text[]) AND NOT has_column_privilege(attrelid, attnum, 'INSERT')
     OR attname = ANY ($2::text::text[]) AND NOT has_column_privilege(attrelid, attnum, 'SELECT'))) AS denied,
