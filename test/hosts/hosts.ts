@@ -254,6 +254,7 @@ export const hosts: readonly Host[] = [
     },
     {
       name: `${name}, as the handler of one route`,
+      basePath: '/api',
       others: 'the app',
       quirks: matchedByRouter,
       start: onExpress(make, (app, plants) => app.post('/api/plants', plants), '/api'),
@@ -268,6 +269,7 @@ export const hosts: readonly Host[] = [
     },
     {
       name: `${name}, in a @koa/router`,
+      basePath: '/api',
       others: 'the app',
       quirks: matchedByRouter,
       start: onKoa(
