@@ -1,6 +1,4 @@
-// The page of the demo server, as people use it: in a real Chromium. `DRAW=1` draws the picture of README.md again.
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+// The page of the demo server, as people use it: in a real Chromium.
 import { build } from 'esbuild';
 import { errorNumbers } from 'plant-store';
 import { createPlantClient } from 'plant-store/client';
@@ -88,21 +86,6 @@ async function accessibilityFaults(page: Page): Promise<string[]> {
   const violations: { id: string; nodes: { html: string }[] }[] = (await page.evaluate('axe.run()'))
     .violations;
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
-}
-
-/** A screenshot as WebP, a third of its PNG. On a page of its own, because the page's policy allows no such script. */
-async function webpOf(png: Buffer): Promise<Buffer> {
-  const page = await browser.newPage();
-  onTestFinished(() => page.close());
-  const url: string = await page.evaluate(`(async () => {
-    const response = await fetch('data:image/png;base64,${png.toString('base64')}');
-    const image = await createImageBitmap(await response.blob());
-    const { width, height } = image;
-    const canvas = Object.assign(document.createElement('canvas'), { width, height });
-    canvas.getContext('2d').drawImage(image, 0, 0);
-    return canvas.toDataURL('image/webp', 0.48);
-  })()`);
-  return Buffer.from(url.split(',')[1]!, 'base64');
 }
 
 const phone = { viewport: { width: 360, height: 640 }, isMobile: true };
@@ -316,27 +299,6 @@ describeUnless(withoutChromium, 'the page in a browser', () => {
       order.push(await page.evaluate('document.activeElement.id || document.activeElement.innerText'));
     }
     expect(order.join()).toBe('Reference,Documentation,id,next,name,tag,token,Create plant,curl-tab,curl');
-  });
-
-  it.each(['light', 'dark'])('is drawn in README.md as it is, in the %s', async (colorScheme) => {
-    const url = await servePage();
-    const viewport = { width: 1000, height: 760 };
-    const { page } = await open(url, { viewport, colorScheme });
-    await create(page, { id: '9007199254740993' });
-    await page.getByLabel(/^id/).fill('9007199254740993');
-    // The port of the test is no reader's.
-    await page.evaluate(`document.querySelector('#curl').firstChild.data =
-      document.querySelector('#curl').textContent.replace('${url}', 'http://127.0.0.1:3000')`);
-    await page.evaluate('document.activeElement.blur()');
-    const { y, height } = await page.locator('.try').boundingBox();
-    const clip = { ...viewport, x: 0, y: 0, height: Math.ceil(y + height) + 16 };
-    const picture = await webpOf(await page.screenshot({ clip }));
-    const file = join(root, `.github/page-${colorScheme}.webp`);
-    if (process.env.DRAW) writeFileSync(file, picture);
-    for (const bytes of [picture, readFileSync(file)]) {
-      expect(bytes.subarray(8, 12).toString()).toBe('WEBP');
-      expect(bytes.length).toBeLessThanOrEqual(31_000);
-    }
   });
 
   it('offers the next free id when one is taken, and the button creates its plant', async () => {
