@@ -74,10 +74,15 @@ function readReport(report: string, output: string): readonly ReportedFile[] {
 
 const isIn = (file: ReportedFile, exception: Exception) => pathOf(file.name) === `test/${exception.file}`;
 
+/** Cases of `storageCases` that each runtime skips by name for a storage whose `open` does not give what they need. */
+const skippedCases = /\b(namespaces|second-unique-column|lost-response|serialization-failure|constraint): /;
+
 function failuresOf(file: ReportedFile, exceptions: readonly Exception[]): string[] {
   const known = exceptions.filter((exception) => isIn(file, exception));
   // One that did not run has not passed: a pattern of an exception may fit tests of other files.
-  const others = file.assertionResults.filter(({ status }) => status !== 'passed');
+  const others = file.assertionResults.filter(
+    ({ status, fullName }) => status !== 'passed' && !(status === 'skipped' && skippedCases.test(fullName)),
+  );
   const unknown = others.filter(({ fullName }) => !known.some(({ tests }) => tests.test(fullName)));
   const texts = unknown.map(
     ({ fullName, status, failureMessages }) =>
