@@ -20,14 +20,15 @@ export class Deadline {
     readonly request: PlantRequest,
     onExpired: () => void,
   ) {
-    this.#expiresAt = now() + (timeoutMs || drainMs);
+    this.#expiresAt = timeoutMs > 0 ? now() + timeoutMs : Number.POSITIVE_INFINITY;
     // Looked up at each call, so that fake timers can expire a request.
     if (timeoutMs > 0) this.#timer = setTimeout(onExpired, timeoutMs);
   }
 
-  /** Milliseconds that are left, for whatever still has to be done. */
+  /** Milliseconds that are left for a refused upload: without a time limit always the same, however long the request took. */
   get leftMs(): number {
-    return this.expired ? 0 : Math.max(0, this.#expiresAt - now());
+    if (this.expired) return 0;
+    return this.#expiresAt === Number.POSITIVE_INFINITY ? drainMs : Math.max(0, this.#expiresAt - now());
   }
 
   expire(reason: DOMException): void {
