@@ -125,11 +125,7 @@ class FetchPlantRequest extends HostRequest {
     if (raw.bodyUsed) throw new BodyError('body_unreadable', lostBody);
     const declared = raw.headers.get('content-length');
     try {
-      if (declared === null || !canReadWhole(raw, server)) this.#upload = uploadOf(raw);
-      const bytes = this.#upload
-        ? await this.#upload.read(new ChunkCollector(limit))
-        : // In half of the time on Bun; older ones have no `bytes`.
-          (has(server, 'requestIP') && (await raw.bytes?.())) || new Uint8Array(await raw.arrayBuffer());
+      const bytes = await this.#readBytes(limit, declared !== null && canReadWhole(raw, server), server);
       // A host may have cut the body at a limit of its own. A Request never has that of a GET, which a guard may read.
       const hasBody = raw.method !== 'GET' && raw.method !== 'HEAD';
       if (hasBody && bytes.length < Number(declared)) throw new BodyError('body_incomplete');
@@ -140,6 +136,15 @@ class FetchPlantRequest extends HostRequest {
       const hasBegun = raw.bodyUsed || this.#upload;
       throw hasBegun ? new BodyError('body_incomplete') : new BodyError('body_unreadable', lostBody);
     }
+  }
+
+  async #readBytes(limit: number, isWhole: boolean, server: unknown): Promise<Uint8Array> {
+    const { raw } = this;
+    if (!isWhole) this.#upload = uploadOf(raw);
+    if (this.#upload) return this.#upload.read(new ChunkCollector(limit));
+    // In half of the time on Bun, whose older versions have no `bytes`.
+    const bytes = has(server, 'requestIP') ? await raw.bytes?.() : undefined;
+    return bytes ?? new Uint8Array(await raw.arrayBuffer());
   }
 
   /** Throws away what was not read of the body. Resolves with whether nothing is left. */

@@ -21,33 +21,58 @@ export function readNodeBody(exchange: Exchange, limit: number): ReturnType<Read
 
 /** Reads the body from the first place that still has it exactly. */
 function readExact(exchange: Exchange, limit: number): ReturnType<ReadBody> {
-  const { request, response, parsed } = exchange;
+  const { request } = exchange;
   // On HTTP/2 an aborted request looks ended and complete: check `aborted` first.
   if (request.aborted || (request.destroyed && !request.readableEnded))
     throw new BodyError('body_incomplete');
-  const isStream = typeof request.read === 'function';
-  if (isStream && !request.readableDidRead && !request.readableEnded) {
-    exchange.isRead = isWhole(exchange);
-    if (!exchange.isRead) return readStream(request, response, limit);
-    const bytes = readWaiting(request, limit);
-    if (isShort(bytes, request)) throw new BodyError('body_incomplete');
-    return bytes;
-  }
-  const isEnded = !isStream || request.readableEnded;
-  // What a platform has put back into a stream that has ended, as Vercel does by a `read` of its own.
-  const left = isStream && isEnded ? readWaiting(request, limit) : undefined;
-  if (left?.length) return left;
-  // Until the stream has ended, a middleware may still be adding to it.
-  const rawBody = isEnded ? readProperty(parsed, 'rawBody') : undefined;
-  if (isBytes(rawBody)) return rawBody;
+  // Some platforms pass an object that is no stream.
+  if (typeof request.read !== 'function') return keptBytes(exchange) ?? keptBody(exchange) ?? '';
+  if (request.readableEnded) return readEnded(exchange, limit);
+  if (!request.readableDidRead) return readUnread(exchange, limit);
+  // Not `keptBytes`: a middleware is still reading, and may have kept a part only.
+  return keptBody(exchange) ?? throwLost();
+}
+
+/** Reads a stream from which nobody has read. */
+function readUnread(exchange: Exchange, limit: number): ReturnType<ReadBody> {
+  const { request, response } = exchange;
+  exchange.isRead = isWhole(exchange);
+  if (!exchange.isRead) return readStream(request, response, limit);
+  const bytes = readWaiting(request, limit);
+  if (isShort(bytes, request)) throw new BodyError('body_incomplete');
+  return bytes;
+}
+
+/** Finds the body of a stream that has ended. */
+function readEnded(exchange: Exchange, limit: number): ReturnType<ReadBody> {
+  const { request } = exchange;
+  // What a platform has put back into the stream, as Vercel does by a `read` of its own.
+  const left = readWaiting(request, limit);
+  if (left.length > 0) return left;
+  const bytes = keptBytes(exchange);
+  if (bytes !== undefined) return bytes;
+  // It ended with nothing to read.
+  if (!request.readableDidRead) return '';
+  return keptBody(exchange) ?? throwLost();
+}
+
+/** The bytes that somebody has kept as `rawBody`. */
+function keptBytes({ parsed }: Exchange): Uint8Array | string | undefined {
+  const rawBody = readProperty(parsed, 'rawBody');
   if (typeof rawBody === 'string') return requireLossless(rawBody);
-  // A stream that was read never ends again: waiting would hang.
-  if (isStream && !request.readableDidRead) return '';
+  return isBytes(rawBody) ? rawBody : undefined;
+}
+
+/** What a body parser has left as `body`: the bytes, their text, or the value that it has parsed. */
+function keptBody({ parsed, request }: Exchange): Uint8Array | string | { parsed: unknown } | undefined {
   const body = readProperty(parsed, 'body');
   if (isBytes(body)) return body;
   if (typeof body === 'string' && isUnparsed(body, request)) return requireLossless(body);
-  if (body !== undefined) return { parsed: body };
-  if (!isStream) return '';
+  return body === undefined ? undefined : { parsed: body };
+}
+
+/** A stream that was read never ends again: to wait would hang. */
+function throwLost(): never {
   throw new BodyError('body_unreadable', lostBody);
 }
 

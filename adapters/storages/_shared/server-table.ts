@@ -176,9 +176,9 @@ export class ServerTable<Connection> implements StoredTable {
 
   /** Returns what to throw after an error, and whether the connection can be used again. */
   async #explain(error: unknown, wasSent: boolean, checkout: Checkout<Connection>) {
-    if (error instanceof Rejection) return { failure: error, isReusable: true };
-    if (error instanceof StorageBusy) return { failure: error, isReusable: false };
-    if (error instanceof UnknownOutcome) return { failure: error, isReusable: false };
+    const isRejection = error instanceof Rejection;
+    const isExplained = isRejection || error instanceof StorageBusy || error instanceof UnknownOutcome;
+    if (isExplained) return { failure: error, isReusable: isRejection };
     const { meaning, isReusable } = this.server.explain(error, wasSent);
     if (meaning === 'program') {
       return { failure: unusable(this.spec, this.server.failedHandle(error), error), isReusable };
