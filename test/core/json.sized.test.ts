@@ -102,7 +102,7 @@ class Texts {
   }
 }
 
-const count = isHeavy ? 1_000_000 : 10_000;
+const count = isHeavy ? 250_000 : 10_000;
 test(`${count} texts near a plant are read as by the reference (SEED=${seed})`, () => {
   const texts = new Texts(randomOf(seed));
   let plants = 0;

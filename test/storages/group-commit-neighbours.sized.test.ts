@@ -86,7 +86,7 @@ describe('a rejected batch', () => {
   it(`has all its other plants stored, in at most 1.4 n + 6 calls for n creates, and a few if one is bad (SEED=${seed})`, async () => {
     const random = randomOf(seed);
     const sizes = isHeavy
-      ? Array.from({ length: 512 }, (_, i) => i + 1)
+      ? Array.from({ length: 128 }, () => 1 + Math.floor(512 * random()))
       : [1, 2, 5, 6, 22, 32, 80, 86, 128, 256];
     for (const count of sizes) {
       for (const share of [0, 1 / count, 0.1, 0.5, 1]) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { run } from './runtimes.js';
+import { nodeVersions, run } from './runtimes.js';
 
 test.each([
   ['npm start', 'examples/server/start.js'],
@@ -8,4 +8,11 @@ test.each([
   const program = run('node18', file);
   expect(await program.exit).toBe(1);
   expect(program.output()).toMatch(/^plant-store: requires Node 20 or later, found 18\.[\d.]+\n$/);
+});
+
+// What a version of Node takes for the end of a request is its parser's affair.
+test.each(nodeVersions)('nothing is smuggled past Node %s, direct and behind proxies', async (version) => {
+  const suite = ['run', '--config', 'test/heavy.config.ts', 'test/hosts/smuggling.heavy.ts'];
+  const program = run(`node${version}`, 'node_modules/vitest/vitest.mjs', ...suite);
+  expect(await program.exit, program.output()).toBe(0);
 });
