@@ -117,22 +117,22 @@ describe('an exception', () => {
     [
       'a storage in place of the handler',
       () => toExpress(wrong(memoryStorage())),
-      'TypeError: plant-store: mount it with an adapter, such as toExpress(createPlantStore(storage, verifyToken)).',
+      'TypeError: plant-store: mount it with an adapter, such as toExpress(createPlantStore(storage, verifyToken)). The adapter got an object.',
     ],
     [
       'no handler',
       () => toRoute(wrong(undefined)),
-      'TypeError: plant-store: mount it with an adapter, such as toExpress(createPlantStore(storage, verifyToken)).',
+      'TypeError: plant-store: mount it with an adapter, such as toExpress(createPlantStore(storage, verifyToken)). The adapter got undefined.',
     ],
     [
       'createPlantStore itself as the handler',
       () => toFetch(wrong(createPlantStore)),
-      'TypeError: plant-store: mount it with an adapter, such as toExpress(createPlantStore(storage, verifyToken)).',
+      'TypeError: plant-store: mount it with an adapter, such as toExpress(createPlantStore(storage, verifyToken)). The adapter got the function createPlantStore.',
     ],
     [
       'a handler that is not awaited',
       () => toFastify(wrong(Promise.resolve())),
-      'TypeError: plant-store: mount it with an adapter, such as toExpress(createPlantStore(storage, verifyToken)).',
+      'TypeError: plant-store: mount it with an adapter, such as toExpress(createPlantStore(storage, verifyToken)). The adapter got an object of class Promise.',
     ],
     [
       'a URL in place of a pool',
@@ -272,7 +272,7 @@ describe('a line of the log', () => {
       'express.json in front, and an id beyond 2^53',
       behind(express.json()),
       () => store(tokens),
-      'plant-store: 50003 body_unreadable, POST /plants: RangeError: a body parser rounded the id: mount plant-store before it, or keep rawBody',
+      'plant-store: 50003 body_unreadable, POST /plants: a body parser rounded the id: mount plant-store before it, or keep rawBody',
     ],
     [
       'a parser that keeps nothing',
