@@ -1,6 +1,7 @@
 import { guard } from './guard.js';
+import { inspect } from './inspect.js';
 import { createPlantStore } from './plant-store.js';
-import { respondToMistake } from './request/mount-mistakes.js';
+import { respondToMistake, whatToWrite } from './request/mount-mistakes.js';
 
 /** What makes a handler, and is none. */
 const makers: readonly unknown[] = [createPlantStore, guard];
@@ -15,6 +16,10 @@ const makers: readonly unknown[] = [createPlantStore, guard];
  */
 export function checkHandler(handle: unknown, rest: readonly unknown[]): boolean {
   const isHandler = typeof handle === 'function' && !makers.includes(handle);
-  if (!isHandler) respondToMistake(handle, ...rest);
-  return isHandler;
+  if (isHandler) return true;
+  // Nothing but the handler: the app calls it, and learns what it passed.
+  if (rest.every((one) => one === undefined))
+    throw new TypeError(`${whatToWrite} The adapter got ${inspect(handle)}.`);
+  respondToMistake(handle, ...rest);
+  return false;
 }

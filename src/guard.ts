@@ -7,6 +7,7 @@ import {
   type PlantRequest,
   type PlantResponse,
 } from './http.js';
+import { inspect } from './inspect.js';
 import { checkOptions, type PlantStoreOptions, plantStoreRules } from './options.js';
 import { bearerToken, callerOf } from './request/headers.js';
 import { guardedHandler, verifier } from './request/parties.js';
@@ -46,7 +47,8 @@ export function guard<Caller>(
   options: GuardOptions = {},
 ): PlantHandler {
   checkVerifyToken(verifyToken);
-  if (typeof answer !== 'function') throw new TypeError('answer must be a function');
+  if (typeof answer !== 'function')
+    throw new TypeError(`answer must be a function, got ${inspect(answer)}; pass guard(verifyToken, answer)`);
   const settings = checkOptions<PlantStoreOptions>(options, plantStoreRules, ['timeoutMs', 'onError']);
 
   return createHandler<Caller>(async (progress, request) => {

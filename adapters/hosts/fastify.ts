@@ -76,7 +76,7 @@ export function toFastify(
   route: FastifyRouteOptions = {},
   ...rest: undefined[]
 ): FastifyMount {
-  if (!checkHandler(handle, [route, ...rest])) return () => {};
+  if (!checkHandler(handle, rest.length > 0 ? [route, ...rest] : [])) return () => {};
   const { schema, config } = checkOptions(route, { schema: objectRule, config: objectRule });
   const respond = (request: FastifyRequest, reply: FastifyReply, isRouted: boolean): void => {
     const { url, raw } = request;

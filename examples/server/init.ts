@@ -56,6 +56,8 @@ export function nextSteps(files: InitFiles, { host, database }: InitOptions): st
     .filter((specifier) => !specifier.startsWith('node:'))
     .map((specifier) => specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/'));
   const commands = [`npm install ${[...new Set(['plant-store', ...packages])].join(' ')}`];
+  const types = packages.filter((name) => withTypesApart.includes(name)).map((name) => `@types/${name}`);
+  if (types.length > 0 && file.endsWith('.ts')) commands.push(`npm install --save-dev ${types.join(' ')}`);
   if (database) commands.push(migrations[database]!);
   if (/server\.\w+$/.test(file)) commands.push(`${file.endsWith('.ts') ? 'npx tsx' : 'node'} ${file}`);
   const notes = [
@@ -70,12 +72,17 @@ export function nextSteps(files: InitFiles, { host, database }: InitOptions): st
   return `Next:\n${commands.map((command) => `  ${command}\n`).join('')}\n${notes.join('\n')}`;
 }
 
+/** The packages whose types are a package of their own, without which a TypeScript app does not compile. */
+const withTypesApart = ['express', 'koa', 'koa-mount', 'pg'];
+
 /** What a host requires beside the file. */
 function notesOf({ host, database }: InitOptions): string[] {
   if (host === 'nest')
     return [
-      'Add PlantsModule to the imports of AppModule, and in src/main.ts, after NestFactory.create:',
-      "  app.use('/api', toExpress(app.get(PlantsService).handle)); // toExpress is in plant-store/express",
+      'Add PlantsModule to the imports of AppModule, and to src/main.ts, with the last line after NestFactory.create:',
+      "  import { toExpress } from 'plant-store/express';",
+      "  import { PlantsService } from './plants.module.js';",
+      "  app.use('/api', toExpress(app.get(PlantsService).handle)); // POST /api/plants",
       'Replace the body of TokenService with your own: README.md, Authentication.',
     ];
   if (host !== 'next') return [];

@@ -1,6 +1,7 @@
 import { type Global, type MaybePromise, own, type Signal } from '../http.js';
 import { inspect } from '../inspect.js';
 import type { Plant, Whole } from '../plant/plant.js';
+import { checkToken } from '../token.js';
 import { PlantError, type Received } from './error.js';
 
 export { PlantError };
@@ -37,7 +38,8 @@ export type PlantClient = ReturnType<typeof createPlantClient>;
  * Creates a client of `POST /plants` that sends each id exactly. It retries a 503 that has a `Retry-After`, after that
  * time and a random part of a second, which doubles with each attempt.
  *
- * @param baseUrl the URL before `/plants`, such as `https://example.com/api`
+ * @param baseUrl the URL before `/plants`, such as `https://example.com/api`; in a browser also a path, such as `/api`
+ * @throws {TypeError} if the URL or the token is invalid
  *
  * @example
  * ```ts
@@ -50,10 +52,9 @@ export type PlantClient = ReturnType<typeof createPlantClient>;
 export function createPlantClient(baseUrl: string | { toString(): string }, options: PlantClientOptions) {
   const settings = own(options);
   const { retries = 3, acceptReplays } = settings;
-  let url = String(baseUrl);
-  // Not by an expression such as `/\/*$/`, whose time grows with the square of the slashes.
-  while (url.endsWith('/')) url = url.slice(0, -1);
-  url += '/plants';
+  const url = endpointOf(baseUrl);
+  if (typeof settings.token !== 'function')
+    checkToken(settings.token, 'token', ', or a function that returns one');
 
   return {
     /**
@@ -84,6 +85,19 @@ export function createPlantClient(baseUrl: string | { toString(): string }, opti
   };
 }
 
+/** @throws {TypeError} if a `fetch` would find no server in the URL, which would look like a lost connection */
+function endpointOf(baseUrl: unknown): string {
+  let url = String(baseUrl);
+  // Not by an expression such as `/\/*$/`, whose time grows with the square of the slashes.
+  while (url.endsWith('/')) url = url.slice(0, -1);
+  url += '/plants';
+  // localhost:3000/api is a URL too: its scheme is "localhost".
+  if (/^(https?:\/\/|\.{0,2}\/)/i.test(url)) return url;
+  throw new TypeError(
+    `baseUrl must begin with "https://", "http://" or, in a browser, "/", such as "https://example.com/api", got ${inspect(baseUrl)}`,
+  );
+}
+
 /** Sends one attempt. */
 async function send(
   url: string,
@@ -93,7 +107,8 @@ async function send(
 ): Promise<Plant | PlantError> {
   signal?.throwIfAborted();
   const bearer = typeof token === 'function' ? await orAborted(signal, token()) : token;
-  // Throws if a header cannot carry the token: with `fetch` that would look like a lost connection.
+  // With `fetch`, a token that no header can carry would look like a lost connection.
+  checkToken(bearer, typeof token === 'function' ? 'what the function token returns' : 'token');
   const headers = new Headers({ authorization: `Bearer ${bearer}`, 'content-type': 'application/json' });
   const received: Received = { status: 0, json: {} };
   try {
@@ -103,6 +118,7 @@ async function send(
     const text = await readText(signal, response, Math.max(65_536, 6 * body.length));
     received.status = response.status;
     received.after = response.headers.get('retry-after');
+    received.location = response.headers.get('location');
     received.json = Object(JSON.parse(text));
   } catch (error) {
     signal?.throwIfAborted();

@@ -33,15 +33,14 @@ export class PlantError extends Error {
   declare readonly retryAfterMs: number | undefined;
 
   /** @internal */
-  constructor(url: string, { status, json, after, cause }: Received) {
+  constructor(url: string, { status, json, after, location, cause }: Received) {
     const { error: number, message } = own(json);
     const error = Number(number);
     const named = problemOf(error);
     // A server that is not plant-store may use the same number with another status.
     const problem = named && Math.trunc(error / 100) === status ? named : undefined;
-    const strange = `HTTP ${status} from ${url}, which is not plant-store: the base URL is the part before /plants`;
     const told = typeof message === 'string' ? message.replace(controls, ' ') : `HTTP ${status} from ${url}`;
-    super(problem ? told : status ? strange : `no response from ${url}`, { cause });
+    super(problem ? told : status ? strangeOf(url, status, location) : `no response from ${url}`, { cause });
     const mayBeStored = problem ? unknownOutcomes.includes(problem) : status < 300 || status >= 500;
     // Seconds, or a date (RFC 9110 §10.2.3).
     const ms = Math.max(0, Number(after) * 1_000 || Date.parse(after!) - Date.now() || 0);
@@ -49,6 +48,15 @@ export class PlantError extends Error {
     const stored = mayBeStored ? 'unknown' : 'no';
     Object.assign(this, { status, error: problem && error, problem, stored, retryAfterMs });
   }
+}
+
+/** What to say of a response that is not plant-store's. */
+function strangeOf(url: string, status: number, location: string | null | undefined): string {
+  const isRedirect = status >= 300 && status < 400 && location;
+  const what = isRedirect
+    ? `which redirects to ${location.replace(controls, ' ')}: the client follows no redirect, because its target would get the token`
+    : 'which is not plant-store: the base URL is the part before /plants';
+  return `HTTP ${status} from ${url}, ${what}`;
 }
 
 /** Controls, line separators and bidirectional marks, which a terminal would obey. */
@@ -65,6 +73,8 @@ export interface Received {
   json: Partial<Plant & { error: ErrorNumber; message: string }>;
   /** The header `Retry-After`. */
   after?: string | null;
+  /** The header `Location`, of a redirect. */
+  location?: string | null;
   /** Why no response arrived. */
   cause?: unknown;
 }

@@ -1,4 +1,4 @@
-import type { Json } from '../http.js';
+import { BodyError, type Json } from '../http.js';
 import { Refusal } from '../problems.js';
 import { type Members, memberNames, type NewPlant, toNewPlant } from './plant.js';
 
@@ -32,7 +32,11 @@ function fromParsed(value: unknown): Members | undefined {
   const { id } = given;
   // An id beyond 2^53 has lost digits, and they cannot be recovered.
   if (typeof id === 'number' && Math.abs(id) > Number.MAX_SAFE_INTEGER) {
-    throw new RangeError('a body parser rounded the id: mount plant-store before it, or keep rawBody');
+    // A mistake in the app's order of middleware, which a stack of plant-store would not show.
+    throw new BodyError(
+      'body_unreadable',
+      'a body parser rounded the id: mount plant-store before it, or keep rawBody',
+    );
   }
   return { ...given, id: Number.isInteger(id) ? BigInt(id as number) : id, repeated: [] };
 }

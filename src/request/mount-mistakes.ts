@@ -1,7 +1,8 @@
 import type { PlantResponse } from '../http.js';
 import { Refusal } from '../problems.js';
 
-const whatToWrite =
+/** What to write in place of any mount that is wrong. */
+export const whatToWrite =
   'plant-store: mount it with an adapter, such as toExpress(createPlantStore(storage, verifyToken)).';
 
 /**

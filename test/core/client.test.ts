@@ -109,12 +109,15 @@ describe('the client, against a server', () => {
     },
   );
 
-  it.each(['ключ', 'two\nlines'])('throws on the token %j, which no header can carry', async (text) => {
-    const fetch = respondWith(created());
-    const token = vi.fn(() => text);
-    await expect(clientWith(fetch, { token, acceptReplays: true }).create(ilex)).rejects.toThrow(TypeError);
-    expect([token.mock.calls.length, fetch.mock.calls.length]).toEqual([1, 0]);
-  });
+  it.each(['ключ', 'two\nlines', 'two words', '', undefined as never])(
+    'throws on the token %j, which no header can carry',
+    async (text) => {
+      const fetch = respondWith(created());
+      const token = vi.fn(() => text);
+      await expect(clientWith(fetch, { token, acceptReplays: true }).create(ilex)).rejects.toThrow(TypeError);
+      expect([token.mock.calls.length, fetch.mock.calls.length]).toEqual([1, 0]);
+    },
+  );
 
   it('calls a token function before each attempt', async () => {
     vi.useFakeTimers();
@@ -173,7 +176,7 @@ describe('the error of the client', () => {
     ['a page with status 200', 200, new Response('<h1>Sign in</h1>'), 'unknown'],
     ['a plant with another status', 202, Response.json({ name: 'Ilex' }, { status: 202 }), 'unknown'],
     ['JSON null', 200, new Response('null'), 'unknown'],
-    ['a redirect', 307, new Response(null, { status: 307, headers: { location: '/' } }), 'no'],
+    ['a redirect to nowhere', 307, new Response(null, { status: 307 }), 'no'],
     ['a choice', 300, new Response(null, { status: 300 }), 'no'],
   ])('has no error code after %s, and the status %i', async (_, status, response, stored) => {
     expect(await failed(respondWith(response))).toMatchObject({
@@ -184,6 +187,16 @@ describe('the error of the client', () => {
       stored,
       // A page is not JSON, which is not news.
       cause: undefined,
+    });
+  });
+
+  it('says where a redirect leads, such as the one of Next with trailingSlash', async () => {
+    const response = new Response(null, { status: 308, headers: { location: '/plants/' } });
+    expect(await failed(respondWith(response))).toMatchObject({
+      message:
+        'HTTP 308 from https://example.com/plants, which redirects to /plants/: the client follows no redirect, because its target would get the token',
+      status: 308,
+      stored: 'no',
     });
   });
 

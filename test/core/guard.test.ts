@@ -170,7 +170,11 @@ test.each<[string, () => unknown, string]>([
     () => guard(undefined as never, noHandler),
     'verifyToken must be a function, got undefined; pass a function that returns the caller of a token, or acceptTokens(token)',
   ],
-  ['answer', () => guard(acceptTokens('a'), {} as never), 'answer must be a function'],
+  [
+    'answer',
+    () => guard(acceptTokens('a'), {} as never),
+    'answer must be a function, got an object; pass guard(verifyToken, answer)',
+  ],
   [
     'option, as one of createPlantStore,',
     () => guard(acceptTokens('a'), noHandler, { bodyLimit: 1 } as never),

@@ -137,7 +137,11 @@ describe('acceptTokens and InsufficientScope check their arguments', () => {
     ['padding within', ['a=b'], `${a}a string with "="`],
     ['beyond ASCII', ['é'], `${a}a string with "é"`],
     ['a number', [7], `${a}7`],
-    ['an array', [['a', 'b']], `${a}an array of 2; pass the tokens one by one: acceptTokens(...tokens)`],
+    [
+      'an array',
+      [['a', 'b']],
+      'acceptTokens: each token must be a string, got an array; pass the tokens one by one: acceptTokens(...tokens)',
+    ],
     ['an environment without it', [undefined], `${a}undefined; is the environment variable set?`],
     ['an invalid token after a valid token', ['good', 'b\nad'], `${a}a string with "\\n"`],
   ])('acceptTokens throws for %s, and quotes no token', (_what, tokens, message) => {

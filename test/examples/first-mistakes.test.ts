@@ -1,17 +1,22 @@
-// What people get wrong in the first hour, and the one sentence that each is told: by an exception, a response or the log.
+// What people get wrong in the first hour, and the one sentence that says so: in an exception, a response or the log. What no
+// sentence can say, because plant-store cannot see it, is under `nothing`, and its page warns of it.
 import { createServer } from 'node:http';
 import express from 'express';
+import Database from 'libsql';
 import { createPool } from 'mysql2';
+import { createPool as createPromisePool } from 'mysql2/promise';
 import pg from 'pg';
 import {
   acceptTokens,
   createPlantStore,
   guard,
+  InsufficientScope,
+  type NewPlant,
   type PlantHandler,
   type PlantStoreOptions,
   type VerifyToken,
 } from 'plant-store';
-import { createPlantClient } from 'plant-store/client';
+import { type ClientFetch, createPlantClient } from 'plant-store/client';
 import { toExpress } from 'plant-store/express';
 import { toFastify } from 'plant-store/fastify';
 import { toFetch, toRoute } from 'plant-store/fetch';
@@ -31,6 +36,13 @@ const wrong = (value: unknown): Wrong => value;
 const withOptions = (options: object) => () =>
   createPlantStore(memoryStorage(), tokens, options as PlantStoreOptions);
 const client = createPlantClient('http://localhost', { token: 'secret' });
+
+/** Creates a plant through a client of a store that listens in this process. */
+async function clientOf(options: PlantStoreOptions, baseUrl: string): Promise<unknown> {
+  const plants = toFetch(createPlantStore(memoryStorage(), tokens, options));
+  const fetch: ClientFetch = (url, init) => plants(new Request(url, init as RequestInit));
+  return createPlantClient(baseUrl, { token: 'secret', fetch }).create({ id: 1, name: 'Rosa' });
+}
 
 describe('an exception', () => {
   it.each<[mistake: string, make: () => unknown, sentence: string]>([
@@ -82,12 +94,12 @@ describe('an exception', () => {
     [
       'a list of tokens',
       () => acceptTokens(wrong(['a', 'b'])),
-      'TypeError: acceptTokens: each token must be a string of A-Z a-z 0-9 - . _ ~ + / with "=" at its end only, got an array of 2; pass the tokens one by one: acceptTokens(...tokens)',
+      'TypeError: acceptTokens: each token must be a string, got an array; pass the tokens one by one: acceptTokens(...tokens)',
     ],
     [
       'a token with its scheme',
       () => acceptTokens('Bearer secret'),
-      'TypeError: acceptTokens: each token must be a string of A-Z a-z 0-9 - . _ ~ + / with "=" at its end only, got a string with " "',
+      'TypeError: acceptTokens: each token must be a string of A-Z a-z 0-9 - . _ ~ + / with "=" at its end only, got a string that begins with "Bearer "; pass the token alone',
     ],
     [
       'an option that does not exist',
@@ -117,22 +129,22 @@ describe('an exception', () => {
     [
       'a storage in place of the handler',
       () => toExpress(wrong(memoryStorage())),
-      'TypeError: plant-store: mount it with an adapter, such as toExpress(createPlantStore(storage, verifyToken)).',
+      'TypeError: plant-store: mount it with an adapter, such as toExpress(createPlantStore(storage, verifyToken)). The adapter got an object.',
     ],
     [
       'no handler',
       () => toRoute(wrong(undefined)),
-      'TypeError: plant-store: mount it with an adapter, such as toExpress(createPlantStore(storage, verifyToken)).',
+      'TypeError: plant-store: mount it with an adapter, such as toExpress(createPlantStore(storage, verifyToken)). The adapter got undefined.',
     ],
     [
       'createPlantStore itself as the handler',
       () => toFetch(wrong(createPlantStore)),
-      'TypeError: plant-store: mount it with an adapter, such as toExpress(createPlantStore(storage, verifyToken)).',
+      'TypeError: plant-store: mount it with an adapter, such as toExpress(createPlantStore(storage, verifyToken)). The adapter got the function createPlantStore.',
     ],
     [
       'a handler that is not awaited',
       () => toFastify(wrong(Promise.resolve())),
-      'TypeError: plant-store: mount it with an adapter, such as toExpress(createPlantStore(storage, verifyToken)).',
+      'TypeError: plant-store: mount it with an adapter, such as toExpress(createPlantStore(storage, verifyToken)). The adapter got an object of class Promise.',
     ],
     [
       'a URL in place of a pool',
@@ -142,7 +154,7 @@ describe('an exception', () => {
     [
       'createTable() where the database is not, as in a build',
       () => postgresStorage(new pg.Pool({ host: '127.0.0.1', port: 1 })).createTable(),
-      'Error: connect ECONNREFUSED 127.0.0.1:1',
+      'Error: createTable() got no connection to the database: connect ECONNREFUSED 127.0.0.1:1. If this is a build, run a migration before the deployment instead: npx plant-store schema prints the SQL',
     ],
     [
       'a pool that is not awaited',
@@ -158,6 +170,78 @@ describe('an exception', () => {
       "mysql2's pool with callbacks",
       () => mysqlStorage(wrong(createPool('mysql://127.0.0.1:1/x'))),
       'TypeError: mysqlStorage needs a mysql2/promise pool, got a callback pool of mysql2: pass pool.promise()',
+    ],
+    [
+      'createTable() where the database is not, on MySQL',
+      () => mysqlStorage(createPromisePool('mysql://127.0.0.1:1/x')).createTable(),
+      'Error: createTable() got no connection to the database: connect ECONNREFUSED 127.0.0.1:1. If this is a build, run a migration before the deployment instead: npx plant-store schema prints the SQL',
+    ],
+    [
+      'check() where the database is not',
+      () => postgresStorage(new pg.Pool({ host: '127.0.0.1', port: 1 })).check(),
+      'Error: check() got no connection to the database: connect ECONNREFUSED 127.0.0.1:1. Check the settings of the pool, and whether the database runs',
+    ],
+    [
+      'a guard without verifyToken',
+      () =>
+        guard(
+          wrong(async () => ({ status: 200, headers: {}, body: '' })),
+          wrong(undefined),
+        ),
+      'TypeError: answer must be a function, got undefined; pass guard(verifyToken, answer)',
+    ],
+    [
+      'a guard in an adapter, without its functions',
+      () => toExpress(wrong(guard)),
+      'TypeError: plant-store: mount it with an adapter, such as toExpress(createPlantStore(storage, verifyToken)). The adapter got the function guard.',
+    ],
+    [
+      'a URL without its scheme, in the client',
+      () => createPlantClient('localhost:3000/api', { token: 'secret' }),
+      'TypeError: baseUrl must begin with "https://", "http://" or, in a browser, "/", such as "https://example.com/api", got "localhost:3000/api"',
+    ],
+    [
+      'a URL that is not set, in the client',
+      () => createPlantClient(wrong(undefined), { token: 'secret' }),
+      'TypeError: baseUrl must begin with "https://", "http://" or, in a browser, "/", such as "https://example.com/api", got undefined',
+    ],
+    [
+      'no options, in the client',
+      () => createPlantClient('http://localhost', wrong(undefined)),
+      'TypeError: token must be a string of A-Z a-z 0-9 - . _ ~ + / with "=" at its end only, or a function that returns one, got undefined; is the environment variable set?',
+    ],
+    [
+      'a function that returns no token, in the client',
+      () =>
+        createPlantClient('http://localhost', { token: wrong(async () => null) }).create({
+          id: 1,
+          name: 'Rosa',
+        }),
+      'TypeError: what the function token returns must be a string of A-Z a-z 0-9 - . _ ~ + / with "=" at its end only, got null',
+    ],
+    [
+      'a token with its scheme, in the client',
+      () => createPlantClient('http://localhost', { token: 'Bearer secret' }),
+      'TypeError: token must be a string of A-Z a-z 0-9 - . _ ~ + / with "=" at its end only, or a function that returns one, got a string that begins with "Bearer "; pass the token alone',
+    ],
+    [
+      'the path of the operation in the base URL of the client',
+      () => clientOf({ basePath: '/api' }, 'http://localhost/api/plants'),
+      'PlantError: Not found. Use POST /api/plants. The request was for /api/plants/plants.',
+    ],
+    [
+      'a client of a host that redirects to a slash at the end, as Next does with trailingSlash',
+      () =>
+        createPlantClient('http://localhost/api', {
+          token: 'secret',
+          fetch: async () => new Response(null, { status: 308, headers: { location: '/api/plants/' } }),
+        }).create({ id: 1, name: 'Rosa' }),
+      'PlantError: HTTP 308 from http://localhost/api/plants, which redirects to /api/plants/: the client follows no redirect, because its target would get the token',
+    ],
+    [
+      'an id as a bigint through JSON.stringify',
+      () => JSON.stringify({ id: 9007199254740993n, name: 'Rosa' }),
+      'TypeError: Do not know how to serialize a BigInt',
     ],
     [
       'an id as a string, in the client',
@@ -249,6 +333,42 @@ describe('a response', () => {
   });
 });
 
+describe('nothing', () => {
+  it('an id that JSON.stringify rounded at the client: the server stores what it gets', async () => {
+    const plants = new Map<bigint, NewPlant>();
+    const fetch = toFetch(createPlantStore(memoryStorage(plants), tokens));
+    const id = Number('9007199254740993');
+    const response = await fetch(post('/plants', {}, JSON.stringify({ id, name: 'Rosa' })));
+    expect([response.status, ...plants.keys()]).toEqual([200, 9007199254740992n]);
+  });
+
+  it('a slash at the end, where the host has matched the path, as Next does with trailingSlash', async () => {
+    const route = toRoute(createPlantStore(memoryStorage(), tokens));
+    expect((await route(post('/api/plants/', {}, rosa('1')))).status).toBe(200);
+  });
+
+  it('a guard mounted for a whole path: it responds to every request there, and the routes after it to none', async () => {
+    const answer = guard(tokens, async () => ({ status: 200, headers: {}, body: 'of the guard' }));
+    const app = express().use('/api', toExpress(answer));
+    app.get('/api/other', (_request, response) => void response.send('of the route'));
+    const { url, close } = await listen(createServer(app));
+    onTestFinished(close);
+    const response = await fetch(`${url}/api/other`, { headers: { authorization: 'Bearer secret' } });
+    expect(await response.text()).toBe('of the guard');
+  });
+
+  it('two copies of the package: the handler of one, the adapter and the errors of the other', async () => {
+    vi.resetModules();
+    const other = await import('plant-store');
+    expect(other.createPlantStore).not.toBe(createPlantStore);
+    const handle = other.createPlantStore(memoryStorage(), () => {
+      throw new InsufficientScope('plants:write');
+    });
+    const response = await toFetch(handle)(post('/plants', {}, rosa('1')));
+    expect(await response.json()).toMatchObject({ error: 40301 });
+  });
+});
+
 describe('a line of the log', () => {
   afterEach(() => void vi.restoreAllMocks());
 
@@ -272,7 +392,7 @@ describe('a line of the log', () => {
       'express.json in front, and an id beyond 2^53',
       behind(express.json()),
       () => store(tokens),
-      'plant-store: 50003 body_unreadable, POST /plants: RangeError: a body parser rounded the id: mount plant-store before it, or keep rawBody',
+      'plant-store: 50003 body_unreadable, POST /plants: a body parser rounded the id: mount plant-store before it, or keep rawBody',
     ],
     [
       'a parser that keeps nothing',
@@ -303,6 +423,18 @@ describe('a line of the log', () => {
       alone,
       () => store(tokens, () => undefined),
       "plant-store: 50001 storage_failed, POST /plants: TypeError: storage.create must return 'created' or 'taken'",
+    ],
+    [
+      'a table that was not created',
+      alone,
+      () => createPlantStore(sqliteStorage(new Database(':memory:')), tokens),
+      'plant-store: 50004 storage_rejected, POST /plants: every create fails: plant-store cannot use the table "plants": it does not exist. Call storage.createTable(), or run: CREATE TABLE IF NOT EXISTS "plants" (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT): no such table: plants',
+    ],
+    [
+      'a guard without an adapter',
+      (handle) => express().use(wrong(handle)),
+      () => guard(tokens, async () => ({ status: 200, headers: {}, body: '' })),
+      'plant-store: mount it with an adapter, such as toExpress(createPlantStore(storage, verifyToken)).',
     ],
     [
       'a guard that returns nothing',

@@ -110,6 +110,17 @@ describe('plant-store init', () => {
     ]);
   });
 
+  it('names the packages of types that a TypeScript app needs, and none to an app in JavaScript', () => {
+    const folder = newFolder();
+    const steps = (host: string, database: string) =>
+      nextSteps(filesOf({ host, database }, folder), { host, database });
+    expect(steps('nest', 'postgres')).toContain('\n  npm install --save-dev @types/pg\n');
+    expect(steps('express', 'postgres')).not.toContain('@types');
+    writeFileSync(join(folder, 'tsconfig.json'), '{}');
+    expect(steps('express', 'postgres')).toContain('\n  npm install --save-dev @types/express @types/pg\n');
+    expect(steps('hono', 'mysql')).not.toContain('@types');
+  });
+
   it('tells a Nest app what to mount, and a Next app what a serverless host keeps', () => {
     const steps = (host: string, database?: string) =>
       nextSteps(filesOf({ host, database }, newFolder()), { host, database });

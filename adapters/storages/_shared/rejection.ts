@@ -13,8 +13,8 @@ export class SetupError extends Error {
 export function unusable(spec: TableSpec, why: string, cause?: unknown): Rejection {
   const error = new SetupError(`plant-store cannot use the table ${spec.name}: ${why}`, { cause });
   const rejection = new Rejection('apart', error);
-  // Loggers print the message of an error and those of its causes: the sentence would be there twice.
-  rejection.message = 'the table cannot be used';
+  // Loggers print the message of an error and those of its causes: together they are one sentence, and none is there twice.
+  rejection.message = 'every create fails';
   return rejection;
 }
 

@@ -6,6 +6,7 @@ import { Rejection, unusable } from './rejection.js';
 import type { Row, Rows } from './rows.js';
 import type { StoredTable } from './sql-storage.js';
 import type { TableSpec } from './table.js';
+import { messageOf } from './wrapped-error.js';
 
 /** What an error means, and whether its connection can be used again: otherwise it may still hold half a response. */
 export interface Explanation {
@@ -91,7 +92,9 @@ export class ServerTable<Connection> implements StoredTable {
   async createTable(): Promise<void> {
     // Looked for first, because a role that may only SELECT and INSERT may not CREATE, even if it exists.
     this.#known = undefined;
+    let isConnected = false;
     const creating = this.#ask(async (connection) => {
+      isConnected = true;
       if (this.#known) return;
       const create = () => this.server.createTable(connection);
       // IF NOT EXISTS can race: the loser gets an error of the catalogue; its second try finds the table.
@@ -103,19 +106,23 @@ export class ServerTable<Connection> implements StoredTable {
         });
     });
     await creating.catch((error) => {
-      throw error.cause ?? error;
+      const reason = error.cause ?? error;
+      throw isConnected || error instanceof Rejection ? reason : unconnected('createTable', reason);
     });
   }
 
   async check(): Promise<void> {
     this.#known = undefined;
+    let isConnected = false;
     const checking = this.#ask(async (connection, table) => {
+      isConnected = true;
       const why = await this.server.faultOf(connection);
       if (why) throw unusable(this.spec, why);
       await table.insertNothing(connection);
     });
     await checking.catch((error) => {
-      throw error instanceof Rejection ? error.cause : error;
+      if (error instanceof Rejection) throw error.cause;
+      throw isConnected ? error : unconnected('check', error.cause ?? error);
     });
   }
 
@@ -200,4 +207,22 @@ export class ServerTable<Connection> implements StoredTable {
       return found instanceof Rejection ? found : undefined;
     }
   }
+}
+
+/** What to do about a database that is not there. */
+const remedies = {
+  createTable:
+    'If this is a build, run a migration before the deployment instead: npx plant-store schema prints the SQL',
+  check: 'Check the settings of the pool, and whether the database runs',
+};
+
+/** Returns the error of an app's call that no statement was sent for. It keeps the code, by which an app may wait for its database. */
+function unconnected(call: keyof typeof remedies, cause: unknown): Error {
+  const { code } = Object(cause) as { code?: unknown };
+  // The AggregateError of a refused connection has a code and no message.
+  const why = messageOf(cause) || String(code);
+  const error = new Error(`${call}() got no connection to the database: ${why}. ${remedies[call]}`, {
+    cause,
+  });
+  return code === undefined ? error : Object.assign(error, { code });
 }
