@@ -12,7 +12,7 @@ import { context } from '../storages/context.js';
 import { faultyPostgres, faultySqlite } from '../storages/fault-databases.js';
 import { faultyMariaDb, mariaDbObstacle } from '../storages/fault-mariadb.js';
 import { type FaultyDatabase, itSurvivesFaults, openFaulty } from '../storages/faults.js';
-import { expectTruth } from '../storages/peers.js';
+import { expectNoPlant, expectTruth } from '../storages/peers.js';
 import { ownServer } from '../storages/postgres-server.js';
 import { Doorway } from '../support/doorway.js';
 import { describeUnless } from '../support/obstacle.js';
@@ -131,6 +131,31 @@ describeUnless(mariaDbObstacle, 'MariaDB', () => {
       await database.run('CREATE TABLE IF NOT EXISTS log (id BIGINT)', peer);
       await expectTruth(table);
     });
+
+    // The storage of its own is one INSERT, which does not show it.
+    it.skipIf(isOwn)('returns created for no plant that a trigger stores under another id', async () => {
+      const table = await database.open(10_000);
+      await database.run(
+        'CREATE TRIGGER peer BEFORE INSERT ON plants FOR EACH ROW SET NEW.id = NEW.id + 100',
+      );
+      await expectNoPlant(table, [1]);
+      await expectNoPlant(table, [2, 3, 4]);
+    });
+
+    it.skipIf(isOwn)(
+      'returns created for no plant that a trigger behind a view stores under another id',
+      async () => {
+        const table = await database.open(10_000);
+        await database.run(
+          'RENAME TABLE plants TO base',
+          'CREATE TRIGGER behind BEFORE INSERT ON base FOR EACH ROW SET NEW.id = NEW.id + 100',
+          'CREATE VIEW plants AS SELECT * FROM base',
+        );
+        await expectNoPlant(table, [1]);
+        await expectNoPlant(table, [2, 3, 4]);
+        await database.run('DROP VIEW plants', 'DROP TABLE base');
+      },
+    );
   });
 });
 

@@ -222,6 +222,8 @@ describe('mysqlStorage', () => {
 describe('mysqlStorage, of the table that the server shows', () => {
   type Setting = 'engine' | 'transactions' | 'characters' | 'modes' | 'isolation';
   interface Shown extends Readonly<Partial<Record<Setting, string>>> {
+    /** The bodies of the triggers before an INSERT. */
+    readonly triggers?: readonly string[];
     readonly indexes?: readonly string[];
     readonly types?: { readonly [column: string]: string };
     readonly collations?: { readonly [column: string]: string };
@@ -234,12 +236,16 @@ describe('mysqlStorage, of the table that the server shows', () => {
       modes = '',
       isolation = 'REPEATABLE-READ',
       types,
+      triggers = [],
       collations = {},
     } = more;
     const all = { id: 'bigint', name: 'longtext', tag: 'longtext', ...types };
     const settings = { engine, transactions, options: '', characters, modes, isolation };
     const shows: readonly (readonly [RegExp, readonly object[]])[] = [
+      [/information_schema\.TRIGGERS/, triggers.map((body) => ({ body }))],
       [/information_schema/, [settings]],
+      // No plant is ever found.
+      [/^SELECT 0 AS n/, []],
       [
         /^SHOW FULL COLUMNS/,
         Object.entries(all).map(([Field, Type]) => ({ Field, Type, Collation: collations[Field] ?? null })),
@@ -267,6 +273,16 @@ describe('mysqlStorage, of the table that the server shows', () => {
       name: 'RolledBack',
       cause: { message: expect.stringContaining(why) },
     });
+  });
+
+  it.each<[string, boolean]>([
+    ['SET NEW.id = NEW.id + 100', true],
+    ['SELECT 5 INTO new.`id`', true],
+    ['SET NEW.name = UPPER(NEW.name)', false],
+  ])('after a trigger that does %s, asks whether the plant is stored: %s', async (body, isAsked) => {
+    const creating = mysqlStorage(showing({ triggers: [body] })).create({ id: 1n, name: 'Rosa' }, context);
+    if (isAsked) await expect(creating).rejects.toThrow('the plant was neither inserted nor found');
+    else expect(await creating).toBe('created');
   });
 
   it.each<[string, string, string]>([

@@ -192,7 +192,12 @@ describe('sqliteStorage', () => {
       );
       expect(outcomes).toMatchObject([
         { value: 'taken' },
-        { reason: { message: expect.stringMatching(/the plant was neither inserted nor found/) } },
+        {
+          reason: {
+            name: 'RolledBack',
+            cause: { message: expect.stringMatching(/no plant 2 after .* no_nettles$/) },
+          },
+        },
         { value: 'created' },
       ]);
     });

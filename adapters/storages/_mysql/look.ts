@@ -20,8 +20,8 @@ CONCAT_WS('', NULL /*!50720 , @@transaction_isolation */ /*M! , @@tx_isolation *
 FROM information_schema.TABLES LEFT JOIN information_schema.ENGINES USING (ENGINE)
 WHERE TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?`;
 
-/** Triggers that may fill a column. A role without the privilege TRIGGER sees none. */
-const fillingTriggers = `SELECT TRIGGER_NAME AS name FROM information_schema.TRIGGERS
+/** Triggers that may fill or change a column. A role without the privilege TRIGGER sees none. */
+const triggersBefore = `SELECT ACTION_STATEMENT AS body FROM information_schema.TRIGGERS
 WHERE EVENT_OBJECT_SCHEMA = COALESCE(?, DATABASE()) AND EVENT_OBJECT_TABLE = ?
 AND ACTION_TIMING = 'BEFORE' AND EVENT_MANIPULATION = 'INSERT'`;
 
@@ -35,12 +35,15 @@ export async function look(connection: MysqlConnection, spec: TableSpec): Promis
   const fault = facts && faultOfSettings(facts, spec.name);
   if (fault) throw unusable(spec, fault);
   const columns = await queryRows(connection, showColumns(spec));
+  const triggers = await queryRows(connection, triggersBefore, namesOf(spec));
   const indexes = await queryRows(connection, `SHOW INDEX FROM ${spec.name} WHERE NOT Non_unique`);
   // From here on nothing is awaited: another connection must not insert before the index is looked at.
   if (columns.length === 0) return undefined;
   const table = learn(
     spec,
     columns.map(({ Field, Type }) => ({ name: Field!, type: Type! })),
+    // A view shows no engine, and no triggers of the table behind it.
+    facts?.engine === null || triggers.some(({ body }) => usesKey(spec, body!)),
   );
   const changing = columns.find(({ Field, Collation }) => isOf(spec, Field!) && changesTexts(Collation));
   if (changing)
@@ -70,8 +73,14 @@ export async function unfilledOf(
       !isOf(spec, Field!) && Null === 'NO' && Default === null && !/auto_increment|generated/i.test(Extra!),
   );
   if (!unfilled) return undefined;
-  const triggers = isCertain ? [] : await queryRows(connection, fillingTriggers, namesOf(spec));
+  const triggers = isCertain ? [] : await queryRows(connection, triggersBefore, namesOf(spec));
   return triggers.length > 0 ? undefined : unfilledColumn(unfilled.Field!);
+}
+
+/** Whether a trigger reads or sets a column of the key: it may give a row another one. */
+function usesKey({ keyNames }: TableSpec, body: string): boolean {
+  const text = body.toLowerCase().replaceAll('`', '');
+  return keyNames.some((column) => text.includes(`new.${column.toLowerCase()}`));
 }
 
 const namesOf = ({ container, table }: TableSpec) => [container ?? null, table];

@@ -1,6 +1,7 @@
 import type { CreateOutcome } from '../../../src/index.js';
+import { UnknownOutcome } from '../_shared/meaning.js';
 import { missingTable } from '../_shared/rejection.js';
-import type { Rows } from '../_shared/rows.js';
+import { lostRow, type Rows } from '../_shared/rows.js';
 import type { TableServer } from '../_shared/server-table.js';
 import type { TableSpec } from '../_shared/table.js';
 import { failedHandle, type Needed } from '../_shared/wrong-handle.js';
@@ -26,7 +27,10 @@ export function mysqlServer(pool: MysqlPool, spec: TableSpec): TableServer<Mysql
     statementsFor(table) {
       const sql = statementsOf(spec, table);
       return {
-        insert: (connection, rows) => insert(connection, sql, rows),
+        async insert(connection, rows) {
+          const outcomes = await insert(connection, sql, rows);
+          return table.hasTriggers ? storedAmong(connection, sql, rows, outcomes) : outcomes;
+        },
         insertNothing: (connection) => insertNothing(connection, sql),
         find: async (connection, key) => (await queryRows(connection, sql.find, key.map(sentTo), true))[0],
       };
@@ -65,9 +69,31 @@ async function insert(connection: MysqlConnection, sql: Statements, rows: Rows):
 async function takenAmong(connection: MysqlConnection, sql: Statements, rows: Rows): Promise<Set<number>> {
   // Whether the app has a transaction open, whose rows it can still roll back: a SELECT does not show that.
   await run(connection, 'DO 0', [], true);
+  return placesOfStored(connection, sql, rows);
+}
+
+async function placesOfStored(
+  connection: MysqlConnection,
+  sql: Statements,
+  rows: Rows,
+): Promise<Set<number>> {
   const keys = rows.flatMap((row) => row.slice(0, sql.keyLength)).map(sentTo);
   const stored = await queryRows(connection, sql.stored(rows.length), keys, rows.length === 1);
   return new Set(stored.map(({ n }) => Number(n)));
+}
+
+/** Asks whether the plants are stored under their ids: an INSERT does not say what a trigger has changed. */
+async function storedAmong(
+  connection: MysqlConnection,
+  sql: Statements,
+  rows: Rows,
+  outcomes: readonly CreateOutcome[],
+): Promise<CreateOutcome[]> {
+  const stored = await placesOfStored(connection, sql, rows).catch((cause) => {
+    // To send the plants again would find their own ids taken.
+    throw new UnknownOutcome('it is unknown whether a trigger has changed the plants', { cause });
+  });
+  return outcomes.map((outcome, n) => (stored.has(n) ? outcome : lostRow()));
 }
 
 async function insertNothing(connection: MysqlConnection, sql: Statements): Promise<void> {

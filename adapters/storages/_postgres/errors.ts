@@ -1,6 +1,7 @@
 import type { Meaning } from '../_shared/meaning.js';
 import type { Explanation } from '../_shared/server-table.js';
 import { type ErrorMembers, firstIn, isFaultOfProgram, messageOf } from '../_shared/wrapped-error.js';
+import { changedKeyIn } from './changed-key.js';
 
 /** What the server said in an error: fields of the message `ErrorResponse` of PostgreSQL's protocol. */
 interface ServerError {
@@ -111,6 +112,8 @@ const uselessAfter: readonly Meaning[] = [
 
 /** @param names the columns that each create fills: a null in one of them is the fault of its plant */
 export function explain(error: unknown, wasSent: boolean, names: readonly string[]): Explanation {
+  // The trigger is then looked for.
+  if (changedKeyIn(error) !== undefined) return { meaning: 'setup', isReusable: true };
   const said = serverErrorIn(error);
   const isOfPlant = said?.sqlState === '23502' && names.includes(String(said.column));
   const meaning = isOfPlant ? 'rejected' : said ? meaningOf(said, wasSent) : meaningOfDriver(error, wasSent);

@@ -6,6 +6,7 @@ import { outcomesOf, type Rows, textOf } from '../_shared/rows.js';
 import type { TableServer, TableStatements } from '../_shared/server-table.js';
 import type { TableSpec } from '../_shared/table.js';
 import { failedHandle, type Needed, WrongResult } from '../_shared/wrong-handle.js';
+import { changedKeyIn, rejectionOf } from './changed-key.js';
 import { faultOf, whyNotCreated, whyNotFound } from './check.js';
 import { explain, sqlStateOf } from './errors.js';
 import {
@@ -40,8 +41,15 @@ export function postgresServer(
       if (found) warnOfTimeouts(pool, found.timeout, timeoutMs);
       return found?.table;
     },
-    statementsFor: (table) => tableStatements(runner, isPg(pool), isPool(pool), statementsOf(spec, table)),
+    statementsFor: (table) =>
+      tableStatements(runner, statementsOf(spec, table), {
+        isLoneApart: isPg(pool) && !table.hasTriggers,
+        isOwn: isPool(pool),
+        hasTriggers: table.hasTriggers,
+      }),
     async faultOf(client, error) {
+      const changedKey = changedKeyIn(error);
+      if (changedKey !== undefined) throw await rejectionOf(client, spec, changedKey);
       const found = await look(client, spec).catch((found) => {
         // The role may not use the schema that was named.
         if (sqlStateOf(found) === '42501') return undefined;
@@ -54,16 +62,22 @@ export function postgresServer(
   };
 }
 
-/**
- * @param isLoneApart whether a lone plant has a statement of its own
- * @param isOwn whether a connection may be discarded
- */
+interface HowToInsert {
+  /** Whether a lone plant has a statement of its own. */
+  readonly isLoneApart: boolean;
+  /** Whether a connection may be discarded. */
+  readonly isOwn: boolean;
+  readonly hasTriggers: boolean;
+}
+
 function tableStatements(
   runner: InsertRunner,
-  isLoneApart: boolean,
-  isOwn: boolean,
   sql: Statements,
+  { isLoneApart, isOwn, hasTriggers }: HowToInsert,
 ): TableStatements<PgClient> {
+  // What a trigger does after the row was returned only another statement sees. One that has once left all rows alone is trusted:
+  // to ask each time would take as long as another create.
+  let isTrusted = !hasTriggers;
   return {
     async insert(client, rows) {
       const isLone = rows.length === 1 && isLoneApart;
@@ -73,22 +87,30 @@ function tableStatements(
           : runner.run(client, sql.insert, sql.arraysOf(rows));
       const result = await withNotices(client, isOwn, insert);
       const inserted = isLone ? countedRows(result) : checkedRows(result);
-      if (inserted.length === rows.length) return rows.map(() => 'created');
-      return outcomesAmong(client, sql, rows, inserted);
+      const areAllNew = inserted.length === rows.length;
+      if (areAllNew && isTrusted) return rows.map(() => 'created');
+      const outcomes = await outcomesAmong(client, sql, rows, inserted);
+      isTrusted ||= areAllNew && outcomes.every((outcome) => outcome === 'created');
+      return outcomes;
     },
     insertNothing: (client) => runner.run(client, sql.insert, sql.arraysOf([])),
     find: async (client, key) => (await rowsOf(client, sql.find, key.map(textOf)))[0],
   };
 }
 
-/** Finds the columns of a table, the types behind domains, and the session's `statement_timeout`. */
+/**
+ * Finds the columns of a table, the types behind domains, the session's `statement_timeout`, and whether the table has triggers
+ * (pg_trigger.tgtype: 4 on INSERT) or is a view or partitioned.
+ */
 const lookAt = `WITH RECURSIVE found (name, type, base, modifier) AS (
 SELECT attname, format_type(atttypid, atttypmod), atttypid, atttypmod
 FROM pg_attribute WHERE attrelid = to_regclass($1::text) AND attname = ANY ($2::text::text[]) UNION ALL
 SELECT name, type, typbasetype, typtypmod FROM found JOIN pg_type ON oid = base WHERE typtype = 'd')
 SELECT name, type, format('%s.%I', typnamespace::regnamespace, typname) AS "cast",
 CASE typtype WHEN 'e' THEN 'enum' ELSE format_type(base, modifier) END AS base,
-current_setting('statement_timeout', true) AS timeout, current_setting('server_encoding', true) AS encoding
+current_setting('statement_timeout', true) AS timeout, current_setting('server_encoding', true) AS encoding,
+(SELECT relkind <> 'r' OR EXISTS (SELECT FROM pg_trigger WHERE tgrelid = pg_class.oid AND NOT tgisinternal AND tgtype & 4 = 4)
+  FROM pg_class WHERE oid = to_regclass($3::text))::text AS "hasTriggers"
 FROM found JOIN pg_type ON oid = base WHERE typtype <> 'd'`;
 
 /** Looks at the table, and at the session's `statement_timeout`; `undefined` if there is no table. */
@@ -98,17 +120,18 @@ async function look(
 ): Promise<{ table: LearnedTable; timeout: unknown } | undefined> {
   // Every table has a `ctid`: one without the other columns exists, too.
   const names = arrayOf(['ctid', ...spec.names]);
-  const found: Look[] = await rowsOf(client, lookAt, [spec.name, names]);
+  const found: Look[] = await rowsOf(client, lookAt, [spec.name, names, spec.name]);
   if (!found[0]) return undefined;
   const { timeout, encoding } = found[0];
   // Conversions from and to other encodings change single characters without an error.
   if (encoding && encoding !== 'UTF8')
     throw unusable(spec, `its database is in ${encoding}. Move it to a database that has ENCODING 'UTF8'`);
-  return { table: learn(spec, found), timeout };
+  return { table: learn(spec, found, found[0].hasTriggers === 'true'), timeout };
 }
 
 interface Look extends Column {
   readonly timeout?: string | null;
+  readonly hasTriggers?: string;
   readonly encoding?: string | null;
 }
 

@@ -1,6 +1,7 @@
 import type { LearnedTable } from '../_shared/columns.js';
 import { type Rows, textOf, type Value } from '../_shared/rows.js';
 import type { TableSpec } from '../_shared/table.js';
+import { failBecauseOf } from './changed-key.js';
 
 /** A statement that connections of `pg` keep prepared under its name: half of the time of a lone INSERT. */
 export interface Statement {
@@ -35,13 +36,15 @@ export function statementsOf(spec: TableSpec, { columns }: LearnedTable) {
   const into = `INSERT INTO ${name} AS plant (${spec.columns.join(', ')})`;
   const ending = `ON CONFLICT (${key.join(', ')}) DO NOTHING`;
   const parameters = casts.map((cast, i) => `$${i + 1}::text::${cast}`);
+  const keysSent = `SELECT ${values.slice(0, key.length).join(', ')} FROM ${rows} ${aliases})`;
   return {
     // In the order of the arrays: ids come sorted, so that two instances cannot deadlock, and of keys that only PostgreSQL
     // takes for one, the first create wins.
     insert: named(`${into}
 SELECT ${values.join(', ')} FROM ${rows} ${aliases}),
-(SELECT ${verbosity}, ${patience}) AS settings ${ending} RETURNING ${keyAsText} AS key`),
-    /** For one plant, through `pg`, which counts the rows itself: half of the time. */
+(SELECT ${verbosity}, ${patience}) AS settings ${ending} RETURNING CASE WHEN (${stored.join(', ')}) IN (${keysSent})
+THEN ${keyAsText} ELSE ${failBecauseOf(keyAsText)} END AS key`),
+    /** For one plant, through `pg`, which counts the rows itself: half of the time. It does not see what a trigger changes. */
     insertOne: named(`${into}
 SELECT ${parameters.join(', ')} WHERE ${verbosity} <> ${patience} ${ending}`),
     stored: `SELECT (new.place - 1)::text AS n, ${keyAsText} AS key FROM ${rows} WITH ORDINALITY ${aliases}, place)

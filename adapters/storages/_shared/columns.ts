@@ -19,6 +19,8 @@ export interface LearnedTable {
   readonly columns: readonly Column[];
   /** What some of its columns would do without an error. */
   readonly checks: readonly Check[];
+  /** Whether an INSERT runs triggers of the app, or may run some behind a view: they can give a row another key than was sent. */
+  readonly hasTriggers: boolean;
 }
 
 /** A column that changes some values without an error. */
@@ -28,14 +30,14 @@ interface Check {
 }
 
 /** What is assumed of a table that cannot be looked at: columns of the usual types. */
-export const unseenTable: LearnedTable = { columns: [], checks: [] };
+export const unseenTable: LearnedTable = { columns: [], checks: [], hasTriggers: false };
 
 /**
  * Makes of the columns that a look has found what the statements need to know.
  *
  * @throws {Rejection} if one is missing, or would change the values that it is given
  */
-export function learn(spec: TableSpec, found: readonly Column[]): LearnedTable {
+export function learn(spec: TableSpec, found: readonly Column[], hasTriggers: boolean): LearnedTable {
   const columns = spec.names.map((name, i) => {
     const column = found.find((other) => other.name.toLowerCase() === name.toLowerCase());
     if (!column)
@@ -48,7 +50,7 @@ export function learn(spec: TableSpec, found: readonly Column[]): LearnedTable {
       );
     return column;
   });
-  return { columns, checks: columns.flatMap((column, i) => checkOf(spec, column, i) ?? []) };
+  return { columns, checks: columns.flatMap((column, i) => checkOf(spec, column, i) ?? []), hasTriggers };
 }
 
 /** The types that hold what the column at this place is given. A further column of the app rounds as the app likes. */

@@ -194,6 +194,11 @@ export function outcomesOf(
   const keys = new Map(stored.map(({ n, key }) => [Number(n), key]));
   return rows.map((_, i) => {
     if (keys.has(i)) return fresh.delete(keys.get(i)) ? 'created' : 'taken';
-    return new Error("the plant was neither inserted nor found: check the table's triggers and policies");
+    return lostRow();
   });
+}
+
+/** The error of a plant that is not stored after its INSERT. */
+export function lostRow(): Error {
+  return new Error("the plant was neither inserted nor found: check the table's triggers and policies");
 }

@@ -5,6 +5,7 @@ import {
   narrowIndexOf,
   unfilledColumn,
 } from '../_shared/rejection.js';
+import { type Row, textOf } from '../_shared/rows.js';
 import type { TableSpec } from '../_shared/table.js';
 import type { SqliteConnection } from './connection.js';
 
@@ -54,4 +55,18 @@ function unfilledOf(connection: SqliteConnection, spec: TableSpec): string | und
   const own = spec.names.map((name) => name.toLowerCase());
   const unfilled = columns.find(({ name }) => !own.includes(String(name).toLowerCase()));
   return unfilled && unfilledColumn(String(unfilled.name));
+}
+
+/** Returns the error of a plant that is not stored after its INSERT: a trigger has dropped it, or has given it another id. */
+export function lostPlant(connection: SqliteConnection, spec: TableSpec, row: Row): Error {
+  // A trigger may be of this connection alone.
+  const all = '(SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master)';
+  const triggers = connection.query(
+    `SELECT name FROM ${all} WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE`,
+    spec.table,
+  );
+  const names = triggers.map(({ name }) => name).join(', ');
+  const id = textOf(row[spec.key.length - 1]!);
+  const why = `the table ${spec.name} has no plant ${id} after its INSERT: a trigger drops it or changes its id`;
+  return new Error(`${why}. Look at ${names || 'the triggers of its database'}`);
 }

@@ -1,0 +1,31 @@
+import { Rejection } from '../_shared/rejection.js';
+import type { TableSpec } from '../_shared/table.js';
+import { firstIn, messageOf } from '../_shared/wrapped-error.js';
+import type { PgClient } from './pool.js';
+
+const words = 'plant-store found a row with another key: ';
+
+/**
+ * SQL that fails, and so rolls back the INSERT that it is part of, with the key in its message. An expression cannot raise an error
+ * of its own: a text that is no integer does.
+ */
+export const failBecauseOf = (key: string) => `('${words}' || ${key})::int4::text`;
+
+/** The key that a row got instead of the one that was sent, if that is the error. */
+export function changedKeyIn(error: unknown): string | undefined {
+  const pattern = new RegExp(`${words}([^"]*)`);
+  return firstIn(error, (candidate) => pattern.exec(messageOf(candidate))?.[1]);
+}
+
+/** The triggers that run before a row is inserted into the table, or into a partition of it. */
+const triggersBefore = `SELECT string_agg(DISTINCT quote_ident(tgname), ', ') AS names FROM pg_trigger
+WHERE NOT tgisinternal AND tgtype & 7 = 7 AND (tgrelid = to_regclass($1::text)
+  OR tgrelid IN (SELECT relid FROM pg_partition_tree(to_regclass($2::text))))`;
+
+/** Returns the rejection of a plant that a trigger would have stored under another key. Others of its batch may keep theirs. */
+export async function rejectionOf(client: PgClient, { name }: TableSpec, key: string): Promise<Rejection> {
+  const { rows } = await client.query(triggersBefore, [name, name]);
+  const trigger = rows[0]?.names ? `its trigger ${rows[0].names}` : 'a trigger behind it';
+  const why = `the table ${name} would store the plant under another key, ${key}: ${trigger} changes it`;
+  return new Rejection('apart', new Error(`${why}. Let the trigger keep the key, or drop it`));
+}
