@@ -91,6 +91,20 @@ async function accessibilityFaults(page: Page): Promise<string[]> {
 const phone = { viewport: { width: 360, height: 640 }, isMobile: true };
 const desktop = { viewport: { width: 1280, height: 800 } };
 
+it.each([
+  ['the public token', 'for-evaluation-only'],
+  ['a token of your own', undefined],
+])('is valid HTML by the recommended rules of html-validate, with %s', async (_, token) => {
+  const { HtmlValidate } = await load('html-validate');
+  const html = await (await fetch(await servePage({ token }))).text();
+  const { results } = await new HtmlValidate({
+    root: true,
+    extends: ['html-validate:recommended'],
+  }).validateString(html);
+  const messages = results.flatMap((result: Any) => result.messages);
+  expect(messages.map(({ line, ruleId, message }: Any) => `${line}: ${ruleId}: ${message}`)).toEqual([]);
+});
+
 describeUnless(withoutChromium, 'the page in a browser', () => {
   beforeAll(async () => {
     browser = await chromium.launch({

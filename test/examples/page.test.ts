@@ -19,12 +19,22 @@ describe('the page', () => {
     expect(Buffer.byteLength(html) + Buffer.byteLength(icon)).toBeLessThan(25_000);
   });
 
+  it('is compressed for a client that accepts gzip, and sent as it is to one that does not', async () => {
+    const url = await servePage();
+    const { headers } = await fetch(url, { headers: { 'accept-encoding': 'gzip, br' } });
+    expect([headers.get('content-encoding'), headers.get('vary')]).toEqual(['gzip', 'accept-encoding']);
+    const plain = await fetch(url, { headers: { 'accept-encoding': 'identity' } });
+    expect(plain.headers.get('content-encoding')).toBeNull();
+    expect(await plain.text()).toMatch(/^<!DOCTYPE html>/);
+    expect(await (await fetch(url)).text()).toMatch(/^<!DOCTYPE html>/);
+  });
+
   it('shows every error number under a link of its own, and every member of every schema', async () => {
     const url = await servePage();
     const html = await (await fetch(url)).text();
     for (const [name, error] of Object.entries(errorNumbers)) {
-      expect(html).toContain(`<tr id="${error}">`);
-      expect(html).toContain(`<a href="#${error}">${error}</a> <code>${name}</code>`);
+      expect(html).toContain(`<tr id="e${error}">`);
+      expect(html).toContain(`<a href="#e${error}">${error}</a> <code>${name}</code>`);
     }
     const document = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument;
     for (const name of Object.keys(document.components.schemas)) expect(html).toContain(`<h3>${name}</h3>`);
@@ -70,7 +80,7 @@ describe('the page', () => {
     const response = await fetch(await servePage({ freeId }));
     const offered = response.headers.get('free-id');
     expect(Number(offered)).toBeGreaterThan(1_000);
-    expect(await response.text()).toContain(`<input id="id" value="${offered}"`);
+    expect(await response.text()).toContain(`<input type="text" id="id" value="${offered}"`);
   });
 
   it('sends the free id in response to HEAD, and passes every other method but GET to plant-store', async () => {

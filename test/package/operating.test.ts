@@ -27,7 +27,7 @@ const provoked: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     '50301 `the row of id` … `is locked`':
       'a locked row is named by its id, while others are stored and the circuit is closed',
     '50301 `was not sent`, `its batch was rolled back`':
-      'a create that waits in the queue for its whole timeout was not sent, and its line says so',
+      'a create whose batch was rolled back, and that then waits for its whole timeout, says both',
     '50301 `already has an open transaction`':
       'a connection that comes with an open transaction costs one create, and says so',
     '50302 `timed out after` … waiting for storage':
@@ -43,9 +43,8 @@ const provoked: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     '`queued`': 'a frozen database: the gauges show it at once',
     '`inFlightSince`': 'a frozen database: the gauges show it at once',
     '`isOpen`': 'a frozen database: the gauges show it at once',
-    '`end` of a batch': 'reports batches that are rolled back, and the probe that closes the circuit',
-    '`plants`, `ms`':
-      'gets the plants, the duration, the end, the pending creates and the circuit of each batch',
+    '`end` of a batch': 'onBatch tells how each call to the server ended, with its plants and its time',
+    '`plants`, `ms`': 'onBatch tells how each call to the server ended, with its plants and its time',
   },
   Timeouts: {
     request: 'a storage that is slower than the request times out by the request',
@@ -67,7 +66,8 @@ const provoked: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: as the title is written
     'any other type of a column': 'a column of ${of} of the type ${type} ${title}',
     'another `namespace`': 'tells of a key that lets one namespace alone have an id',
-    '`acceptReplays`': 'a replay returns 200 if find returns a tag of null, as databases have it',
+    '`acceptReplays`':
+      'a client that lost its response gets 200 again with acceptReplays, and 40003 for another plant',
   },
   Probes: {
     liveness: '%s responds to the create in flight after SIGTERM, and exits with the pool closed',

@@ -52,6 +52,15 @@ describe('README.md', () => {
     },
   );
 
+  // A new section pays with an old one.
+  it('has at most 850 words beside code and tables', () => {
+    const prose = readme
+      .replace(/^```[\s\S]*?^```$/gm, '')
+      .replace(/^\|.*$/gm, '')
+      .replace(/!\[[^\]]*\]|(?<=\])\([^)]*\)/g, '');
+    expect(prose.split(/\s+/).filter((word) => /\w/.test(word)).length).toBeLessThanOrEqual(850);
+  });
+
   it('lists every option', () => {
     const rows = [...readme.matchAll(/^\| `(\w+)` \| `[^`]*` \|/gm)].map(([, name]) => name!);
     const unknown = () => createPlantStore(memoryStorage(), acceptTokens('x'), { limit: 1 } as object);

@@ -2,7 +2,7 @@
 // clock, which stands still while the server works, however slow that is.
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import type { PlantResponse, PlantStorage, PlantStoreOptions } from 'plant-store';
+import type { BatchReport, PlantResponse, PlantStorage, PlantStoreOptions } from 'plant-store';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { Doorway } from '../support/doorway.js';
 import { createRequest } from '../support/plants.js';
@@ -303,4 +303,86 @@ it('without a listener on its pool, a dropped idle connection crashes the proces
   const [, pid] = await program.printed(/pid: (\d+)/);
   await own.pool.query('SELECT pg_terminate_backend($1)', [Number(pid)]);
   expect(await program.exit).toBe(1);
+});
+
+it('a database that rolls back each call is unavailable, with its reason, and nothing is stored', async () => {
+  await own.pool.query(`CREATE OR REPLACE FUNCTION conflict() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      RAISE EXCEPTION 'could not serialize access' USING ERRCODE = 'serialization_failure'; END $$;
+    CREATE TRIGGER conflict BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION conflict()`);
+  const create = appOn(postgresStorage(own.poolOf()));
+  expect(await codesOf([create()], 20)).toEqual([50301]);
+  expect(await written()).toEqual([
+    `50301 busy${post}the storage is unavailable: could not serialize access`,
+  ]);
+  expect((await own.pool.query('SELECT FROM plants')).rowCount).toBe(0);
+});
+
+it('a create whose batch was rolled back, and that then waits for its whole timeout, says both', async () => {
+  await own.pool.query(`DROP TABLE IF EXISTS released; CREATE TABLE released (id bigint);
+    CREATE OR REPLACE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF new.id < 100 THEN RAISE check_violation; END IF;
+      WHILE NOT EXISTS (SELECT FROM released) LOOP PERFORM pg_sleep(0.005); END LOOP; RETURN new; END $$;
+    CREATE TRIGGER wait BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION wait()`);
+  const create = appOn(postgresStorage(own.poolOf()));
+  const rejected = [90, 91, 92, 93].map((id) => create(id));
+  const others = [101, 102, 103, 104].map((id) => create(id));
+  await waitFor(async () => {
+    const sleeping = "SELECT count(*)::int FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
+    expect((await own.pool.query(sleeping)).rows[0].count).toBe(1);
+  });
+  // The call of the others takes so long that another one would outlast the timeout.
+  await clock.advance(9_000);
+  await own.pool.query('INSERT INTO released VALUES (1)');
+  expect((await Promise.all(others)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  expect(await codesOf(rejected, 20)).toEqual([50301, 50301, 50301, 50301]);
+  expect(await written()).toEqual([
+    `50301 busy${post}the plant waited in the queue until too little of its timeout was left, after its batch was rolled back: check_violation`,
+  ]);
+});
+
+it('onBatch tells how each call to the server ended, with its plants and its time', async () => {
+  // A sequence keeps its number when its transaction is rolled back: the first INSERT fails alone.
+  await own.pool.query(`DROP SEQUENCE IF EXISTS tries; CREATE SEQUENCE tries;
+    ALTER TABLE plants ADD CONSTRAINT no_nine CHECK (id <> 9);
+    CREATE OR REPLACE FUNCTION once() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF nextval('tries') = 1 THEN RAISE EXCEPTION 'try again' USING ERRCODE = 'deadlock_detected'; END IF; RETURN new; END $$;
+    CREATE TRIGGER once BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION once()`);
+  const batches: BatchReport[] = [];
+  const options = { onBatch: (batch: BatchReport) => void batches.push(batch) };
+  const doorway = await Doorway.before({ path: own.server.socket });
+  const create = appOn(postgresStorage(poolAt(doorway.port), options));
+  expect(await codesOf([create(1)])).toEqual([200]);
+  expect(await codesOf([create(2), create(3), create(9)])).toEqual([200, 200, 50004]);
+  const holder = await holding('LOCK TABLE plants');
+  const cut = create(4);
+  await waitForLock();
+  doorway.close();
+  expect(await codesOf([cut])).toEqual([50001]);
+  await holder.query('ROLLBACK');
+  expect(await codesOf([appOn(postgresStorage(poolAt(1), options))(5)], 20)).toEqual([50301]);
+  const pool = own.poolOf({ max: 1 });
+  const frozen = appOn(postgresStorage(pool, options));
+  expect(await codesOf([frozen(6)])).toEqual([200]);
+  await freeze(pool);
+  expect(await codesOf([frozen(7)], 100)).toEqual([50001]);
+  const ends = batches.map(({ end, plants }) => `${end} ${plants}`);
+  expect(ends.filter((end, i) => end !== ends[i - 1])).toEqual([
+    'together 1', // a deadlock
+    'settled 1',
+    'apart 3', // one of them is rejected
+    'settled 1',
+    'failed 1', // the connection was cut
+    'together 1', // connections are refused, so that nothing was sent
+    'settled 1',
+    'unanswered 1', // the server is frozen
+  ]);
+  expect(batches.at(-1)).toMatchObject({ queued: 0, isOpen: true });
+  expect(batches.at(-1)!.ms).toBeGreaterThan(9_000);
+  await written();
+});
+
+it('a client that lost its response gets 200 again with acceptReplays, and 40003 for another plant', async () => {
+  const create = appOn(postgresStorage(own.pool), { acceptReplays: true });
+  await own.pool.query("INSERT INTO plants VALUES (80, 'Rosa'), (81, 'Ilex')");
+  expect(await codesOf([create(80), create(81)])).toEqual([200, 40003]);
 });

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import { openapi } from 'plant-store/openapi';
 import { randomId } from '../free-id.js';
 import { drawPage } from './template.js';
@@ -41,13 +42,16 @@ export function evaluationPage({ token, place, freeId }: PageOptions): Listener 
     const page = pages[request.url?.split('?', 1)[0] ?? ''];
     if (!page || (request.method !== 'GET' && request.method !== 'HEAD')) return next();
     const { type, body, headers } = await page(request);
+    const isZipped = /\bgzip\b/.test(String(request.headers['accept-encoding']));
     response.writeHead(200, {
       ...fixedHeaders,
       ...policy,
       ...headers,
+      ...(isZipped && { 'content-encoding': 'gzip' }),
       'content-type': `${type}; charset=utf-8`,
     });
-    response.end(request.method === 'HEAD' ? undefined : body);
+    if (request.method === 'HEAD') response.end();
+    else response.end(isZipped ? gzipSync(body) : body);
   };
 }
 
@@ -70,6 +74,7 @@ interface Page {
 const fixedHeaders = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
+  vary: 'accept-encoding',
   // Going back must not show an id that was free before.
   'cache-control': 'no-store',
 };

@@ -102,8 +102,8 @@ function answerTable(status: string, { headers = {}, content }: Answer): Html {
       },
     ]) =>
       row(
-        html`<tr id="${error}">`,
-        html`<a href="#${error}">${error}</a> <code>${name}</code>`,
+        html`<tr id="e${error}">`,
+        html`<a href="#e${error}">${error}</a> <code>${name}</code>`,
         html`${prose(message)} <small>${description}</small>`,
       ),
   );
@@ -112,7 +112,9 @@ function answerTable(status: string, { headers = {}, content }: Answer): Html {
   }
   return html`<table>
 <caption><b class="s${status.slice(0, 1)}">${status}</b> ${STATUS_CODES[status]!} <small>${nameOf(schema.$ref ?? '')}</small></caption>
-${example ? html`<tr><td colspan="2"><code>${JSON.stringify(example)}</code></td></tr>\n` : ''}${rows}</table>
+<tbody>
+${example ? html`<tr><td colspan="2"><code>${JSON.stringify(example)}</code></td></tr>\n` : ''}${rows}</tbody>
+</table>
 `;
 }
 

@@ -173,7 +173,7 @@ function showAnswer({ response, text, ms }, id, sent) {
   const { status, ok, statusText } = response;
   const { error, message } = readError(text);
   const summary = element('p', {}, element('b', { class: `s${String(status)[0]}` }, String(status)), ' ');
-  if (error) summary.append(element('a', { href: `#${error}` }, String(error)), ' ');
+  if (error) summary.append(element('a', { href: `#e${error}` }, String(error)), ' ');
   summary.append(
     element('span', { id: 'message' }, ok ? `Plant ${id} created.` : (message ?? statusText)),
     ' ',
@@ -242,7 +242,7 @@ async function offerFreeId() {
 async function offerInstead(/** @type {HTMLElement} */ summary) {
   const id = await findFreeId();
   if (!id) return;
-  const button = element('button', {}, `Use ${id}, which is free`);
+  const button = element('button', { type: 'button' }, `Use ${id}, which is free`);
   button.addEventListener('click', () => {
     idInput.value = offered = id;
     markFault(idInput, false);

@@ -21,7 +21,7 @@ const documentation = 'https://www.npmjs.com/package/plant-store';
 export function drawPage(content: PageContent): string {
   const { document, style, script, place } = content;
   const { title, version, license } = document.info;
-  return html`<!doctype html>
+  return html`<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -55,7 +55,7 @@ function trial(content: PageContent): Html {
 <h2>Create a plant</h2>
 <form id="create" novalidate autocomplete="off" spellcheck="false" autocapitalize="none">
 ${fields(content)}
-<button class="main">Create plant</button>
+<button type="submit" class="main">Create plant</button>
 </form>
 </section>
 <section class="card scripted">
@@ -67,7 +67,7 @@ ${fields(content)}
 <h2>Request<span class="unscripted"> in curl</span></h2>
 <div role="tablist" aria-label="Request as code" class="scripted">${Object.entries(languages).map(tab)}</div>
 ${Object.keys(languages).map((id) => panel(id, content))}
-<button class="copy scripted">Copy</button>
+<button type="button" class="copy scripted">Copy</button>
 </section>
 <section class="card scripted">
 <h2>Created in this tab</h2>
@@ -80,7 +80,7 @@ const languages = { curl: 'curl', powershell: 'PowerShell', fetch: 'JavaScript' 
 
 function tab([id, name]: [string, string]): Html {
   const isFirst = id === 'curl';
-  return html`<button role="tab" id="${id}-tab" aria-controls="${id}" aria-selected="${String(isFirst)}"${isFirst ? '' : html` tabindex="-1"`}>${name}</button>`;
+  return html`<button type="button" role="tab" id="${id}-tab" aria-controls="${id}" aria-selected="${String(isFirst)}"${isFirst ? '' : html` tabindex="-1"`}>${name}</button>`;
 }
 
 /** The script draws the panels; the first is here for browsers without it. */
@@ -103,7 +103,7 @@ function fields(content: PageContent): Html {
   const bearer =
     token === undefined
       ? html`type="password" autocomplete="current-password" placeholder="value of TOKEN"`
-      : html`value="${token}"`;
+      : html`type="text" value="${token}"`;
   return html`${Object.entries(exampleOf(content)).map(([name, value]) => field(members[name]!, value))}
 <div class="wide"><label for="token">Bearer token</label>
 <div><input id="token" ${bearer}></div></div>`;
@@ -117,7 +117,7 @@ function field({ name, type, required }: Member, value: string): Html {
   const isInteger = type.startsWith('integer');
   const kind = isInteger ? html`inputmode="numeric" data-type="integer"` : html`data-type="string"`;
   return html`<div${isInteger ? html` class="wide"` : ''}><label for="${name}">${name} <small>${isInteger ? type : ''}${required ? '' : 'optional'}</small></label>
-<div><input id="${name}" value="${value}" ${kind}${required ? ' required' : ''}>${next}</div></div>
+<div><input type="text" id="${name}" value="${value}" ${kind}${required ? ' required' : ''}>${next}</div></div>
 `;
 }
 
