@@ -38,7 +38,7 @@ function itKeepsItsPromises(database: FaultyDatabase): void {
 }
 
 describe('PostgreSQL', () => {
-  const own = ownServer();
+  const own = ownServer({ deadlock_timeout: '100ms' });
   const lines = pageRows('Libraries on PostgreSQL');
   let doorway: Doorway;
   beforeAll(async () => {

@@ -60,8 +60,20 @@ export function faultyPostgres(
     async begin(statement) {
       const client = await behind().connect();
       await client.query('BEGIN');
+      // The server ends a deadlock by an error of the one that has waited for this time: the create, which waits for 250 ms at most.
+      await client.query("SET deadlock_timeout = '10s'");
       await client.query(statement);
-      return (end) => client.query(end).finally(() => client.release());
+      return {
+        run: (statement) => client.query(statement),
+        end: (how) => client.query(how).finally(() => client.release(true)),
+      };
+    },
+    locks: {
+      isWaiting: async () => (await behind().query('SELECT FROM pg_locks WHERE NOT granted')).rows.length > 0,
+      async deadlocks() {
+        const select = 'SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()';
+        return (await behind().query(select)).rows[0].deadlocks;
+      },
     },
     async open(timeoutMs) {
       const name = `faulty ${tables++}`;
@@ -113,7 +125,7 @@ export function faultySqlite(
   };
   const begin = async (statement: string) => {
     await run('BEGIN IMMEDIATE', statement);
-    return (end: string) => run(end);
+    return { run, end: run };
   };
   return {
     faults,

@@ -54,7 +54,10 @@ export function faultyMariaDb(
       const connection = await behind().getConnection();
       await connection.query('BEGIN');
       await connection.query(statement);
-      return (end) => connection.query(end).finally(() => connection.release());
+      return {
+        run: (statement) => connection.query(statement),
+        end: (how) => connection.query(how).finally(() => connection.release()),
+      };
     },
     async open(timeoutMs) {
       await run('DROP TABLE IF EXISTS plants', schemaOf());

@@ -22,7 +22,8 @@ function itKeepsItsPromises(database: FaultyDatabase): void {
 }
 
 describe('postgresStorage', () => {
-  const own = ownServer();
+  // It looks for a deadlock before the lock_timeout of a create is over.
+  const own = ownServer({ deadlock_timeout: '100ms' });
   let doorway: Doorway;
   let pool: pg.Pool;
   beforeAll(async () => {

@@ -16,14 +16,29 @@ export interface FaultyTable {
   readonly peek: (id: bigint) => Promise<NewPlant | undefined>;
 }
 
+/** A transaction of the app, past the storage. */
+export interface OpenTransaction {
+  readonly run: (statement: string) => Promise<unknown>;
+  readonly end: (how: 'COMMIT' | 'ROLLBACK') => Promise<unknown>;
+}
+
+/** How a database shows what its transactions wait for. */
+export interface Locks {
+  readonly isWaiting: () => Promise<boolean>;
+  /** How many deadlocks the server has ended. */
+  readonly deadlocks: () => Promise<number>;
+}
+
 export interface FaultyDatabase {
   readonly open: (timeoutMs: number) => Promise<FaultyTable>;
   /** What the storage connects through; absent in a process. */
   readonly doorway?: () => Doorway;
   /** Runs statements past the storage. */
   readonly run: (...statements: string[]) => Promise<unknown>;
-  /** Runs a statement in a transaction, and returns what ends it; absent if the database has none. */
-  readonly begin?: (statement: string) => Promise<(end: 'COMMIT' | 'ROLLBACK') => Promise<unknown>>;
+  /** Runs a statement in a transaction; absent if the database has none. */
+  readonly begin?: (statement: string) => Promise<OpenTransaction>;
+  /** Absent if creates cannot deadlock with a transaction: they wait for no lock. */
+  readonly locks?: Locks;
   readonly faults: Faults;
   /**
    * Whether the storage says of an error that nothing was stored, and retries what can succeed. Otherwise it may throw whatever the
@@ -187,7 +202,7 @@ export function itSurvivesFaults(database: FaultyDatabase): void {
     declare(`a row that another transaction holds until its ${end}: ${expected}`, async () => {
       const table = await database.open(10_000);
       expect(await createTruly(table, [plantOf(9)])).toEqual(['created']);
-      const finish = await begin(`INSERT INTO ${table.table} (id, name) VALUES (1, 'Acer')`);
+      const { end: finish } = await begin(`INSERT INTO ${table.table} (id, name) VALUES (1, 'Acer')`);
       const waiting = outcomeOf(table, plantOf(1));
       if (faults.locksRows)
         expect(await createTruly(table, [plantOf(2), plantOf(3)])).toEqual(['created', 'created']);
@@ -199,6 +214,54 @@ export function itSurvivesFaults(database: FaultyDatabase): void {
       expect(await table.peek(1n)).toMatchObject({ name });
     });
   }
+  declareRivals(database, begin, declare);
+}
+
+/** Declares what happens if creates and a transaction of the app wait for each other. */
+function declareRivals(
+  { open, isPrecise, locks }: FaultyDatabase,
+  begin: NonNullable<FaultyDatabase['begin']>,
+  declare: (name: string, run: () => Promise<void>) => void,
+): void {
+  const held = (table: string, id: number) => `INSERT INTO ${table} (id, name) VALUES (${id}, 'Acer')`;
+
+  declare('creates of one id that wait for a transaction: after its ROLLBACK one is created', async () => {
+    const table = await open(10_000);
+    expect(await createTruly(table, [plantOf(9)])).toEqual(['created']);
+    const rival = await begin(held(table.table, 1));
+    const names = ['Rosa', 'Viola', 'Ilex'];
+    const waiting = names.map((name) => outcomeOf(table, plantOf(1, { name })));
+    await rival.end('ROLLBACK');
+    const outcomes = await Promise.all(waiting);
+    // InnoDB ends some of them by a deadlock.
+    const others = outcomes.filter((outcome) => outcome !== 'created');
+    expect(others).toHaveLength(2);
+    for (const outcome of others)
+      expect(isPrecise ? ['taken'] : ['taken', 'refused', 'unknown']).toContain(outcome);
+    expect(await table.peek(1n)).toMatchObject({ name: names[outcomes.indexOf('created')] });
+  });
+
+  if (!locks) return;
+  declare('a deadlock of a batch with a transaction that locks its rows in the other order', async () => {
+    const table = await open(10_000);
+    const before = await locks.deadlocks();
+    // A busy machine can miss the time in which both wait: the create waits for 250 ms.
+    for (let id = 0; id < 100 && (await locks.deadlocks()) === before; id += 5) {
+      const rival = await begin(held(table.table, id + 2));
+      const creating = [id, id + 1, id + 2].map((each) => outcomeOf(table, plantOf(each)));
+      await waitFor(async () => expect(await locks.isWaiting()).toBe(true));
+      const isVictim = await rival.run(held(table.table, id + 1)).then(
+        () => false,
+        () => true,
+      );
+      await rival.end(isVictim ? 'ROLLBACK' : 'COMMIT');
+      const expected = isVictim ? 'created' : 'taken';
+      expect(await Promise.all(creating)).toEqual(['created', expected, expected]);
+      const name = isVictim ? `Rosa ${id + 2}` : 'Acer';
+      expect(await table.peek(BigInt(id + 2))).toMatchObject({ name });
+    }
+    expect(await locks.deadlocks()).toBeGreaterThan(before);
+  });
 }
 
 function declareFaultsOfNetwork(

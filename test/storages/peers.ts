@@ -2,6 +2,9 @@
 import { expect } from 'vitest';
 import { createTruly, type FaultyTable, outcomeOf } from './faults.js';
 
+/** A plant of this id; all have one name. */
+export const rosa = (id: number) => ({ id: BigInt(id), name: 'Rosa' });
+
 const plant = (id: number) => ({ id: BigInt(id), name: `Rosa ${id}` });
 
 /** Creates plants alone and in batches, and each of them again. */

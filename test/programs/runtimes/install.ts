@@ -23,6 +23,7 @@ const packages = [
   ),
   ...['20.0.0', '22.13.0'].map((version) => `node${version.slice(0, -2)}@npm:node-${platform}@${version}`),
   'bun@1.4.5',
+  'bun1.4.3@npm:bun@1.4.3',
   'deno@2.9.6',
   'miniflare@4.20260730.0',
   'elysia@1.4.30',

@@ -17,6 +17,7 @@ export const nodeVersions = ['22', '24', '26'] as const;
 export type RuntimeName =
   | `node${'18' | '20' | '22.13' | (typeof nodeVersions)[number]}`
   | 'bun'
+  | 'bun1.4.3'
   | 'bun1.2'
   | 'deno'
   | 'deno2.1';
@@ -29,6 +30,7 @@ const commands: Record<RuntimeName, readonly string[]> = {
   node24: [tool('node24/bin/node')],
   node26: [tool('node26/bin/node')],
   bun: [tool('.bin/bun')],
+  'bun1.4.3': [tool('bun1.4.3/bin/bun.exe')],
   'bun1.2': [tool('../oldest/node_modules/.bin/bun')],
   deno: [tool('.bin/deno'), 'run', '--allow-all', '--quiet'],
   // Its launcher, unlike that of later ones, passes no signal on.

@@ -18,6 +18,8 @@ const drivers: [string, () => Promise<Program>][] = [
     `node:sqlite on Node ${version}`,
     () => startOn(`node${version}`, sqlite, 'node:sqlite', 'DatabaseSync'),
   ]),
+  // The last one that counts the rows of triggers, too.
+  ['bun:sqlite of Bun 1.4.3', () => startOn('bun1.4.3', sqlite, 'bun:sqlite', 'Database')],
   ['bun:sqlite of the oldest Bun', () => startOn('bun1.2', sqlite, 'bun:sqlite', 'Database')],
   ['bun:sqlite', () => startOn('bun', sqlite, 'bun:sqlite', 'Database')],
   [

@@ -1,0 +1,59 @@
+// What an app puts on the same table of SQLite: triggers, a full-text index, other constraints.
+import { type SqliteDatabase, schema as sqliteSchema, sqliteStorage } from 'plant-store/sqlite';
+import { expect, it, onTestFinished } from 'vitest';
+import { plantOf } from '../support/tables.js';
+import { context } from './context.js';
+import { createTruly, type FaultyTable } from './faults.js';
+import { expectNoPlant, expectTruth, rosa } from './peers.js';
+import { changingTheId, droppingEachRow, onSqlite } from './peers-sqlite-tables.js';
+
+type OpenDatabase = SqliteDatabase & { close(): unknown };
+
+/** Declares what creates are told in a table of SQLite that the app uses, too. */
+export function itTellsTheTruthOnSqlite(connect: () => OpenDatabase): void {
+  function open(sql: string): FaultyTable {
+    const database = connect();
+    onTestFinished(() => void database.close());
+    database.exec(`${sqliteSchema}; ${sql}`);
+    const select = "SELECT printf('%d', id) AS id, name, tag FROM plants WHERE id = CAST(? AS INTEGER)";
+    const peek = async (id: bigint) =>
+      plantOf(database.prepare(select).all(String(id))[0] as Record<string, unknown> | undefined);
+    return { storage: sqliteStorage(database, { timeoutMs: 2_000 }), table: 'plants', peek };
+  }
+
+  it.each(Object.entries(onSqlite))('%s: created and taken are true', async (_, sql) => {
+    await expectTruth(open(sql));
+  });
+
+  it('a trigger that drops each row: no plant is created or taken', async () => {
+    await expectNoPlant(open(droppingEachRow), [1]);
+    await expectNoPlant(open(droppingEachRow), [2, 3, 4]);
+  });
+
+  it.each([[[1]], [[2, 3, 4]]])(
+    'a trigger that changes the id: %j are rejected, and nothing is stored',
+    async (ids) => {
+      const table = open(changingTheId);
+      await expectNoPlant(table, ids);
+      await expect(table.storage.create(rosa(1), context)).rejects.toMatchObject({
+        name: 'RolledBack',
+        cause: {
+          message: expect.stringMatching(/the table "plants" has no plant 1 after its INSERT: .* peer$/),
+        },
+      });
+      for (const id of ids) expect(await table.peek(BigInt(id + 100))).toBeUndefined();
+    },
+  );
+
+  it('a trigger that changes one id: the others of its batch are stored', async () => {
+    const table = open(changingTheId.replace('WHERE', 'WHERE id = 2 AND'));
+    expect(await createTruly(table, [rosa(1), rosa(2), rosa(3)])).toEqual(['created', 'refused', 'created']);
+  });
+
+  it('a view with a trigger in place of the INSERT: no plant is created or taken', async () => {
+    const sql = `ALTER TABLE plants RENAME TO below; CREATE VIEW plants AS SELECT * FROM below;
+      CREATE TRIGGER peer INSTEAD OF INSERT ON plants BEGIN INSERT INTO below VALUES (new.id + 100, new.name, new.tag); END`;
+    await expectNoPlant(open(sql), [1]);
+    await expectNoPlant(open(sql), [2, 3, 4]);
+  });
+}
