@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { chownSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Machine } from './network.js';
 
 /** An operating system's user: database servers do not run as root. */
 export interface Account {
@@ -19,9 +20,9 @@ export function accountOf(name: string): Account | undefined {
   return uid && gid ? { uid: Number(uid), gid: Number(gid) } : undefined;
 }
 
-/** A new folder of this account alone. */
+/** A new folder of this account alone. Its name says which process it is of, so that the next run finds what a crash left. */
 export function folderOf(account: Account): string {
-  const folder = mkdtempSync(join(tmpdir(), 'plants-'));
+  const folder = mkdtempSync(join(tmpdir(), `plants-${process.pid}-`));
   chownSync(folder, account.uid, account.gid);
   return folder;
 }
@@ -43,6 +44,8 @@ export class Daemon {
     readonly account: Account,
     readonly folder: string,
     name: string,
+    /** Where it runs; by default, where the test does. */
+    readonly machine?: Machine,
     /** A process that is the server's, but not its child. */
     readonly other: () => number | undefined = () => undefined,
   ) {
@@ -53,8 +56,10 @@ export class Daemon {
   start(command: string, args: readonly string[]): void {
     if (this.isRunning) throw new Error(`${command} is running already`);
     const log = openSync(this.log, 'a');
-    this.#child = spawn(command, args, {
-      ...this.account,
+    // To enter a namespace takes root, so there the account comes after it.
+    const [entered, ...entry] = this.machine?.enter(command, this.account) ?? [command];
+    this.#child = spawn(entered, [...entry, ...args], {
+      ...(this.machine ? {} : this.account),
       ...placeOf(this.folder),
       stdio: ['ignore', log, log],
       // Its own process group: a server's children (PostgreSQL's, the rsync of a Galera transfer) are killed with it.

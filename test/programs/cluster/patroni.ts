@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Network, nodeNames } from './configuration.js';
 import { type Account, accountOf, clean, Daemon, folderOf, signalTree, until } from './machine.js';
+import { type Machine, Network } from './network.js';
 import { plantsOf, queryAt } from './postgres.js';
 
 /** Whether Patroni and the programs around it are installed. */
@@ -18,8 +18,7 @@ interface Member {
 
 /** One machine: etcd, Patroni, and the PostgreSQL that Patroni runs. */
 export class PatroniNode {
-  readonly name: string;
-  readonly address: string;
+  readonly machine: Machine;
   readonly etcd: Daemon;
   readonly patroni: Daemon;
 
@@ -29,14 +28,21 @@ export class PatroniNode {
     readonly network: Network,
     index: number,
   ) {
-    this.name = nodeNames[index]!;
-    this.address = network.nodes[index]!;
+    this.machine = network.nodes[index]!;
     for (const file of ['etcd.yml', 'patroni.yml']) {
       writeFileSync(join(folder, file), network.configure(`postgres/${file}`, folder, index));
     }
-    this.etcd = new Daemon(account, folder, 'etcd');
+    this.etcd = new Daemon(account, folder, 'etcd', this.machine);
     // PostgreSQL is not Patroni's child: it outlives Patroni.
-    this.patroni = new Daemon(account, folder, 'patroni', () => this.postgres);
+    this.patroni = new Daemon(account, folder, 'patroni', this.machine, () => this.postgres);
+  }
+
+  get name(): string {
+    return this.machine.name;
+  }
+
+  get address(): string {
+    return this.machine.address;
   }
 
   get daemons(): readonly Daemon[] {
@@ -91,22 +97,24 @@ export class PatroniNode {
 /** Three nodes with HAProxy and PgBouncer before them, each run by its file of `examples/cluster`. */
 export class PatroniCluster {
   readonly nodes: readonly PatroniNode[];
-  readonly #network = new Network();
+  readonly network = new Network();
   readonly #folder: string;
   readonly #front: Daemon[] = [];
 
   private constructor() {
     const account = accountOf('postgres')!;
     this.#folder = folderOf(account);
-    this.nodes = nodeNames.map((_, i) => new PatroniNode(account, folderOf(account), this.#network, i));
+    this.nodes = this.network.nodes.map(
+      (_, i) => new PatroniNode(account, folderOf(account), this.network, i),
+    );
     writeFileSync(join(this.#folder, 'userlist.txt'), '"plants" "change-me"\n');
     for (const [name, ...args] of [
       ['haproxy', '-db', '-f', 'haproxy.cfg'],
       ['pgbouncer', 'pgbouncer.ini'],
     ] as const) {
       const file = args.at(-1)!;
-      writeFileSync(join(this.#folder, file), this.#network.configure(`postgres/${file}`, this.#folder));
-      const daemon = new Daemon(account, this.#folder, name);
+      writeFileSync(join(this.#folder, file), this.network.configure(`postgres/${file}`, this.#folder));
+      const daemon = new Daemon(account, this.#folder, name, this.network.app);
       this.#front.push(daemon);
       daemon.start(`/usr/sbin/${name}`, args);
     }
@@ -130,7 +138,7 @@ export class PatroniCluster {
 
   /** What an app is given. */
   get url(): string {
-    return `postgres://plants:change-me@${this.#network.front}:5432/plants`;
+    return `postgres://plants:change-me@${this.network.app.address}:5432/plants`;
   }
 
   get pgbouncerUrl(): string {
@@ -199,5 +207,6 @@ export class PatroniCluster {
   async close(): Promise<void> {
     await clean(this.#front, this.#folder);
     for (const node of this.nodes) await clean(node.daemons, node.folder);
+    this.network.close();
   }
 }
