@@ -3,13 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
-import {
-  acceptTokens,
-  createPlantStore,
-  type PlantHandler,
-  type PlantStorage,
-  StorageBusy,
-} from 'plant-store';
+import { acceptTokens, createPlantStore, type PlantHandler, type PlantStorage } from 'plant-store';
 import { createPlantClient, type PlantClient, PlantError } from 'plant-store/client';
 import { mysqlStorage } from 'plant-store/mysql';
 import { toNode } from 'plant-store/node';
@@ -20,7 +14,19 @@ import { type Answer, type AppSettings, groupOf, retries, type ToApp, type ToLoa
 // One app: its half of the creators, each of which posts one plant after the other to any of the app's stores.
 
 const settings: AppSettings = JSON.parse(process.argv[2]!);
-const { app, apps, creators, pauseMs, retrying, rivals, seed, table, timeoutMs, urls } = settings;
+const {
+  app,
+  apps,
+  creators,
+  pauseMs,
+  pool: poolOptions,
+  retrying,
+  rivals,
+  seed,
+  table,
+  timeoutMs,
+  urls,
+} = settings;
 const told: Answer[] = [];
 /** Attempts that have not settled, and when each began. */
 const underway = new Map<{ id: string; name: string; isRetried?: boolean }, number>();
@@ -102,10 +108,10 @@ function open(url: string): PlantStorage {
   const group = { table, ...(timeoutMs && { timeoutMs }) };
   if (url.startsWith('mysql:')) {
     const tuned = timeoutMs && { connectionLimit: 4, connectTimeout: 2_000 };
-    return mysqlStorage(mysql.createPool({ uri: url, ...tuned }), group);
+    return mysqlStorage(mysql.createPool({ uri: url, ...tuned, ...poolOptions }), group);
   }
   const tuned = timeoutMs && { max: 4, connectionTimeoutMillis: 2_000 };
-  const pool = new pg.Pool({ connectionString: url, ...tuned });
+  const pool = new pg.Pool({ connectionString: url, ...tuned, ...poolOptions });
   // Without a listener, a dropped idle connection crashes the process.
   pool.on('error', () => {});
   return postgresStorage(pool, group);
@@ -118,7 +124,7 @@ async function create(creator: number): Promise<void> {
   for (let round = 0; !stopped; round++) {
     const isRace = rivals > 0 && round % 4 === 3;
     if (isRace) await meetRivals(creator);
-    if (stopped) return;
+    if (stopped) break;
     const handle = handles[Math.floor(choose() * handles.length)]!;
     const id = idOf(isRace ? creators + groupOf(creator, settings) : creator, round);
     const name = `${creator}/${round}`;
@@ -221,10 +227,9 @@ function onError(error: unknown, _request: unknown, number: number): void {
   // Not thrown here, where plant-store ignores it.
   if (number === 50004 && cause?.code !== '57014') process.nextTick(() => Promise.reject(error));
   const code = typeof cause?.code === 'string' ? `${cause.code} ` : '';
-  const isRefused = error instanceof StorageBusy || number === 50004;
   // One kind, whatever its port or process number.
   const what = `${code}${cause?.message ?? cause}`.replace(/\d{5,}/g, '#');
-  send({ failed: `${isRefused ? 'refused' : 'unknown'}: ${what}` });
+  send({ failed: `${outcomes[number]}: ${what}` });
 }
 
 function report(): void {

@@ -46,6 +46,8 @@ export type Kind =
 /** A broken promise. */
 export interface Violation {
   readonly kind: Kind;
+  /** Of the plant, if it is about one. */
+  readonly id?: string;
   readonly text: string;
 }
 
@@ -95,7 +97,7 @@ function twoWinners(attempts: readonly Attempt[]): Violation[] {
     if (outcome !== 'created') continue;
     const other = winners.get(id);
     if (other !== undefined && other !== name)
-      found.push({ kind: 'two winners', text: `${id} was won by ${other} and by ${name}` });
+      found.push({ kind: 'two winners', id, text: `${id} was won by ${other} and by ${name}` });
     winners.set(id, name);
   }
   return found;
@@ -107,7 +109,8 @@ function contradictions(plants: ReadonlyMap<string, Plant>, held: Holdings, mach
   for (const { id, name, attempts } of plants.values()) {
     const stored = held.get(id);
     const got = (outcome: Attempt['outcome']) => attempts.some((attempt) => attempt.outcome === outcome);
-    const report = (kind: Kind, text: string) => found.push({ kind, text: `${text} on machine ${machine}` });
+    const report = (kind: Kind, text: string) =>
+      found.push({ kind, id, text: `${text} on machine ${machine}` });
     if (got('created') && stored === undefined) report('lost', `${id} of ${name} is not there`);
     if (got('created') && stored !== undefined && stored !== name)
       report('overwritten', `${id} of ${name} is ${stored}`);
@@ -133,7 +136,7 @@ function retriedInVain(plants: ReadonlyMap<string, Plant>, held: Holdings, machi
     if (stored !== undefined && count === expected && end === (expected ? 'created' : 'taken')) continue;
     const told = attempts.map(({ outcome }) => outcome).join(', ');
     const text = `${name} was told ${told}, and ${id} is ${stored} on machine ${machine}`;
-    found.push({ kind: 'retried in vain', text });
+    found.push({ kind: 'retried in vain', id, text });
   }
   return found;
 }
@@ -141,7 +144,11 @@ function retriedInVain(plants: ReadonlyMap<string, Plant>, held: Holdings, machi
 function invented(plants: ReadonlyMap<string, Plant>, held: Holdings, machine: number): Violation[] {
   return [...held]
     .filter(([id, name]) => !plants.has(keyOf(id, name)))
-    .map(([id, name]) => ({ kind: 'invented', text: `nobody sent ${id} of ${name} on machine ${machine}` }));
+    .map(([id, name]) => ({
+      kind: 'invented',
+      id,
+      text: `nobody sent ${id} of ${name} on machine ${machine}`,
+    }));
 }
 
 /** Machines of one cluster hold the same, what had an unknown outcome too. */
@@ -151,7 +158,7 @@ function differences([first, ...others]: readonly Holdings[]): Violation[] {
     for (const id of new Set([...(first as Holdings).keys(), ...other.keys()])) {
       const [a, b] = [(first as Holdings).get(id), other.get(id)];
       const text = `${id} is ${a} on machine 0 and ${b} on machine ${i + 1}`;
-      if (a !== b) found.push({ kind: 'machines differ', text });
+      if (a !== b) found.push({ kind: 'machines differ', id, text });
     }
   }
   return found;
@@ -166,6 +173,7 @@ function settledTooLate({ attempts, limits }: History): Violation[] {
     )
     .map(({ id, name, outcome, took }) => ({
       kind: 'settled too late',
+      id,
       text: `${id} of ${name} was ${outcome} after ${Math.round(took)} ms`,
     }));
 }

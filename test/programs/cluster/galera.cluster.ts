@@ -45,7 +45,7 @@ describe.skipIf(inject('obstacle'))(`mysqlStorage on three Galera nodes (seed ${
     await load.tells('created', 1_000 + Math.floor(choose() * 500));
   }
 
-  const violations = () => load.violations(() => cluster.plants(`plants${tables}`));
+  const violations = () => load.violations(() => cluster.holdings(`plants${tables}`));
 
   function anyNode(): MariaDb {
     return nodes[Math.floor(choose() * nodes.length)]!;

@@ -113,6 +113,12 @@ export class MariaDb {
     return new Map((await this.query(sql)) as [string, string][]);
   }
 
+  /** What this node stores, whatever the others do. */
+  async ownPlants(table: string): Promise<Map<string, string>> {
+    const sql = `SELECT CAST(id AS CHAR), name FROM ${table}`;
+    return new Map((await this.query(sql)) as [string, string][]);
+  }
+
   /** Kills the connections that insert at this moment, or only their statements; returns how many. */
   async killConnections(what: 'QUERY' | 'CONNECTION'): Promise<number> {
     const inserting = await this.query(
@@ -161,12 +167,12 @@ export class GaleraCluster {
   readonly network = new Network();
   readonly #haproxy: Daemon;
 
-  private constructor() {
+  private constructor(change: (text: string) => string) {
     const account = accountOf('mysql')!;
     this.nodes = this.network.nodes.map((machine, i) => {
       const folder = folderOf(account);
       const file = join(folder, 'galera.cnf');
-      writeFileSync(file, this.network.configure('galera/galera.cnf', folder, i));
+      writeFileSync(file, change(this.network.configure('galera/galera.cnf', folder, i)));
       const options = [`--defaults-file=${file}`, ...small];
       const daemon = new Daemon(account, folder, machine.name, machine);
       return new MariaDb(daemon, machine.address, 3306, options, true, this.network.anyHost);
@@ -177,8 +183,9 @@ export class GaleraCluster {
     this.#haproxy.start('/usr/sbin/haproxy', ['-db', '-f', file]);
   }
 
-  static async start(): Promise<GaleraCluster> {
-    const cluster = new GaleraCluster();
+  /** @param change changes the file, for a cluster that must break its promises */
+  static async start(change = (text: string) => text): Promise<GaleraCluster> {
+    const cluster = new GaleraCluster(change);
     const [first, ...others] = cluster.nodes;
     for (const node of cluster.nodes) node.install();
     first!.startFirst('--wsrep-new-cluster');
@@ -196,14 +203,14 @@ export class GaleraCluster {
   }
 
   /** Resolves when every node has all that the cluster has. */
-  async ready(): Promise<void> {
+  async healthy(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.ready()));
   }
 
-  async plants(table: string): Promise<Map<string, string>[]> {
+  async holdings(table: string): Promise<Map<string, string>[]> {
     // A node that was frozen still acts as a member until it learns otherwise, and then rejects statements for a while.
     return until('what all nodes hold', async () => {
-      await this.ready();
+      await this.healthy();
       return Promise.all(this.nodes.map((node) => node.plants(table)));
     });
   }

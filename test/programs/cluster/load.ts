@@ -25,6 +25,8 @@ export interface AppSettings {
   readonly urls: readonly string[];
   /** The storages' `timeoutMs`, with pools to match; without it everything is as it comes. */
   readonly timeoutMs?: number;
+  /** Options of the pools, beside the URL. */
+  readonly pool?: object;
   /** How long a creator pauses after each response, on average. Default: no pause. */
   readonly pauseMs?: number;
   /**
@@ -55,7 +57,7 @@ export type ToApp = number[] | 'stop';
 export type ToLoad = { ready: number } | { told: Answer[]; memory: number } | { failed: string };
 
 /** What differs between loads. */
-type LoadSettings = Pick<AppSettings, 'table' | 'urls' | 'timeoutMs' | 'pauseMs' | 'retrying'> &
+type LoadSettings = Pick<AppSettings, 'table' | 'urls' | 'timeoutMs' | 'pool' | 'pauseMs' | 'retrying'> &
   Partial<Pick<AppSettings, 'apps' | 'creators' | 'rivals'>>;
 
 /** Two apps with 24 creators each, unless set otherwise. */

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,6 +25,18 @@ export function folderOf(account: Account): string {
   const folder = mkdtempSync(join(tmpdir(), `plants-${process.pid}-`));
   chownSync(folder, account.uid, account.gid);
   return folder;
+}
+
+/** Mounts a small disk of this account on a folder; it is gone with the folder. */
+export function mountDisk(folder: string, { uid, gid }: Account, mib: number): void {
+  const options = `size=${mib}m,uid=${uid},gid=${gid},mode=700`;
+  execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder]);
+}
+
+/** Removes a folder, and the disk that is mounted on it, if there is one. */
+export function removeFolder(folder: string): void {
+  spawnSync('umount', ['--lazy', folder]);
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
 /** Where a command runs. Also for its temporary files: a MariaDB that starts deletes those of all others from /tmp. */
@@ -136,7 +148,7 @@ for (const end of ['SIGTERM', 'SIGINT', 'disconnect']) process.on(end, () => pro
 /** Ends every server of the folder and removes it. */
 export async function clean(servers: readonly Daemon[], folder: string): Promise<void> {
   await Promise.all(servers.map((server) => server.signal('SIGKILL')));
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  removeFolder(folder);
 }
 
 /** Resolves when `check` does; an error that it throws means "not yet". */

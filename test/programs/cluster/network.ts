@@ -1,9 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Account } from './machine.js';
+import { type Account, removeFolder } from './machine.js';
 
 /** Where the configuration lives that people copy, and that the tests run. */
 const configurationFolder = fileURLToPath(new URL('../../../examples/cluster', import.meta.url));
@@ -181,9 +181,7 @@ export function removeLeftovers(): void {
   const namespaces = existsSync('/run/netns') ? readdirSync('/run/netns') : [];
   for (const namespace of namespaces.filter(isLeft)) remove(namespace);
   for (const name of readdirSync(tmpdir()).filter(isLeft)) {
-    const folder = join(tmpdir(), name);
-    spawnSync('umount', ['--lazy', folder]);
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    removeFolder(join(tmpdir(), name));
   }
 }
 
