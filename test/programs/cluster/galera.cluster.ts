@@ -28,18 +28,24 @@ describe.skipIf(inject('obstacle'))(`mysqlStorage on three Galera nodes (seed ${
 
   /** Creators at work on all three nodes. */
   async function start(): Promise<void> {
-    load = new Load({ table: `plants${tables}`, urls: nodes.map(({ url }) => url), timeoutMs: 4_000 });
+    load = new Load(
+      { table: `plants${tables}`, urls: nodes.map(({ url }) => url), timeoutMs: 4_000 },
+      cluster.network.app,
+    );
     // A fault comes when all are at work.
     await load.tells('created', 300 + Math.floor(choose() * 700));
   }
 
   /** Creators at work through HAProxy, with everything as it comes. */
   async function startThroughHaproxy(): Promise<void> {
-    load = new Load({ table: `plants${tables}`, urls: [cluster.url, cluster.url], pauseMs: 20 });
+    load = new Load(
+      { table: `plants${tables}`, urls: [cluster.url, cluster.url], pauseMs: 20 },
+      cluster.network.app,
+    );
     await load.tells('created', 1_000 + Math.floor(choose() * 500));
   }
 
-  const faults = () => load.faults(() => cluster.plants(`plants${tables}`));
+  const violations = () => load.violations(() => cluster.holdings(`plants${tables}`));
 
   function anyNode(): MariaDb {
     return nodes[Math.floor(choose() * nodes.length)]!;
@@ -49,7 +55,7 @@ describe.skipIf(inject('obstacle'))(`mysqlStorage on three Galera nodes (seed ${
     await start();
     await load.tells('created', 3_000);
     await load.tells('taken', 100);
-    expect(await faults()).toEqual([]);
+    expect(await violations()).toEqual([]);
     expect(load.counts.unknown + load.counts.refused).toBe(0);
     // Otherwise no two nodes ever raced.
     const conflicts = await Promise.all(nodes.map((node) => node.conflicts()));
@@ -62,7 +68,7 @@ describe.skipIf(inject('obstacle'))(`mysqlStorage on three Galera nodes (seed ${
       killed += await anyNode().killConnections(choose() < 0.5 ? 'QUERY' : 'CONNECTION');
     }
     await load.tells('created', 300);
-    expect(await faults()).toEqual([]);
+    expect(await violations()).toEqual([]);
     expect(load.counts.unknown).toBeGreaterThan(0);
   });
 
@@ -79,7 +85,7 @@ describe.skipIf(inject('obstacle'))(`mysqlStorage on three Galera nodes (seed ${
       node.rejoin();
       await node.ready();
       await load.tells('created', createdAfter);
-      expect(await faults()).toEqual([]);
+      expect(await violations()).toEqual([]);
     },
   );
 
@@ -95,7 +101,7 @@ describe.skipIf(inject('obstacle'))(`mysqlStorage on three Galera nodes (seed ${
     await load.tells('created', created);
     await node.ready();
     await load.tells('created', created);
-    expect(await faults()).toEqual([]);
+    expect(await violations()).toEqual([]);
     // Those whose statement was sent to the node before.
     if (begin === start) expect(load.counts.unknown).toBeGreaterThan(0);
   });
@@ -115,6 +121,6 @@ describe.skipIf(inject('obstacle'))(`mysqlStorage on three Galera nodes (seed ${
       await node.ready();
     }
     await load.tells('created', 300);
-    expect(await faults()).toEqual([]);
+    expect(await violations()).toEqual([]);
   });
 });

@@ -2,8 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import mysql from 'mysql2/promise';
 import { freePort } from '../../support/program.js';
-import { Network, nodeNames } from './configuration.js';
 import { accountOf, clean, Daemon, folderOf, run, until } from './machine.js';
+import { Network } from './network.js';
 
 const server = '/usr/sbin/mariadbd';
 const provider = '/usr/lib/galera/libgalera_smm.so';
@@ -24,6 +24,8 @@ export class MariaDb {
     readonly port: number,
     private readonly options: readonly string[],
     private readonly isNode: boolean,
+    /** Where its users connect from, as MariaDB spells it. */
+    private readonly host = address,
   ) {}
 
   get url(): string {
@@ -41,10 +43,10 @@ export class MariaDb {
     run(account, 'mariadb-install-db', options, folder);
     const statements = [
       'CREATE DATABASE plants;',
-      "CREATE USER plants@'127.0.0.1' IDENTIFIED BY 'plants';",
-      "GRANT ALL ON *.* TO plants@'127.0.0.1' WITH GRANT OPTION;",
+      `CREATE USER plants@'${this.host}' IDENTIFIED BY 'plants';`,
+      `GRANT ALL ON *.* TO plants@'${this.host}' WITH GRANT OPTION;`,
       // HAProxy's health check.
-      "CREATE USER haproxy@'127.0.0.1';",
+      `CREATE USER haproxy@'${this.host}';`,
     ];
     writeFileSync(join(folder, 'first.sql'), statements.join('\n'));
   }
@@ -111,6 +113,12 @@ export class MariaDb {
     return new Map((await this.query(sql)) as [string, string][]);
   }
 
+  /** What this node stores, whatever the others do. */
+  async ownPlants(table: string): Promise<Map<string, string>> {
+    const sql = `SELECT CAST(id AS CHAR), name FROM ${table}`;
+    return new Map((await this.query(sql)) as [string, string][]);
+  }
+
   /** Kills the connections that insert at this moment, or only their statements; returns how many. */
   async killConnections(what: 'QUERY' | 'CONNECTION'): Promise<number> {
     const inserting = await this.query(
@@ -156,26 +164,28 @@ export async function oneMariaDb(): Promise<MariaDb> {
 /** Three nodes with HAProxy before them, each run by its file of `examples/cluster`. */
 export class GaleraCluster {
   readonly nodes: readonly MariaDb[];
-  readonly #network = new Network();
+  readonly network = new Network();
   readonly #haproxy: Daemon;
 
-  private constructor() {
+  private constructor(change: (text: string) => string) {
     const account = accountOf('mysql')!;
-    this.nodes = nodeNames.map((name, i) => {
+    this.nodes = this.network.nodes.map((machine, i) => {
       const folder = folderOf(account);
       const file = join(folder, 'galera.cnf');
-      writeFileSync(file, this.#network.configure('galera/galera.cnf', folder, i));
+      writeFileSync(file, change(this.network.configure('galera/galera.cnf', folder, i)));
       const options = [`--defaults-file=${file}`, ...small];
-      return new MariaDb(new Daemon(account, folder, name), this.#network.nodes[i]!, 3306, options, true);
+      const daemon = new Daemon(account, folder, machine.name, machine);
+      return new MariaDb(daemon, machine.address, 3306, options, true, this.network.anyHost);
     });
-    this.#haproxy = new Daemon(account, folderOf(account), 'haproxy');
+    this.#haproxy = new Daemon(account, folderOf(account), 'haproxy', this.network.app);
     const file = join(this.#haproxy.folder, 'haproxy.cfg');
-    writeFileSync(file, this.#network.configure('galera/haproxy.cfg', this.#haproxy.folder));
+    writeFileSync(file, this.network.configure('galera/haproxy.cfg', this.#haproxy.folder));
     this.#haproxy.start('/usr/sbin/haproxy', ['-db', '-f', file]);
   }
 
-  static async start(): Promise<GaleraCluster> {
-    const cluster = new GaleraCluster();
+  /** @param change changes the file, for a cluster that must break its promises */
+  static async start(change = (text: string) => text): Promise<GaleraCluster> {
+    const cluster = new GaleraCluster(change);
     const [first, ...others] = cluster.nodes;
     for (const node of cluster.nodes) node.install();
     first!.startFirst('--wsrep-new-cluster');
@@ -189,18 +199,18 @@ export class GaleraCluster {
 
   /** What an app is given: HAProxy's address. */
   get url(): string {
-    return `mysql://plants:plants@${this.#network.front}:3306/plants`;
+    return `mysql://plants:plants@${this.network.app.address}:3306/plants`;
   }
 
   /** Resolves when every node has all that the cluster has. */
-  async ready(): Promise<void> {
+  async healthy(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.ready()));
   }
 
-  async plants(table: string): Promise<Map<string, string>[]> {
+  async holdings(table: string): Promise<Map<string, string>[]> {
     // A node that was frozen still acts as a member until it learns otherwise, and then rejects statements for a while.
     return until('what all nodes hold', async () => {
-      await this.ready();
+      await this.healthy();
       return Promise.all(this.nodes.map((node) => node.plants(table)));
     });
   }
@@ -209,5 +219,6 @@ export class GaleraCluster {
     for (const daemon of [this.#haproxy, ...this.nodes.map((node) => node.daemon)]) {
       await clean([daemon], daemon.folder);
     }
+    this.network.close();
   }
 }

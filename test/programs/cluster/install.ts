@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import type { TestProject } from 'vitest/node';
 import { galeraPrograms } from './galera.js';
 import { accountOf } from './machine.js';
+import { networkObstacle, removeLeftovers } from './network.js';
 import { patroniPrograms } from './patroni.js';
 import { postgresPrograms } from './postgres.js';
 
@@ -15,7 +16,8 @@ declare module 'vitest' {
 
 /** Installs the database servers, or provides the obstacle to the tests. */
 export default function setup(project: TestProject): void {
-  const obstacle = install();
+  const obstacle = install() || networkObstacle();
+  if (!obstacle) removeLeftovers();
   if (obstacle && process.env.CI === 'true' && hasApt()) throw new Error(obstacle);
   if (obstacle) console.log(`The clusters cannot run here, so these tests are skipped: ${obstacle}`);
   project.provide('obstacle', obstacle);
@@ -52,6 +54,7 @@ function missing(): string[] {
     ...(postgresPrograms() && accountOf('postgres') ? [] : ['postgresql']),
     // Patroni's module for etcd's v2 API is a separate package.
     ...(patroniPrograms() ? [] : ['patroni', 'python3-etcd', 'etcd-server', 'haproxy', 'pgbouncer']),
+    ...(existsSync('/usr/sbin/nft') ? [] : ['nftables', 'iproute2']),
   ];
 }
 

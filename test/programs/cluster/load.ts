@@ -3,16 +3,13 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { seed } from '../../support/random.js';
-import { faultsIn, type Holdings, type Told } from './checker.js';
+import { type Attempt, type History, type Holdings, violationsIn } from './checker.js';
+import type { Machine } from './network.js';
 
-/** The outcome of a create, when it came, and how long it took. */
-export interface Answer extends Told {
-  /** 200, or the number of the error. */
+/** An attempt to create a plant, with the number of its response. */
+export interface Answer extends Attempt {
+  /** 200, or the number of the error; 0 if there was no response. */
   readonly number: number;
-  /** Milliseconds since 1970. */
-  readonly at: number;
-  /** Milliseconds. */
-  readonly took: number;
 }
 
 /** The settings of an app, passed when it starts. */
@@ -28,8 +25,15 @@ export interface AppSettings {
   readonly urls: readonly string[];
   /** The storages' `timeoutMs`, with pools to match; without it everything is as it comes. */
   readonly timeoutMs?: number;
+  /** Options of the pools, beside the URL. */
+  readonly pool?: object;
   /** How long a creator pauses after each response, on average. Default: no pause. */
   readonly pauseMs?: number;
+  /**
+   * One creator of each race is a client of `plant-store/client`, which retries until its plant is stored or its id is another
+   * plant's, on a server with or without `acceptReplays`.
+   */
+  readonly retrying?: 'with acceptReplays' | 'without acceptReplays';
 }
 
 /** Who race for an id: those of one group, which are equal modulo the number of groups. */
@@ -40,18 +44,26 @@ export function groupOf(
   return creator % (creators / rivals);
 }
 
+/** Whether a creator retries: the last one of each group. */
+export function retries(
+  creator: number,
+  { creators, rivals, retrying }: Pick<AppSettings, 'creators' | 'rivals' | 'retrying'>,
+): boolean {
+  return retrying !== undefined && creator >= creators - creators / rivals;
+}
+
 /** The creators whose rivals are there, or the end. */
 export type ToApp = number[] | 'stop';
 export type ToLoad = { ready: number } | { told: Answer[]; memory: number } | { failed: string };
 
 /** What differs between loads. */
-type LoadSettings = Pick<AppSettings, 'table' | 'urls' | 'timeoutMs' | 'pauseMs'> &
+type LoadSettings = Pick<AppSettings, 'table' | 'urls' | 'timeoutMs' | 'pool' | 'pauseMs' | 'retrying'> &
   Partial<Pick<AppSettings, 'apps' | 'creators' | 'rivals'>>;
 
 /** Two apps with 24 creators each, unless set otherwise. */
 export class Load {
   readonly told: Answer[] = [];
-  readonly counts = { created: 0, taken: 0, refused: 0, unknown: 0 };
+  readonly counts = { created: 0, taken: 0, refused: 0, unknown: 0, unsettled: 0 };
   /** The most memory that an app used, in bytes. */
   memory = 0;
   /** Why creates failed, and how many. */
@@ -60,12 +72,15 @@ export class Load {
   readonly #all: Omit<AppSettings, 'app'>;
   readonly #ready = new Map<number, number[]>();
 
-  constructor(settings: LoadSettings) {
+  /** @param machine where the apps run; by default, where the test does */
+  constructor(settings: LoadSettings, machine?: Machine) {
     this.#all = { apps: 2, creators: 48, rivals: 3, seed, ...settings };
     this.#apps = Array.from({ length: this.#all.apps }, (_, app) => {
       const all: AppSettings = { app, ...this.#all };
+      const [execPath, ...prefix] = machine ? machine.enter(process.execPath) : [process.execPath];
       const child = fork(fileURLToPath(new URL('app.ts', import.meta.url)), [JSON.stringify(all)], {
-        execArgv: ['--import', 'tsx'],
+        execPath,
+        execArgv: [...prefix, '--import', 'tsx'],
       });
       child.on('message', (message: ToLoad) => this.#receive(message));
       return child;
@@ -73,7 +88,7 @@ export class Load {
   }
 
   /** Resolves when so many more creates have one of these outcomes. */
-  async tells(outcome: Told['outcome'] | 'failed', count: number): Promise<void> {
+  async tells(outcome: Attempt['outcome'] | 'failed', count: number): Promise<void> {
     const { counts } = this;
     const told = () => (outcome === 'failed' ? counts.refused + counts.unknown : counts[outcome]);
     const goal = told() + count;
@@ -96,10 +111,14 @@ export class Load {
   }
 
   /** Stops the creators, and returns where these servers contradict the outcomes that they got. */
-  async faults(plants: () => Promise<readonly Holdings[]>): Promise<string[]> {
-    const told = await this.stop();
+  async violations(
+    plants: () => Promise<readonly Holdings[]>,
+    expected: Pick<History, 'limits' | 'recovery'> = {},
+  ): Promise<string[]> {
+    const attempts = await this.stop();
     console.log(this.summary);
-    return faultsIn(told, await plants()).slice(0, 20);
+    const found = violationsIn({ attempts, machines: await plants(), ...expected });
+    return found.map(({ kind, text }) => `${kind}: ${text}`);
   }
 
   kill(): void {

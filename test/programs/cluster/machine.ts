@@ -1,8 +1,9 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Machine } from './network.js';
 
 /** An operating system's user: database servers do not run as root. */
 export interface Account {
@@ -19,11 +20,23 @@ export function accountOf(name: string): Account | undefined {
   return uid && gid ? { uid: Number(uid), gid: Number(gid) } : undefined;
 }
 
-/** A new folder of this account alone. */
+/** A new folder of this account alone. Its name says which process it is of, so that the next run finds what a crash left. */
 export function folderOf(account: Account): string {
-  const folder = mkdtempSync(join(tmpdir(), 'plants-'));
+  const folder = mkdtempSync(join(tmpdir(), `plants-${process.pid}-`));
   chownSync(folder, account.uid, account.gid);
   return folder;
+}
+
+/** Mounts a small disk of this account on a folder; it is gone with the folder. */
+export function mountDisk(folder: string, { uid, gid }: Account, mib: number): void {
+  const options = `size=${mib}m,uid=${uid},gid=${gid},mode=700`;
+  execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder]);
+}
+
+/** Removes a folder, and the disk that is mounted on it, if there is one. */
+export function removeFolder(folder: string): void {
+  spawnSync('umount', ['--lazy', folder]);
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
 /** Where a command runs. Also for its temporary files: a MariaDB that starts deletes those of all others from /tmp. */
@@ -43,6 +56,8 @@ export class Daemon {
     readonly account: Account,
     readonly folder: string,
     name: string,
+    /** Where it runs; by default, where the test does. */
+    readonly machine?: Machine,
     /** A process that is the server's, but not its child. */
     readonly other: () => number | undefined = () => undefined,
   ) {
@@ -53,8 +68,10 @@ export class Daemon {
   start(command: string, args: readonly string[]): void {
     if (this.isRunning) throw new Error(`${command} is running already`);
     const log = openSync(this.log, 'a');
-    this.#child = spawn(command, args, {
-      ...this.account,
+    // To enter a namespace takes root, so there the account comes after it.
+    const [entered, ...entry] = this.machine?.enter(command, this.account) ?? [command];
+    this.#child = spawn(entered, [...entry, ...args], {
+      ...(this.machine ? {} : this.account),
       ...placeOf(this.folder),
       stdio: ['ignore', log, log],
       // Its own process group: a server's children (PostgreSQL's, the rsync of a Galera transfer) are killed with it.
@@ -131,7 +148,7 @@ for (const end of ['SIGTERM', 'SIGINT', 'disconnect']) process.on(end, () => pro
 /** Ends every server of the folder and removes it. */
 export async function clean(servers: readonly Daemon[], folder: string): Promise<void> {
   await Promise.all(servers.map((server) => server.signal('SIGKILL')));
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  removeFolder(folder);
 }
 
 /** Resolves when `check` does; an error that it throws means "not yet". */

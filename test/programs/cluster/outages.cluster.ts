@@ -5,7 +5,7 @@ import { mysqlStorage } from 'plant-store/mysql';
 import { postgresStorage } from 'plant-store/postgres';
 import { describe, inject, it } from 'vitest';
 import { seed } from '../../support/random.js';
-import { faultsIn, type Holdings } from './checker.js';
+import { type Holdings, violationsIn } from './checker.js';
 import { oneMariaDb } from './galera.js';
 import { type Answer, Load } from './load.js';
 import { clean, type Daemon, until } from './machine.js';
@@ -82,13 +82,13 @@ describe.skipIf(inject('obstacle'))(`64 creators while the database is away (see
           const back = Date.now();
           await load.tells('created', 2_000);
           const answers = await load.stop();
-          const faults = faultsIn(answers, [await server.plants()]);
+          const violations = violationsIn({ attempts: answers, machines: [await server.plants()] });
           const first = Math.min(
             ...answers.filter((answer) => answer.at >= back && answer.number === 200).map(({ at }) => at),
           );
           const longest = Math.max(...answers.map(({ took }) => took));
           console.log(load.summary);
-          expect(faults).toEqual([]);
+          expect(violations).toEqual([]);
           // Each create settles within its own time; half a second is for two busy cores.
           expect(longest).toBeLessThan(timeoutMs + 500);
           // Then one probe at a time is in flight, and all other creates fail at once.

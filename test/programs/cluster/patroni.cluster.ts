@@ -40,12 +40,12 @@ describe.skipIf(inject('obstacle'))(`postgresStorage before Patroni, etcd and HA
     { created = 2_000, url = cluster.url } = {},
   ): Promise<void> {
     // Everything as it comes, as in an app that read nothing but the first page.
-    load = new Load({ table, urls: [url, url], pauseMs: 20 });
+    load = new Load({ table, urls: [url, url], pauseMs: 20 }, cluster.network.app);
     await load.tells('created', 1_000 + Math.floor(choose() * 500));
     const repair = await fail();
     await load.tells('created', created);
     await repair?.();
-    expect(await load.faults(() => cluster.holdings(table))).toEqual([]);
+    expect(await load.violations(() => cluster.holdings(table))).toEqual([]);
   }
 
   const killPrimary = async () => (await cluster.primary()).killPostgres();

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Network, nodeNames } from './configuration.js';
-import { type Account, accountOf, clean, Daemon, folderOf, signalTree, until } from './machine.js';
+import { type Account, accountOf, clean, Daemon, folderOf, mountDisk, signalTree, until } from './machine.js';
+import { type Machine, Network } from './network.js';
 import { plantsOf, queryAt } from './postgres.js';
 
 /** Whether Patroni and the programs around it are installed. */
@@ -16,10 +17,19 @@ interface Member {
   readonly state: string;
 }
 
+/** What differs from the files of `examples/cluster`, on a disk of the test's machine. */
+export interface PatroniSettings {
+  /** The size of each machine's own disk. */
+  readonly diskMiB?: number;
+  /** Changes a file, for a cluster that must break its promises. */
+  readonly change?: (text: string) => string;
+  /** The roles of three healthy nodes. Default: one of the standbys is synchronous. */
+  readonly roles?: readonly Member['role'][];
+}
+
 /** One machine: etcd, Patroni, and the PostgreSQL that Patroni runs. */
 export class PatroniNode {
-  readonly name: string;
-  readonly address: string;
+  readonly machine: Machine;
   readonly etcd: Daemon;
   readonly patroni: Daemon;
 
@@ -28,15 +38,24 @@ export class PatroniNode {
     readonly folder: string,
     readonly network: Network,
     index: number,
+    { diskMiB, change = (text) => text }: PatroniSettings,
   ) {
-    this.name = nodeNames[index]!;
-    this.address = network.nodes[index]!;
+    if (diskMiB) mountDisk(folder, account, diskMiB);
+    this.machine = network.nodes[index]!;
     for (const file of ['etcd.yml', 'patroni.yml']) {
-      writeFileSync(join(folder, file), network.configure(`postgres/${file}`, folder, index));
+      writeFileSync(join(folder, file), change(network.configure(`postgres/${file}`, folder, index)));
     }
-    this.etcd = new Daemon(account, folder, 'etcd');
+    this.etcd = new Daemon(account, folder, 'etcd', this.machine);
     // PostgreSQL is not Patroni's child: it outlives Patroni.
-    this.patroni = new Daemon(account, folder, 'patroni', () => this.postgres);
+    this.patroni = new Daemon(account, folder, 'patroni', this.machine, () => this.postgres);
+  }
+
+  get name(): string {
+    return this.machine.name;
+  }
+
+  get address(): string {
+    return this.machine.address;
   }
 
   get daemons(): readonly Daemon[] {
@@ -60,6 +79,10 @@ export class PatroniNode {
 
   start(): void {
     this.startEtcd();
+    this.startPatroni();
+  }
+
+  startPatroni(): void {
     this.patroni.start('/usr/bin/patroni', [join(this.folder, 'patroni.yml')]);
   }
 
@@ -70,6 +93,23 @@ export class PatroniNode {
   /** The whole machine. */
   async signal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): Promise<void> {
     await Promise.all(this.daemons.map((daemon) => daemon.signal(signal)));
+  }
+
+  /** Leaves no room on the disk. */
+  fillDisk(): void {
+    const { bavail, bsize } = statfsSync(this.folder);
+    execFileSync('fallocate', ['--length', String(bavail * bsize), this.#ballast]);
+  }
+
+  /** Leaves room again, and starts what the full disk has ended, as systemd would. */
+  freeDisk(): void {
+    rmSync(this.#ballast);
+    if (!this.etcd.isRunning) this.startEtcd();
+    if (!this.patroni.isRunning) this.startPatroni();
+  }
+
+  get #ballast(): string {
+    return join(this.folder, 'ballast');
   }
 
   /** PostgreSQL alone. */
@@ -91,29 +131,34 @@ export class PatroniNode {
 /** Three nodes with HAProxy and PgBouncer before them, each run by its file of `examples/cluster`. */
 export class PatroniCluster {
   readonly nodes: readonly PatroniNode[];
-  readonly #network = new Network();
+  readonly network = new Network();
   readonly #folder: string;
   readonly #front: Daemon[] = [];
+  readonly #roles: readonly string[];
 
-  private constructor() {
+  private constructor(settings: PatroniSettings) {
+    this.#roles = settings.roles ?? ['leader', 'replica', 'sync_standby'];
     const account = accountOf('postgres')!;
     this.#folder = folderOf(account);
-    this.nodes = nodeNames.map((_, i) => new PatroniNode(account, folderOf(account), this.#network, i));
+    this.nodes = this.network.nodes.map(
+      (_, i) => new PatroniNode(account, folderOf(account), this.network, i, settings),
+    );
     writeFileSync(join(this.#folder, 'userlist.txt'), '"plants" "change-me"\n');
     for (const [name, ...args] of [
       ['haproxy', '-db', '-f', 'haproxy.cfg'],
       ['pgbouncer', 'pgbouncer.ini'],
     ] as const) {
       const file = args.at(-1)!;
-      writeFileSync(join(this.#folder, file), this.#network.configure(`postgres/${file}`, this.#folder));
-      const daemon = new Daemon(account, this.#folder, name);
+      const text = this.network.configure(`postgres/${file}`, this.#folder);
+      writeFileSync(join(this.#folder, file), settings.change?.(text) ?? text);
+      const daemon = new Daemon(account, this.#folder, name, this.network.app);
       this.#front.push(daemon);
       daemon.start(`/usr/sbin/${name}`, args);
     }
   }
 
-  static async start(): Promise<PatroniCluster> {
-    const cluster = new PatroniCluster();
+  static async start(settings: PatroniSettings = {}): Promise<PatroniCluster> {
+    const cluster = new PatroniCluster(settings);
     try {
       for (const node of cluster.nodes) node.start();
       await cluster.healthy();
@@ -130,7 +175,7 @@ export class PatroniCluster {
 
   /** What an app is given. */
   get url(): string {
-    return `postgres://plants:change-me@${this.#network.front}:5432/plants`;
+    return `postgres://plants:change-me@${this.network.app.address}:5432/plants`;
   }
 
   get pgbouncerUrl(): string {
@@ -139,13 +184,19 @@ export class PatroniCluster {
 
   /** Resolves when all three run and one of them is the synchronous standby. */
   healthy(): Promise<void> {
-    return until('three healthy nodes', async () => {
-      const members = await this.members();
-      const roles = members.map(({ role }) => role).sort();
-      const all = members.map(({ name, role, state }) => `${name} ${role} ${state}`).join(', ');
-      if (roles.join() !== 'leader,replica,sync_standby') throw new Error(all);
-      if (members.some(({ state }) => state !== 'running' && state !== 'streaming')) throw new Error(all);
-    });
+    // A primary that was replaced may have to be rewound first.
+    const ms = 120_000;
+    return until(
+      'three healthy nodes',
+      async () => {
+        const members = await this.members();
+        const roles = members.map(({ role }) => role).sort();
+        const all = members.map(({ name, role, state }) => `${name} ${role} ${state}`).join(', ');
+        if (roles.join() !== this.#roles.join()) throw new Error(all);
+        if (members.some(({ state }) => state !== 'running' && state !== 'streaming')) throw new Error(all);
+      },
+      ms,
+    );
   }
 
   async members(): Promise<Member[]> {
@@ -174,11 +225,12 @@ export class PatroniCluster {
   /** What an administrator does before work on a machine. */
   async switchOver(): Promise<void> {
     const [leader, candidate] = [await this.primary(), await this.synchronousStandby()];
-    const answer = await fetch(`http://${leader.address}:8008/switchover`, {
-      method: 'POST',
-      body: JSON.stringify({ leader: leader.name, candidate: candidate.name }),
-    });
-    if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
+    await askPatroni(leader, 'switchover', { leader: leader.name, candidate: candidate.name });
+  }
+
+  /** What an administrator does who gives up a primary: nobody checks what the candidate has. */
+  async failOver(candidate: PatroniNode): Promise<void> {
+    await askPatroni(candidate, 'failover', { candidate: candidate.name });
   }
 
   /** The plants of each node, once all nodes have the writes of the primary. */
@@ -199,5 +251,14 @@ export class PatroniCluster {
   async close(): Promise<void> {
     await clean(this.#front, this.#folder);
     for (const node of this.nodes) await clean(node.daemons, node.folder);
+    this.network.close();
   }
+}
+
+async function askPatroni({ address }: PatroniNode, what: string, settings: object): Promise<void> {
+  const answer = await fetch(`http://${address}:8008/${what}`, {
+    method: 'POST',
+    body: JSON.stringify(settings),
+  });
+  if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
 }

@@ -1,0 +1,79 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import mysql from 'mysql2/promise';
+import { mysqlStorage } from 'plant-store/mysql';
+import { afterAll, beforeAll, beforeEach, describe, inject, it } from 'vitest';
+import { randomOf, seed } from '../../support/random.js';
+import { GaleraCluster } from './galera.js';
+import type { Machine, Network } from './network.js';
+import { apart, Findings, faultMs, faultsOfLinks, flap, survive } from './partitions.js';
+
+describe.skipIf(inject('obstacle'))(`mysqlStorage while the network of Galera splits (seed ${seed})`, () => {
+  const choose = randomOf(seed);
+  let cluster: GaleraCluster;
+  let table: string;
+  let tables = 0;
+  const findings = new Findings();
+
+  beforeAll(async () => {
+    cluster = await GaleraCluster.start();
+  });
+  afterAll(async () => {
+    findings.print();
+    await cluster?.close();
+  });
+  beforeEach(async () => {
+    await cluster.healthy();
+    table = `plants${tables++}`;
+    const pool = mysql.createPool(cluster.nodes[0]!.url);
+    await mysqlStorage(pool, { table }).createTable();
+    await pool.end();
+  });
+
+  /** Any node, and the two others: HAProxy spreads the connections over all three. */
+  function anyNode(): [Machine, [Machine, Machine]] {
+    const { nodes } = cluster.network;
+    const node = nodes[Math.floor(choose() * nodes.length)]!;
+    return [node, nodes.filter((other) => other !== node) as [Machine, Machine]];
+  }
+
+  it.each<[string, (network: Network, node: Machine, others: [Machine, Machine]) => void]>([
+    [
+      'a node cut off from its peers, not from the app',
+      (network, node, others) => network.cut([node], others),
+    ],
+    [
+      'a node cut off from the app, not from its peers',
+      (network, node) => network.cut([node], [network.app]),
+    ],
+    [
+      'what a node sends to its peers is lost',
+      (network, node, others) => {
+        for (const peer of others) network.drop(peer, { from: [node] });
+      },
+    ],
+    [
+      'what its peers send to a node is lost',
+      (network, node, others) => network.drop(node, { from: others }),
+    ],
+    ['no link between two nodes', (network, node, [other]) => network.cut([node], [other])],
+    ['two nodes cut off from the app', (network, _, others) => network.cut(others, [network.app])],
+  ])('keeps its promises with %s for 30 s', async (fault, split) => {
+    const fail = async () => {
+      split(cluster.network, ...anyNode());
+      await sleep(faultMs);
+    };
+    await survive(cluster, table, findings, fault, fail, 30_000);
+  });
+
+  it('keeps its promises with all nodes apart for 30 s', () =>
+    survive(cluster, table, findings, 'all nodes apart', () => apart(cluster.network), 60_000));
+
+  it('keeps its promises while the links of a node come and go every 2 s for 40 s', () => {
+    const fail = () => flap(cluster.network, anyNode()[0]);
+    return survive(cluster, table, findings, 'the links of a node come and go every 2 s', fail, 30_000);
+  });
+
+  it.each(Object.entries(faultsOfLinks))('keeps its promises with %s', (fault, fail) =>
+    survive(cluster, table, findings, fault, () => fail(cluster.network), 30_000),
+  );
+});
