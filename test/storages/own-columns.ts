@@ -22,6 +22,7 @@ interface Options {
     readonly [column: string]: (context: { readonly caller: Caller }) => ColumnValue | null;
   };
   readonly onBatch?: () => void;
+  readonly timeoutMs?: number;
 }
 
 const tenants = { namespace: { tenant: ({ caller }: { caller: Caller }) => caller.tenant as string } };
