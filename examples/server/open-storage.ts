@@ -190,12 +190,21 @@ async function opened(
     return { storage: await prepare(), place, close };
   } catch (error) {
     await close();
-    throw new Error(`cannot open ${place}: ${oneLine(error as Error)}`);
+    throw new Error(`cannot open ${place}: ${oneLine(driverErrorOf(error as StorageError))}`);
   }
 }
 
+interface StorageError extends NodeJS.ErrnoException {
+  readonly errors?: readonly Error[];
+}
+
+/** The driver's own error if there was no connection: what a storage adds is for the build of an app. */
+function driverErrorOf(error: StorageError): StorageError {
+  return error.code !== undefined && error.cause instanceof Error ? error.cause : error;
+}
+
 /** A driver's message on one line: an error of several addresses has its message in its parts. */
-function oneLine(error: NodeJS.ErrnoException & { errors?: Error[] }): string {
+function oneLine(error: StorageError): string {
   const message = error.message || error.errors?.[0]?.message || error.code || String(error);
   return message.replace(/\s+/g, ' ').trim();
 }
