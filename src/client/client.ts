@@ -52,7 +52,7 @@ export type PlantClient = ReturnType<typeof createPlantClient>;
 export function createPlantClient(baseUrl: string | { toString(): string }, options: PlantClientOptions) {
   const settings = own(options);
   const { retries = 3, acceptReplays } = settings;
-  const url = endpointOf(baseUrl, settings.fetch !== undefined || 'location' in globalThis);
+  const url = endpointOf(baseUrl, settings.fetch !== undefined || Object(globalThis).location !== undefined);
   if (typeof settings.token !== 'function')
     checkToken(settings.token, 'token', ', or a function that returns one');
 
