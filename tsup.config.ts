@@ -80,8 +80,11 @@ async function finishModules(): Promise<void> {
       .replace(/^ *\/\*\*[\s\S]*?\*\/\n/gm, '')
       // The names of the modules, which have named the chunks: 6 kB.
       .replace(/^\/\/ (?:src|adapters|test)\/.*\.ts\n/gm, '');
-    // Those of CommonJS without white space, which is 60 kB: a person reads the others.
-    const { code } = await transform(text, { minifyWhitespace: file.endsWith('.cjs') });
+    // Those of CommonJS without white space and in the shortest syntax, which is 67 kB: a person reads the others.
+    const { code } = await transform(text, {
+      minifyWhitespace: file.endsWith('.cjs'),
+      minifySyntax: file.endsWith('.cjs'),
+    });
     await rm(`dist/${file}`);
     await writeFile(`dist/${names.get(file) ?? file}`, code);
   }

@@ -52,7 +52,7 @@ export type PlantClient = ReturnType<typeof createPlantClient>;
 export function createPlantClient(baseUrl: string | { toString(): string }, options: PlantClientOptions) {
   const settings = own(options);
   const { retries = 3, acceptReplays } = settings;
-  const url = endpointOf(baseUrl);
+  const url = endpointOf(baseUrl, settings.fetch !== undefined || Object(globalThis).location !== undefined);
   if (typeof settings.token !== 'function')
     checkToken(settings.token, 'token', ', or a function that returns one');
 
@@ -85,14 +85,19 @@ export function createPlantClient(baseUrl: string | { toString(): string }, opti
   };
 }
 
-/** @throws {TypeError} if a `fetch` would find no server in the URL, which would look like a lost connection */
-function endpointOf(baseUrl: unknown): string {
+/**
+ * Returns the URL of the operation.
+ *
+ * @param mayBeRelative whether there is a page that a path is relative to, or a `fetch` of the app's own
+ * @throws {TypeError} if `fetch` would find no server in it, which would look like a lost connection
+ */
+function endpointOf(baseUrl: unknown, mayBeRelative: boolean): string {
   let url = String(baseUrl);
   // Not by an expression such as `/\/*$/`, whose time grows with the square of the slashes.
   while (url.endsWith('/')) url = url.slice(0, -1);
   url += '/plants';
   // localhost:3000/api is a URL too: its scheme is "localhost".
-  if (/^(https?:\/\/|\.{0,2}\/)/i.test(url)) return url;
+  if (/^https?:\/\//i.test(url) || (mayBeRelative && /^\.{0,2}\//.test(url))) return url;
   throw new TypeError(
     `baseUrl must begin with "https://", "http://" or, in a browser, "/", such as "https://example.com/api", got ${inspect(baseUrl)}`,
   );

@@ -92,6 +92,21 @@ describe('the client, against a server', () => {
     await expect(client.create(ilex)).rejects.toMatchObject({ error: errorNumbers.id_taken });
   });
 
+  it.each(['', '/', '/api', './api'])(
+    'accepts the path "%s" on a page, and for a fetch of its own',
+    async (path) => {
+      const fetch = respondWith(created(), created());
+      const end = path === '/' ? '' : path;
+      await createPlantClient(path, { token: 'secret', fetch }).create(ilex);
+      expect(() => createPlantClient(path, { token: 'secret' })).toThrow(TypeError);
+      vi.stubGlobal('location', new URL('https://example.com/garden'));
+      vi.stubGlobal('fetch', fetch);
+      onTestFinished(() => void vi.unstubAllGlobals());
+      await createPlantClient(path, { token: 'secret' }).create(ilex);
+      expect(fetch.mock.calls.map(([url]) => url)).toEqual([`${end}/plants`, `${end}/plants`]);
+    },
+  );
+
   it('sends id, name and tag only', async () => {
     const { url } = await serve();
     const plant = { ...ilex, colour: 1n, toJSON: () => 'x' };

@@ -201,6 +201,11 @@ describe('an exception', () => {
       'TypeError: baseUrl must begin with "https://", "http://" or, in a browser, "/", such as "https://example.com/api", got "localhost:3000/api"',
     ],
     [
+      'a path in place of a URL, in the client, outside of a browser',
+      () => createPlantClient('/api', { token: 'secret' }),
+      'TypeError: baseUrl must begin with "https://", "http://" or, in a browser, "/", such as "https://example.com/api", got "/api"',
+    ],
+    [
       'a URL that is not set, in the client',
       () => createPlantClient(wrong(undefined), { token: 'secret' }),
       'TypeError: baseUrl must begin with "https://", "http://" or, in a browser, "/", such as "https://example.com/api", got undefined',

@@ -247,7 +247,7 @@ describe('the declarations compile without skipLibCheck', () => {
       for (const type of ['module', 'commonjs'] as const)
         expect(await compiled(type, options, { ...Object.fromEntries(files), 'all.ts': all })).toBe('');
     },
-    120_000,
+    300_000,
   );
 });
 
