@@ -173,6 +173,10 @@ export function itSurvivesFaults(database: FaultyDatabase): void {
     expect(await createTruly(table, [plantOf(1)])).toEqual(['created']);
     const [lone] = await createTruly(table, [plantOf(2, { name: 'Rosa 1' })]);
     expect(refused).toContain(lone);
+    // Its message reads like that of a taken id.
+    const sly = plantOf(6, { name: "Rosa' for key 'PRIMARY'" });
+    expect(await createTruly(table, [sly])).toEqual(['created']);
+    expect(refused).toContain((await createTruly(table, [{ ...sly, id: 7n }]))[0]);
     const twin = plantOf(4, { name: 'Rosa 1' });
     const [first, second, third] = await createTruly(table, [plantOf(3), twin, plantOf(5)]);
     expect([first, third]).toEqual(['created', 'created']);
