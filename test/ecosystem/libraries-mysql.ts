@@ -1,7 +1,12 @@
 // How each library of the table *Libraries on MySQL and MariaDB* is opened: the variables that its line on the page uses.
 import { createPool } from 'mysql2/promise';
-import { importExample, load } from '../support/installed.js';
+import { insertStorage } from '../../examples/storages/one-insert-mysql.js';
+import { load } from '../support/installed.js';
 import type { Library } from './page-rows.js';
+import { prismaClient } from './prisma.js';
+
+/** Of MariaDB's connector, which would wait for longer than a test. */
+const timeouts = 'connectTimeout=5000&acquireTimeout=2000';
 
 interface Row {
   readonly open: (url: string) => Promise<Library>;
@@ -27,9 +32,18 @@ export const onMysql: Readonly<Record<string, Row>> = {
   'mariadb, its connector': {
     isOwn: true,
     async open(url) {
-      process.env.DATABASE_URL = `${url.replace(/^mysql/, 'mariadb')}?connectTimeout=5000&acquireTimeout=2000`;
-      const { storage, server } = await importExample('mariadb');
-      return { scope: { storage }, close: async () => server.close() };
+      const { createPool } = await load('mariadb');
+      const pool = createPool(`${url.replace(/^mysql/, 'mariadb')}?${timeouts}`);
+      return { scope: { pool, insertStorage }, close: () => pool.end() };
+    },
+  },
+  Prisma: {
+    isOwn: true,
+    async open(url) {
+      const { PrismaMariaDb } = await load('@prisma/adapter-mariadb');
+      const adapter = new PrismaMariaDb(`${url.replace(/^mysql/, 'mariadb')}?${timeouts}`);
+      const prisma = await prismaClient('mysql', adapter);
+      return { scope: { prisma, insertStorage }, close: () => prisma.$disconnect() };
     },
   },
   TypeORM: {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import Database from 'libsql';
+import { sqliteStorage } from 'plant-store/sqlite';
 import type { BehindSqlite } from '../storages/fault-databases.js';
 import { bundleOf } from '../support/bundle.js';
 import { examples } from '../support/examples.js';
@@ -18,10 +18,16 @@ interface Row {
   readonly open: () => Promise<SqliteLibrary>;
   /** Whether another connection looks behind it. */
   readonly isApart?: boolean;
+  /** Whether its errors say whether something was stored. */
+  readonly isPrecise?: boolean;
 }
 
-/** Another connection, to a file that a library has opened. */
-function connectionTo(file: string) {
+/**
+ * Another connection, to a file that a library has opened, by the driver that the library has: two copies of SQLite in one process do
+ * not see each other's locks.
+ */
+async function connectionTo(file: string, driver: string) {
+  const { default: Database } = await load(driver);
   const database = new Database(file);
   database.exec('PRAGMA journal_mode=WAL');
   const behind = {
@@ -34,7 +40,7 @@ function connectionTo(file: string) {
 async function openLibsqlClient(): Promise<SqliteLibrary & { client: Any }> {
   const { createClient } = await load('@libsql/client');
   const file = join(newFolder(), 'plants.db');
-  const { behind, close } = connectionTo(file);
+  const { behind, close } = await connectionTo(file, 'libsql');
   const client = createClient({ url: `file:${file}` });
   return {
     client,
@@ -125,25 +131,46 @@ export const onSqlite: Readonly<Record<string, Row>> = {
       return { ...opened, scope: { db: drizzle({ client: opened.client }) } };
     },
   },
+  'Drizzle on better-sqlite3': {
+    isApart: true,
+    isPrecise: true,
+    async open() {
+      const { drizzle } = await load('drizzle-orm/better-sqlite3');
+      const { default: Sqlite } = await load('better-sqlite3');
+      const file = join(newFolder(), 'plants.db');
+      const { behind, close } = await connectionTo(file, 'better-sqlite3');
+      const db = drizzle({ client: new Sqlite(file, { timeout: 100 }) });
+      return { scope: { db, sqliteStorage }, behind, close: async () => [db.$client.close(), close()] };
+    },
+  },
   'Durable Objects': { open: openDurableObject },
   sqlite3: {
     isApart: true,
     async open() {
       const { default: sqlite3 } = await load('sqlite3');
       const file = join(newFolder(), 'plants.db');
-      const { behind, close } = connectionTo(file);
-      const db = new sqlite3.Database(file);
-      const closed = () => promisify(db.close.bind(db))();
-      return { scope: { db, promisify }, behind, close: async () => [await closed(), close()] };
+      const [db, other] = [new sqlite3.Database(file), new sqlite3.Database(file)];
+      const [run, rows]: Any[] = [promisify(other.exec.bind(other)), promisify(other.all.bind(other))];
+      const behind = { run, rows };
+      await run('PRAGMA journal_mode=WAL');
+      const close = async () => {
+        for (const each of [db, other]) await promisify(each.close.bind(each))();
+      };
+      return { scope: { db, promisify }, behind, close };
     },
   },
 };
 
 /** Why a row cannot run here: its driver is a binary that an install script fetches, and packages run no scripts here. */
 export async function obstacleOf(name: string): Promise<string | undefined> {
-  if (name !== 'sqlite3') return undefined;
-  return load('sqlite3').then(
-    () => undefined,
-    () => 'its binary can be neither fetched nor compiled',
-  );
+  const driver = /(better-)?sqlite3$/.exec(name)?.[0];
+  if (!driver) return undefined;
+  try {
+    const { default: library } = await load(driver);
+    // better-sqlite3 looks for its binary when it opens a database.
+    if (driver === 'better-sqlite3') new library(':memory:').close();
+    return undefined;
+  } catch {
+    return 'its binary can be neither fetched nor compiled';
+  }
 }

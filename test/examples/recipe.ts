@@ -6,6 +6,7 @@ import type { NewPlant, PlantStorage } from 'plant-store';
 import { schema } from 'plant-store/postgres';
 import { storageCases } from 'plant-store/testing';
 import { afterAll, beforeAll, expect, it, type Mock, vi } from 'vitest';
+import { cutAt, itSurvivesTheNetwork } from '../storages/faults.js';
 import { ownServer } from '../storages/postgres-server.js';
 import { Doorway } from '../support/doorway.js';
 import { createPlant, expectExactPlants } from '../support/plants.js';
@@ -60,16 +61,23 @@ export function examplePostgres() {
   return Object.assign(own, { empty: () => own.pool.query('TRUNCATE plants') });
 }
 
+interface RecipeOptions {
+  /** Reads past the program, and past the doorway. If absent, the program itself reads. */
+  readonly peek?: (id: bigint) => Promise<NewPlant | undefined>;
+  readonly mount?: string;
+  /** What the program connects through. */
+  readonly doorway?: () => Doorway;
+}
+
 /**
  * Declares that a program with a storage serves plants, and that its storage keeps every promise.
  *
  * @param load gives the program once `beforeAll` is over
- * @param peek if the program itself cannot read what was stored
  */
 export function itKeepsThePromises(
   load: () => StorageExample,
   empty: () => Promise<unknown>,
-  { peek, mount = '' }: { peek?: (id: bigint) => Promise<NewPlant | undefined>; mount?: string } = {},
+  { peek, mount = '', doorway }: RecipeOptions = {},
 ): void {
   it('creates plants over HTTP, and refuses a wrong token', async () => {
     await empty();
@@ -84,7 +92,17 @@ export function itKeepsThePromises(
   const open = async () => {
     const { storage, find } = load();
     await empty();
-    return { storage, caller: undefined, peek: (peek ?? find)! };
+    const opened = { storage, caller: undefined, peek: (peek ?? find)! };
+    if (!doorway) return opened;
+    const { onAnswer } = doorway();
+    return {
+      ...opened,
+      cut: cutAt(doorway, opened.peek),
+      close() {
+        doorway().onAnswer = onAnswer;
+      },
+    };
   };
   for (const { id, name, run } of storageCases(open)) it(`${id}: ${name}`, run);
+  if (doorway) itSurvivesTheNetwork(doorway, async () => ({ table: 'plants', ...(await open()) }));
 }

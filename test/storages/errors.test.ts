@@ -52,7 +52,7 @@ const wrappers: Record<string, (error: object) => unknown> = {
 function through(wrap: (error: object) => unknown, pool: PostgresPool = own.pool) {
   const inserts: string[] = [];
   const query: PostgresPool['query'] = async (text, values) => {
-    if (text.startsWith('INSERT')) inserts.push(text);
+    if (text.includes('INSERT INTO')) inserts.push(text);
     return pool.query(text, values).catch((error) => {
       throw wrap(error);
     });

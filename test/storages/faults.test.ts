@@ -2,51 +2,76 @@
 import { join } from 'node:path';
 import Database from 'libsql';
 import pg from 'pg';
+import type { PlantStorage } from 'plant-store';
 import { postgresStorage } from 'plant-store/postgres';
 import { sqliteStorage } from 'plant-store/sqlite';
 import { storageCases } from 'plant-store/testing';
 import { afterAll, beforeAll, describe, it } from 'vitest';
+import { evaluate, pageRows } from '../ecosystem/page-rows.js';
 import { Doorway } from '../support/doorway.js';
 import { newFolder } from '../support/run-folder.js';
 import { faultyPostgres, faultySqlite, sqliteFaultsAtCommit } from './fault-databases.js';
 import { type FaultyDatabase, itSurvivesFaults, openFaulty } from './faults.js';
 import { ownServer } from './postgres-server.js';
 
-/** Declares the faults, and the published cases that need some. */
-function itKeepsItsPromises(database: FaultyDatabase): void {
+/** The published cases that need faults; `storages.test.ts` runs the others. */
+const casesOfFaults: readonly string[] = ['lost-response', 'serialization-failure', 'constraint'];
+
+function itKeepsItsPromises(
+  database: FaultyDatabase,
+  isNeeded = (id: string) => casesOfFaults.includes(id),
+): void {
   itSurvivesFaults(database);
-  const cases = ['lost-response', 'serialization-failure', 'constraint'];
   for (const { id, name, run } of storageCases(() => openFaulty(database))) {
-    if (cases.includes(id)) it(`${id}: ${name}`, run);
+    if (isNeeded(id)) it(`${id}: ${name}`, run);
   }
 }
 
-describe('postgresStorage', () => {
+describe('on PostgreSQL', () => {
   // It looks for a deadlock before the lock_timeout of a create is over.
   const own = ownServer({ deadlock_timeout: '100ms' });
   let doorway: Doorway;
-  let pool: pg.Pool;
   beforeAll(async () => {
     doorway = await Doorway.before({ path: own.server.socket });
-    pool = new pg.Pool({
-      host: '127.0.0.1',
-      port: doorway.port,
-      user: 'postgres',
-      connectionTimeoutMillis: 5_000,
-    });
-    pool.on('error', () => {});
+    return () => doorway.close();
   });
-  afterAll(async () => {
-    await pool.end();
-    doorway.close();
-  });
-  itKeepsItsPromises(
+  const database = (storageOf: Parameters<typeof faultyPostgres>[2]) =>
     faultyPostgres(
       () => own.pool,
       () => doorway,
-      (options) => postgresStorage(pool, options),
-    ),
-  );
+      storageOf,
+    );
+
+  describe('postgresStorage', () => {
+    let pool: pg.Pool;
+    beforeAll(() => {
+      const address = { host: '127.0.0.1', port: doorway.port, user: 'postgres' };
+      pool = new pg.Pool({ ...address, connectionTimeoutMillis: 5_000 });
+      pool.on('error', () => {});
+      return () => pool.end();
+    });
+    itKeepsItsPromises(database((options) => postgresStorage(pool, options)));
+  });
+
+  // Of the table of recipes. The suite of other runtimes runs this file on Bun.
+  if ('Bun' in globalThis) {
+    describe('Bun.sql', () => {
+      let sql: { close(): Promise<void> };
+      beforeAll(async () => {
+        const { SQL } = await import('bun' as string);
+        sql = new SQL(`postgres://postgres@127.0.0.1:${doorway.port}/postgres`);
+        return () => sql.close();
+      });
+      const line = pageRows('Libraries on PostgreSQL').get('Bun.sql')!;
+      itKeepsItsPromises(
+        database((options) => {
+          const make = (pool: never) => postgresStorage(pool, options);
+          return evaluate(line, { sql, postgresStorage: make }) as PlantStorage;
+        }),
+        () => true,
+      );
+    });
+  }
 });
 
 describe('sqliteStorage', () => {

@@ -114,6 +114,12 @@ function loseResponse(doorway: Doorway, isStored: () => Promise<boolean>): void 
   };
 }
 
+/** For `storageCases`: loses the response that comes once the plant of an id is stored. */
+export const cutAt =
+  (doorway: () => Doorway, peek: FaultyTable['peek']): NonNullable<OpenedStorage<unknown>['cut']> =>
+  (id) =>
+    loseResponse(doorway(), async () => (await peek(id)) !== undefined);
+
 /** Opens a storage for `storageCases`, with all the faults that this database can have. */
 export async function openFaulty(database: FaultyDatabase): Promise<OpenedStorage<unknown>> {
   const { faults, doorway, run } = database;
@@ -124,7 +130,7 @@ export async function openFaulty(database: FaultyDatabase): Promise<OpenedStorag
     peek,
     caller: undefined,
     makeNamesUnique: () => run(faults.makeNamesUnique(table)),
-    cut: doorway && ((id) => loseResponse(doorway(), async () => (await peek(id)) !== undefined)),
+    cut: doorway && cutAt(doorway, peek),
     fail: faults.fail && ((code) => run(...faults.fail!(code === '23000' ? '23514' : code, table))),
     close() {
       if (doorway) doorway().onAnswer = onAnswer!;
@@ -142,7 +148,7 @@ export function itSurvivesFaults(database: FaultyDatabase): void {
   };
   const { faults } = database;
 
-  if (database.doorway) declareFaultsOfNetwork(database.doorway, database.open, declare);
+  if (database.doorway) itSurvivesTheNetwork(database.doorway, database.open, declare);
 
   for (const [name, statementsOf] of Object.entries(faults.failOnce)) {
     declare(`${name}: retried, or told truly`, async () => {
@@ -173,6 +179,10 @@ export function itSurvivesFaults(database: FaultyDatabase): void {
     expect(await createTruly(table, [plantOf(1)])).toEqual(['created']);
     const [lone] = await createTruly(table, [plantOf(2, { name: 'Rosa 1' })]);
     expect(refused).toContain(lone);
+    // Its message reads like that of a taken id.
+    const sly = plantOf(6, { name: "Rosa' for key 'PRIMARY'" });
+    expect(await createTruly(table, [sly])).toEqual(['created']);
+    expect(refused).toContain((await createTruly(table, [{ ...sly, id: 7n }]))[0]);
     const twin = plantOf(4, { name: 'Rosa 1' });
     const [first, second, third] = await createTruly(table, [plantOf(3), twin, plantOf(5)]);
     expect([first, third]).toEqual(['created', 'created']);
@@ -264,10 +274,11 @@ function declareRivals(
   });
 }
 
-function declareFaultsOfNetwork(
+/** Declares what happens if responses are lost. */
+export function itSurvivesTheNetwork(
   doorway: () => Doorway,
   open: FaultyDatabase['open'],
-  declare: (name: string, run: () => Promise<void>) => void,
+  declare: (name: string, run: () => Promise<void>) => void = it,
 ): void {
   /** Runs a test whose connections may break, and mends them. */
   const broken = (run: () => Promise<void>) => async () => {

@@ -26,17 +26,17 @@ interface PostgresMembers extends ErrorMembers {
 }
 
 /**
- * Returns the first SQLSTATE in an error and in what it wraps: `code`, or Prisma's `originalCode`. A class of the app's own, which
- * a trigger may raise, counts beside a `severity`, which only the server gives.
+ * Returns the first SQLSTATE in an error and in what it wraps: `code`, Prisma's `originalCode`, or Bun's `errno`, which is a text. A
+ * class of the app's own, which a trigger may raise, counts beside a `severity`, which only the server gives.
  */
 function serverErrorIn(error: unknown): ServerError | undefined {
   return firstIn(error, (candidate) => {
-    const { originalCode = candidate.code, column } = candidate as PostgresMembers;
-    const sqlState = String(originalCode);
-    const isSqlState =
-      /^[0-9A-Z]{5}$/.test(sqlState) &&
-      (classes.includes(sqlState.slice(0, 2)) || typeof candidate.severity === 'string');
-    if (!isSqlState) return undefined;
+    const { originalCode = candidate.code, column, errno, severity } = candidate as PostgresMembers;
+    const isSqlState = (code: string) =>
+      /^[0-9A-Z]{5}$/.test(code) && (classes.includes(code.slice(0, 2)) || typeof severity === 'string');
+    const codes = [String(originalCode), ...(typeof errno === 'string' ? [errno] : [])];
+    const sqlState = codes.find(isSqlState);
+    if (sqlState === undefined) return undefined;
     return { sqlState, isOfFunction: Boolean(candidate.where), message: messageOf(candidate), column };
   });
 }

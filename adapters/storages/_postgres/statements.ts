@@ -17,7 +17,7 @@ export type Statements = ReturnType<typeof statementsOf>;
  * the columns' types, those behind domains: a cast to a domain cuts what is too long for it, an assignment rejects it.
  * Arrays of the usual two types need no cast of each value: 10 % of an INSERT.
  */
-export function statementsOf(spec: TableSpec, { columns }: LearnedTable) {
+export function statementsOf(spec: TableSpec, { columns, hasTriggers }: LearnedTable) {
   const { name, names, key } = spec;
   const casts = names.map((column, i) => {
     const cast = columns[i]?.cast ?? `pg_catalog.${column === idColumn ? 'int8' : 'text'}`;
@@ -36,14 +36,17 @@ export function statementsOf(spec: TableSpec, { columns }: LearnedTable) {
   const into = `INSERT INTO ${name} AS plant (${spec.columns.join(', ')})`;
   const ending = `ON CONFLICT (${key.join(', ')}) DO NOTHING`;
   const parameters = casts.map((cast, i) => `$${i + 1}::text::${cast}`);
-  const keysSent = `SELECT ${values.slice(0, key.length).join(', ')} FROM ${rows} ${aliases})`;
+  const insertFrom = (source: string) =>
+    `${into}\nSELECT ${values.join(', ')} FROM ${source},\n(SELECT ${verbosity}, ${patience}) AS settings ${ending}`;
+  const insert = `${insertFrom(`${rows} ${aliases})`)} RETURNING ${keyAsText} AS key`;
+  // Each parameter comes once, and in order: bridges to libraries rely on that.
+  const insertChecked = `WITH sent AS (SELECT * FROM ${rows} ${aliases}))
+${insertFrom('sent AS new')} RETURNING CASE WHEN (${stored.join(', ')}) IN (SELECT ${values.slice(0, key.length).join(', ')} FROM sent AS new)
+THEN ${keyAsText} ELSE ${failBecauseOf(keyAsText)} END AS key`;
   return {
     // In the order of the arrays: ids come sorted, so that two instances cannot deadlock, and of keys that only PostgreSQL
     // takes for one, the first create wins.
-    insert: named(`${into}
-SELECT ${values.join(', ')} FROM ${rows} ${aliases}),
-(SELECT ${verbosity}, ${patience}) AS settings ${ending} RETURNING CASE WHEN (${stored.join(', ')}) IN (${keysSent})
-THEN ${keyAsText} ELSE ${failBecauseOf(keyAsText)} END AS key`),
+    insert: named(hasTriggers ? insertChecked : insert),
     /** For one plant, through `pg`, which counts the rows itself: half of the time. It does not see what a trigger changes. */
     insertOne: named(`${into}
 SELECT ${parameters.join(', ')} WHERE ${verbosity} <> ${patience} ${ending}`),
