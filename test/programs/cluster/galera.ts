@@ -115,7 +115,7 @@ export class MariaDb {
 
   /** What this node stores, whatever the others do. */
   async ownPlants(table: string): Promise<Map<string, string>> {
-    const sql = `SELECT CAST(id AS CHAR), name FROM ${table}`;
+    const sql = `SET STATEMENT wsrep_dirty_reads = ON FOR SELECT CAST(id AS CHAR), name FROM ${table}`;
     return new Map((await this.query(sql)) as [string, string][]);
   }
 

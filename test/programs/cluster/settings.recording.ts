@@ -74,7 +74,10 @@ it.skipIf(inject('obstacle')).each<[keyof typeof faults, string, (text: string) 
     const primary = (await cluster.primary()).machine;
     const others = cluster.network.nodes.filter((machine) => machine !== primary);
     const fail = () => faults[fault]!(cluster, primary, others);
-    await survive(cluster, 'plants', findings, `${fault}: ${what}`, fail, 60_000, pool);
+    await survive(cluster, 'plants', findings, `${fault}: ${what}`, fail, {
+      withinMs: 60_000,
+      ...(pool && { pool }),
+    });
   } finally {
     await cluster.close();
   }
