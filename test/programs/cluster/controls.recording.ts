@@ -13,7 +13,8 @@ import { GaleraCluster } from './galera.js';
 import { type AppSettings, Load } from './load.js';
 import { until } from './machine.js';
 import { faultMs } from './partitions.js';
-import { PatroniCluster, type PatroniSettings } from './patroni.js';
+import { PatroniCluster } from './patroni.js';
+import type { PatroniSettings } from './patroni-node.js';
 
 const file = fileURLToPath(new URL('controls.json', import.meta.url));
 const table = 'plants';

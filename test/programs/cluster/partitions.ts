@@ -76,8 +76,9 @@ export async function survive(
 ): Promise<void> {
   const { app } = cluster.network;
   const urls = [cluster.url, cluster.url];
-  const settings = { table, urls, pauseMs: 100, retrying: 'with acceptReplays' as const };
-  const load = new Load({ ...settings, ...(pool && { pool }) }, app);
+  // Names so long that a batch takes more than one packet, or no rule of sizes would meet it.
+  const creators = { pauseMs: 100, nameLength: 400, retrying: 'with acceptReplays' as const };
+  const load = new Load({ table, urls, ...creators, ...(pool && { pool }) }, app);
   try {
     await load.tells('created', 500);
     const struck = Date.now();

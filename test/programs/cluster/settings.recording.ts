@@ -53,6 +53,11 @@ it.skipIf(inject('obstacle')).each<[keyof typeof faults, string, (text: string) 
     asItStands,
     { connectionTimeoutMillis: 5_000, statement_timeout: 5_000 },
   ],
+  [
+    'the primary cut off from all',
+    "HAProxy's checks at their defaults",
+    (text) => text.replace(' inter 500ms fall 2 rise 1', ''),
+  ],
   ['the primary cut off from its peers', 'as the files are', asItStands],
   ['the primary cut off from its peers', 'ttl: 7', (text) => text.replace('ttl: 20', 'ttl: 7')],
   [
