@@ -1,47 +1,21 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { acceptTokens, createPlantStore, type PlantHandler, type PlantStorage } from 'plant-store';
-import { createPlantClient, type PlantClient, PlantError } from 'plant-store/client';
 import { mysqlStorage } from 'plant-store/mysql';
-import { toNode } from 'plant-store/node';
 import { postgresStorage } from 'plant-store/postgres';
 import { randomOf } from '../../support/random.js';
+import { Attempts, numberOf, outcomes } from './attempts.js';
 import { type Answer, type AppSettings, groupOf, retries, type ToApp, type ToLoad } from './load.js';
+import { clientOf, createAtLast } from './retrying-client.js';
 
 // One app: its half of the creators, each of which posts one plant after the other to any of the app's stores.
 
 const settings: AppSettings = JSON.parse(process.argv[2]!);
-const {
-  app,
-  apps,
-  creators,
-  pauseMs,
-  pool: poolOptions,
-  retrying,
-  rivals,
-  seed,
-  table,
-  timeoutMs,
-  urls,
-} = settings;
-const told: Answer[] = [];
-/** Attempts that have not settled, and when each began. */
-const underway = new Map<{ id: string; name: string; isRetried?: boolean }, number>();
+const { app, apps, creators, pauseMs, retrying, rivals, seed, table, timeoutMs, urls } = settings;
+const attempts = new Attempts();
 /** How long the creators may take to end once they are told to stop. */
 const graceMs = 75_000;
-/** The outcome of a plant by the code of the response: no other code may come. */
-const outcomes: Record<number, Answer['outcome']> = {
-  200: 'created',
-  40003: 'taken',
-  50001: 'unknown',
-  // A lone plant whose statement an administrator cancelled; `onError` accepts no other cause.
-  50004: 'refused',
-  50301: 'refused',
-  50302: 'unknown',
-};
 const waiting = new Map<number, () => void>();
 let stopped = false;
 
@@ -59,43 +33,21 @@ process.on('message', (message: ToApp) => {
 process.on('disconnect', () => process.exit());
 
 const handles = urls.map((url) => storeAt(url));
-const client = retrying && (await clientOf(storeAt(urls[0]!, retrying === 'with acceptReplays')));
+const acceptReplays = retrying === 'with acceptReplays';
+const client = retrying && (await clientOf(storeAt(urls[0]!, acceptReplays), acceptReplays, attempts));
 const mine = Array.from({ length: creators / apps }, (_, i) => i * apps + app);
 const reporting = setInterval(report, 20);
 await Promise.race([Promise.all(mine.map(create)), untilGraceIsOver()]);
 clearInterval(reporting);
-for (const [attempt, start] of underway) settle(attempt, 'unsettled', 0, performance.now() - start);
+attempts.abandon();
 report();
 process.disconnect();
-if (underway.size > 0) process.exit();
 
 function storeAt(url: string, acceptReplays = false): PlantHandler {
   return createPlantStore(open(url), acceptTokens('secret'), {
     ...(timeoutMs && { timeoutMs: timeoutMs + 1_000 }),
     acceptReplays,
     onError,
-  });
-}
-
-/** A client of a server of this handler, which reports each of its attempts. */
-async function clientOf(handle: PlantHandler): Promise<PlantClient> {
-  const server = createServer(toNode(handle)).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  // It lives as long as the creators do.
-  server.unref();
-  const { port } = server.address() as AddressInfo;
-  return createPlantClient(`http://127.0.0.1:${port}`, {
-    token: 'secret',
-    acceptReplays: retrying === 'with acceptReplays',
-    async fetch(url, { method, headers, body, signal }) {
-      const { id, name } = plantIn(body);
-      const { status, text, received } = await attempt({ id, name, isRetried: true }, async () => {
-        const response = await fetch(url, { method, headers, body, signal } as RequestInit);
-        const read = await response.text();
-        return { status: response.status, text: read, received: response.headers };
-      });
-      return { status, headers: received, text: async () => text };
-    },
   });
 }
 
@@ -108,10 +60,10 @@ function open(url: string): PlantStorage {
   const group = { table, ...(timeoutMs && { timeoutMs }) };
   if (url.startsWith('mysql:')) {
     const tuned = timeoutMs && { connectionLimit: 4, connectTimeout: 2_000 };
-    return mysqlStorage(mysql.createPool({ uri: url, ...tuned, ...poolOptions }), group);
+    return mysqlStorage(mysql.createPool({ uri: url, ...tuned, ...settings.pool }), group);
   }
   const tuned = timeoutMs && { max: 4, connectionTimeoutMillis: 2_000 };
-  const pool = new pg.Pool({ connectionString: url, ...tuned, ...poolOptions });
+  const pool = new pg.Pool({ connectionString: url, ...tuned, ...settings.pool });
   // Without a listener, a dropped idle connection crashes the process.
   pool.on('error', () => {});
   return postgresStorage(pool, group);
@@ -119,7 +71,6 @@ function open(url: string): PlantStorage {
 
 async function create(creator: number): Promise<void> {
   const choose = randomOf(seed + creator);
-  const isClient = retries(creator, settings);
   const unfinished = new Set<Promise<void>>();
   for (let round = 0; !stopped; round++) {
     const isRace = rivals > 0 && round % 4 === 3;
@@ -127,10 +78,10 @@ async function create(creator: number): Promise<void> {
     if (stopped) break;
     const handle = handles[Math.floor(choose() * handles.length)]!;
     const id = idOf(isRace ? creators + groupOf(creator, settings) : creator, round);
-    const name = `${creator}/${round}`;
+    const name = `${creator}/${round}`.padEnd(settings.nameLength ?? 0, '.');
     let isRefused = false;
-    if (isClient) {
-      const ends = createAtLast(id, name).finally(() => unfinished.delete(ends));
+    if (client && retries(creator, settings)) {
+      const ends = createAtLast(client, id, name).finally(() => unfinished.delete(ends));
       unfinished.add(ends);
       // It goes on with the next plant while it retries this one, as a queue of jobs does; its rivals would wait for it.
       await Promise.race([ends, sleep(1_000)]);
@@ -142,20 +93,6 @@ async function create(creator: number): Promise<void> {
     if (wait) await sleep(wait * (0.5 + choose()));
   }
   await Promise.all(unfinished);
-}
-
-/** Creates a plant by the client, and again whenever the client gives up, until it is stored or the id is another plant's. */
-async function createAtLast(id: string, name: string): Promise<void> {
-  for (;;) {
-    try {
-      await (client as PlantClient).create({ id: BigInt(id), name });
-      return;
-    } catch (error) {
-      if (!(error instanceof PlantError)) throw error;
-      if (error.problem === 'id_taken') return;
-      await sleep(500);
-    }
-  }
 }
 
 /** Resolves when all creators that race for an id are ready. */
@@ -173,7 +110,7 @@ function idOf(owner: number, round: number): string {
 }
 
 async function post(handle: PlantHandler, id: string, name: string): Promise<Answer['outcome']> {
-  const { status, text } = await attempt({ id, name }, async () => {
+  const response = await attempts.send({ id, name }, async () => {
     const { status, body } = await handle({
       method: 'POST',
       url: '/plants',
@@ -182,43 +119,7 @@ async function post(handle: PlantHandler, id: string, name: string): Promise<Ans
     });
     return { status, text: body };
   });
-  return outcomes[numberOf(status, text)]!;
-}
-
-/** Sends one attempt, and reports what it was told. */
-async function attempt<Response extends { readonly status: number; readonly text: string }>(
-  plant: { readonly id: string; readonly name: string; readonly isRetried?: boolean },
-  send: () => Promise<Response>,
-): Promise<Response> {
-  const start = performance.now();
-  underway.set(plant, start);
-  const response = await send();
-  underway.delete(plant);
-  const number = numberOf(response.status, response.text);
-  const outcome = outcomes[number];
-  if (!outcome) throw new Error(`${response.status} ${response.text}`);
-  settle(plant, outcome, number, performance.now() - start);
-  return response;
-}
-
-function settle(
-  plant: { readonly id: string; readonly name: string; readonly isRetried?: boolean },
-  outcome: Answer['outcome'],
-  number: number,
-  took: number,
-): void {
-  // By the clock that the test reads: performance.timeOrigin does not follow it when it is set.
-  told.push({ ...plant, outcome, number, at: Date.now(), took });
-}
-
-function numberOf(status: number, text: string): number {
-  return status === 200 ? 200 : JSON.parse(text).error;
-}
-
-/** The id with all its digits, and the name. */
-function plantIn(body: string): { id: string; name: string } {
-  const [, id, name] = /^\{"id":(-?\d+),"name":"([^"]+)"/.exec(body)!;
-  return { id: id!, name: name! };
+  return outcomes[numberOf(response)]!;
 }
 
 function onError(error: unknown, _request: unknown, number: number): void {
@@ -235,7 +136,8 @@ function onError(error: unknown, _request: unknown, number: number): void {
 function report(): void {
   const { external, heapUsed } = process.memoryUsage();
   // What sockets buffer is no part of the heap.
-  if (told.length > 0) send({ told: told.splice(0), memory: heapUsed + external });
+  const told = attempts.take();
+  if (told.length > 0) send({ told, memory: heapUsed + external });
 }
 
 function send(message: ToLoad): void {

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type Attempt, type History, type Holdings, type Kind, violationsIn } from './checker.js';
+import type { Control } from './controls.js';
 
 const id = '9007199254740993';
 const rosa: Attempt = { id, name: 'a/1', outcome: 'created', at: 1_000, took: 20 };
@@ -124,5 +126,29 @@ describe('the checker of the clusters', () => {
     const limits = { once: 10_000, retried: 30_000 };
     const recovery = { from: 500, withinMs: 500 };
     expect(violationsIn({ attempts, machines, limits, recovery })).toEqual([]);
+  });
+});
+
+describe('the checker finds what was lost when', () => {
+  // Recorded by controls.recording.ts, some ids of each run.
+  const controls: Control[] = JSON.parse(readFileSync(new URL('controls.json', import.meta.url), 'utf8'));
+  const kindsOf = (name: string): Kind[] => {
+    const { attempts, machines } = controls.find(({ control }) => control === name)!;
+    return kindsIn({ attempts, machines: machines.map((held) => new Map(held)) });
+  };
+
+  it.each<[string, Kind[]]>([
+    ['an asynchronous standby', ['lost', 'overwritten', 'retried in vain', 'taken by nobody', 'two winners']],
+    [
+      'synchronous_mode_strict: false',
+      ['lost', 'overwritten', 'retried in vain', 'taken by nobody', 'two winners'],
+    ],
+    [
+      'pc.ignore_sb',
+      ['lost', 'machines differ', 'overwritten', 'retried in vain', 'taken by nobody', 'two winners'],
+    ],
+    ['a client that retries without acceptReplays', ['retried in vain', 'taken by itself']],
+  ])('a cluster ran with: %s', (control, kinds) => {
+    expect(kindsOf(control).sort()).toEqual(kinds);
   });
 });

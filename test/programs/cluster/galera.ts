@@ -18,15 +18,22 @@ const small = ['--innodb-buffer-pool-size=64M', '--performance-schema=OFF'];
 
 /** One MariaDB server on loopback, alone or as a node of a Galera cluster. */
 export class MariaDb {
+  readonly address: string;
+  /** Where its users connect from, as MariaDB spells it. */
+  readonly #host: string;
+  readonly #isNode: boolean;
+
   constructor(
     readonly daemon: Daemon,
-    readonly address: string,
-    readonly port: number,
     private readonly options: readonly string[],
-    private readonly isNode: boolean,
-    /** Where its users connect from, as MariaDB spells it. */
-    private readonly host = address,
-  ) {}
+    readonly port: number,
+    /** Its place in a cluster; alone, it is on loopback. */
+    node?: { readonly address: string; readonly anyHost: string },
+  ) {
+    this.address = node?.address ?? '127.0.0.1';
+    this.#host = node?.anyHost ?? this.address;
+    this.#isNode = node !== undefined;
+  }
 
   get url(): string {
     return `mysql://plants:plants@${this.address}:${this.port}/plants`;
@@ -43,10 +50,10 @@ export class MariaDb {
     run(account, 'mariadb-install-db', options, folder);
     const statements = [
       'CREATE DATABASE plants;',
-      `CREATE USER plants@'${this.host}' IDENTIFIED BY 'plants';`,
-      `GRANT ALL ON *.* TO plants@'${this.host}' WITH GRANT OPTION;`,
+      `CREATE USER plants@'${this.#host}' IDENTIFIED BY 'plants';`,
+      `GRANT ALL ON *.* TO plants@'${this.#host}' WITH GRANT OPTION;`,
       // HAProxy's health check.
-      `CREATE USER haproxy@'${this.host}';`,
+      `CREATE USER haproxy@'${this.#host}';`,
     ];
     writeFileSync(join(folder, 'first.sql'), statements.join('\n'));
   }
@@ -101,7 +108,7 @@ export class MariaDb {
     return until(`MariaDB on port ${this.port}`, async () => {
       if (!this.daemon.isRunning) throw new Error(this.daemon.lastWords);
       const [[, state] = []] = await this.query(
-        this.isNode ? "SHOW STATUS LIKE 'wsrep_local_state_comment'" : "SELECT 1, 'Synced'",
+        this.#isNode ? "SHOW STATUS LIKE 'wsrep_local_state_comment'" : "SELECT 1, 'Synced'",
       );
       if (state !== 'Synced') throw new Error(`the node is ${state}`);
     });
@@ -115,7 +122,7 @@ export class MariaDb {
 
   /** What this node stores, whatever the others do. */
   async ownPlants(table: string): Promise<Map<string, string>> {
-    const sql = `SELECT CAST(id AS CHAR), name FROM ${table}`;
+    const sql = `SET STATEMENT wsrep_dirty_reads = ON FOR SELECT CAST(id AS CHAR), name FROM ${table}`;
     return new Map((await this.query(sql)) as [string, string][]);
   }
 
@@ -154,7 +161,7 @@ export async function oneMariaDb(): Promise<MariaDb> {
     '--skip-name-resolve',
     ...small,
   ];
-  const server = new MariaDb(new Daemon(account, folder, 'mariadb'), '127.0.0.1', port, options, false);
+  const server = new MariaDb(new Daemon(account, folder, 'mariadb'), options, port);
   server.install();
   server.startFirst();
   await server.ready();
@@ -175,7 +182,7 @@ export class GaleraCluster {
       writeFileSync(file, change(this.network.configure('galera/galera.cnf', folder, i)));
       const options = [`--defaults-file=${file}`, ...small];
       const daemon = new Daemon(account, folder, machine.name, machine);
-      return new MariaDb(daemon, machine.address, 3306, options, true, this.network.anyHost);
+      return new MariaDb(daemon, options, 3306, { address: machine.address, anyHost: this.network.anyHost });
     });
     this.#haproxy = new Daemon(account, folderOf(account), 'haproxy', this.network.app);
     const file = join(this.#haproxy.folder, 'haproxy.cfg');

@@ -27,6 +27,8 @@ export interface AppSettings {
   readonly timeoutMs?: number;
   /** Options of the pools, beside the URL. */
   readonly pool?: object;
+  /** How many characters the name of a plant has. Default: as few as tell it from others. */
+  readonly nameLength?: number;
   /** How long a creator pauses after each response, on average. Default: no pause. */
   readonly pauseMs?: number;
   /**
@@ -57,7 +59,10 @@ export type ToApp = number[] | 'stop';
 export type ToLoad = { ready: number } | { told: Answer[]; memory: number } | { failed: string };
 
 /** What differs between loads. */
-type LoadSettings = Pick<AppSettings, 'table' | 'urls' | 'timeoutMs' | 'pool' | 'pauseMs' | 'retrying'> &
+type LoadSettings = Pick<
+  AppSettings,
+  'table' | 'urls' | 'timeoutMs' | 'pool' | 'nameLength' | 'pauseMs' | 'retrying'
+> &
   Partial<Pick<AppSettings, 'apps' | 'creators' | 'rivals'>>;
 
 /** Two apps with 24 creators each, unless set otherwise. */

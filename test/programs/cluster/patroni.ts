@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Account, accountOf, clean, Daemon, folderOf, mountDisk, signalTree, until } from './machine.js';
-import { type Machine, Network } from './network.js';
-import { plantsOf, queryAt } from './postgres.js';
+import { accountOf, clean, Daemon, folderOf, until } from './machine.js';
+import { Network } from './network.js';
+import { PatroniNode, type PatroniSettings, type Role } from './patroni-node.js';
+import { plantsOf } from './postgres.js';
 
 /** Whether Patroni and the programs around it are installed. */
 export function patroniPrograms(): boolean {
@@ -13,119 +13,8 @@ export function patroniPrograms(): boolean {
 /** What Patroni says of a node. */
 interface Member {
   readonly name: string;
-  readonly role: 'leader' | 'sync_standby' | 'replica';
+  readonly role: Role;
   readonly state: string;
-}
-
-/** What differs from the files of `examples/cluster`, on a disk of the test's machine. */
-export interface PatroniSettings {
-  /** The size of each machine's own disk. */
-  readonly diskMiB?: number;
-  /** Changes a file, for a cluster that must break its promises. */
-  readonly change?: (text: string) => string;
-  /** The roles of three healthy nodes. Default: one of the standbys is synchronous. */
-  readonly roles?: readonly Member['role'][];
-}
-
-/** One machine: etcd, Patroni, and the PostgreSQL that Patroni runs. */
-export class PatroniNode {
-  readonly machine: Machine;
-  readonly etcd: Daemon;
-  readonly patroni: Daemon;
-
-  constructor(
-    account: Account,
-    readonly folder: string,
-    readonly network: Network,
-    index: number,
-    { diskMiB, change = (text) => text }: PatroniSettings,
-  ) {
-    if (diskMiB) mountDisk(folder, account, diskMiB);
-    this.machine = network.nodes[index]!;
-    for (const file of ['etcd.yml', 'patroni.yml']) {
-      writeFileSync(join(folder, file), change(network.configure(`postgres/${file}`, folder, index)));
-    }
-    this.etcd = new Daemon(account, folder, 'etcd', this.machine);
-    // PostgreSQL is not Patroni's child: it outlives Patroni.
-    this.patroni = new Daemon(account, folder, 'patroni', this.machine, () => this.postgres);
-  }
-
-  get name(): string {
-    return this.machine.name;
-  }
-
-  get address(): string {
-    return this.machine.address;
-  }
-
-  get daemons(): readonly Daemon[] {
-    return [this.patroni, this.etcd];
-  }
-
-  get dataFolder(): string {
-    return join(this.folder, 'postgres');
-  }
-
-  /** PostgreSQL's process. */
-  get postgres(): number | undefined {
-    try {
-      const pid = Number(readFileSync(join(this.dataFolder, 'postmaster.pid'), 'utf8').split('\n')[0]);
-      // The file outlives a kill, and its process id may belong to another process by then.
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(this.folder) ? pid : undefined;
-    } catch {
-      return undefined;
-    }
-  }
-
-  start(): void {
-    this.startEtcd();
-    this.startPatroni();
-  }
-
-  startPatroni(): void {
-    this.patroni.start('/usr/bin/patroni', [join(this.folder, 'patroni.yml')]);
-  }
-
-  startEtcd(): void {
-    this.etcd.start('/usr/bin/etcd', ['--config-file', join(this.folder, 'etcd.yml')]);
-  }
-
-  /** The whole machine. */
-  async signal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): Promise<void> {
-    await Promise.all(this.daemons.map((daemon) => daemon.signal(signal)));
-  }
-
-  /** Leaves no room on the disk. */
-  fillDisk(): void {
-    const { bavail, bsize } = statfsSync(this.folder);
-    execFileSync('fallocate', ['--length', String(bavail * bsize), this.#ballast]);
-  }
-
-  /** Leaves room again, and starts what the full disk has ended, as systemd would. */
-  freeDisk(): void {
-    rmSync(this.#ballast);
-    if (!this.etcd.isRunning) this.startEtcd();
-    if (!this.patroni.isRunning) this.startPatroni();
-  }
-
-  get #ballast(): string {
-    return join(this.folder, 'ballast');
-  }
-
-  /** PostgreSQL alone. */
-  killPostgres(): void {
-    if (this.postgres) signalTree(this.postgres, 'SIGKILL');
-  }
-
-  /** Ends the connections that insert at this moment as an administrator does, or only their statements; returns how many. */
-  async killConnections(how: 'pg_terminate_backend' | 'pg_cancel_backend'): Promise<number> {
-    const inserting = "state = 'active' AND query LIKE 'INSERT%'";
-    return (await this.query(`SELECT ${how}(pid) FROM pg_stat_activity WHERE ${inserting}`)).length;
-  }
-
-  query(sql: string, database = 'plants'): Promise<string[][]> {
-    return queryAt(`postgres://postgres:change-me@${this.address}:5432/${database}`, sql);
-  }
 }
 
 /** Three nodes with HAProxy and PgBouncer before them, each run by its file of `examples/cluster`. */
@@ -140,9 +29,7 @@ export class PatroniCluster {
     this.#roles = settings.roles ?? ['leader', 'replica', 'sync_standby'];
     const account = accountOf('postgres')!;
     this.#folder = folderOf(account);
-    this.nodes = this.network.nodes.map(
-      (_, i) => new PatroniNode(account, folderOf(account), this.network, i, settings),
-    );
+    this.nodes = this.network.nodes.map((_, i) => new PatroniNode(account, this.network, i, settings));
     writeFileSync(join(this.#folder, 'userlist.txt'), '"plants" "change-me"\n');
     for (const [name, ...args] of [
       ['haproxy', '-db', '-f', 'haproxy.cfg'],
