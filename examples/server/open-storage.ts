@@ -188,9 +188,12 @@ async function opened(
 ): Promise<OpenStorage> {
   try {
     return { storage: await prepare(), place, close };
-  } catch (error) {
+  } catch (thrown) {
     await close();
-    throw new Error(`cannot open ${place}: ${oneLine(error as Error)}`);
+    const error = thrown as Error;
+    // Without a connection, createTable() advises a migration: here, what the driver said is enough.
+    const isUnconnected = error.message.startsWith('createTable() got no connection');
+    throw new Error(`cannot open ${place}: ${oneLine(isUnconnected ? (error.cause as Error) : error)}`);
   }
 }
 
