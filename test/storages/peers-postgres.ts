@@ -111,6 +111,19 @@ export function itTellsTheTruthOnPostgres(own: { readonly pool: pg.Pool }): void
     },
   );
 
+  it('a response that is lost, through a library that puts the statement in each message, is unknown', async () => {
+    const { table } = await open(onPostgres['an audit trigger']!);
+    const query = async (text: string, values?: unknown[]) => {
+      const result = await own.pool.query(text, values);
+      if (text.includes('INSERT INTO')) throw new Error(`${text} - Connection terminated unexpectedly`);
+      return result;
+    };
+    const storage = postgresStorage({ query }, { table });
+    await expect(storage.create(rosa(1), context)).rejects.toThrow(
+      /^WITH .* - Connection terminated unexpectedly$/s,
+    );
+  });
+
   it('a trigger that changes the namespace: no plant is created', async () => {
     const options = { table: 'peers of tenants', namespace: { tenant: () => 'garden' } };
     const change = trigger(options.table, 'BEFORE INSERT', "new.tenant := 'park'; RETURN new;");

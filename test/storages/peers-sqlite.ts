@@ -1,7 +1,7 @@
 // What an app puts on the same table of SQLite: triggers, a full-text index, other constraints.
 import { type SqliteDatabase, schema as sqliteSchema, sqliteStorage } from 'plant-store/sqlite';
 import { expect, it, onTestFinished } from 'vitest';
-import { plantOf } from '../support/tables.js';
+import { plantOf, withColumns } from '../support/tables.js';
 import { context } from './context.js';
 import { createTruly, type FaultyTable } from './faults.js';
 import { expectNoPlant, expectTruth, rosa } from './peers.js';
@@ -48,6 +48,15 @@ export function itTellsTheTruthOnSqlite(connect: () => OpenDatabase): void {
   it('a trigger that changes one id: the others of its batch are stored', async () => {
     const table = open(changingTheId.replace('WHERE', 'WHERE id = 2 AND'));
     expect(await createTruly(table, [rosa(1), rosa(2), rosa(3)])).toEqual(['created', 'refused', 'created']);
+  });
+
+  it('a name that is unique ON CONFLICT IGNORE: its plant is rejected, and the others of its batch are stored', async () => {
+    const table = open(
+      `DROP TABLE plants; ${withColumns(sqliteSchema, { name: 'TEXT UNIQUE ON CONFLICT IGNORE' })}`,
+    );
+    const acer = (id: number) => ({ id: BigInt(id), name: 'Acer' });
+    expect(await createTruly(table, [rosa(1), acer(2), acer(3)])).toEqual(['created', 'created', 'refused']);
+    await expect(table.storage.create(rosa(4), context)).rejects.toThrow(/no plant 4 .* ON CONFLICT IGNORE$/);
   });
 
   it('a view with a trigger in place of the INSERT: no plant is created or taken', async () => {

@@ -1,9 +1,10 @@
 import { Rejection } from '../_shared/rejection.js';
 import type { TableSpec } from '../_shared/table.js';
-import { firstIn, messageOf } from '../_shared/wrapped-error.js';
 import type { PgClient } from './pool.js';
 
 const words = 'plant-store found a row with another key: ';
+
+const pattern = new RegExp(`"${words}([^"]*)"`);
 
 /**
  * SQL that fails, and so rolls back the INSERT that it is part of, with the key in its message. An expression cannot raise an error
@@ -11,10 +12,12 @@ const words = 'plant-store found a row with another key: ';
  */
 export const failBecauseOf = (key: string) => `('${words}' || ${key})::int4::text`;
 
-/** The key that a row got instead of the one that was sent, if that is the error. */
-export function changedKeyIn(error: unknown): string | undefined {
-  const pattern = new RegExp(`${words}([^"]*)`);
-  return firstIn(error, (candidate) => pattern.exec(messageOf(candidate))?.[1]);
+/**
+ * The key that a row got instead of the one that was sent, if the server said so. Its SQLSTATE decides: libraries put the statement,
+ * which has the same words, in the message of any error.
+ */
+export function changedKeyIn(sqlState: string | undefined, message: string): string | undefined {
+  return sqlState === '22P02' ? pattern.exec(message)?.[1] : undefined;
 }
 
 /** The triggers that run before a row is inserted into the table, or into a partition of it. */

@@ -44,6 +44,12 @@ function serverErrorIn(error: unknown): ServerError | undefined {
 /** The SQLSTATE of an error, if the server has sent one. */
 export const sqlStateOf = (error: unknown): string | undefined => serverErrorIn(error)?.sqlState;
 
+/** The key that a trigger has given to a row, if that is the error. */
+export function changedKeyOf(error: unknown): string | undefined {
+  const said = serverErrorIn(error);
+  return said && changedKeyIn(said.sqlState, said.message);
+}
+
 /** What single SQLSTATEs mean. */
 const meanings: Readonly<Record<string, Meaning>> = {
   // Serialization failure, deadlock.
@@ -113,7 +119,7 @@ const uselessAfter: readonly Meaning[] = [
 /** @param names the columns that each create fills: a null in one of them is the fault of its plant */
 export function explain(error: unknown, wasSent: boolean, names: readonly string[]): Explanation {
   // The trigger is then looked for.
-  if (changedKeyIn(error) !== undefined) return { meaning: 'setup', isReusable: true };
+  if (changedKeyOf(error) !== undefined) return { meaning: 'setup', isReusable: true };
   const said = serverErrorIn(error);
   const isOfPlant = said?.sqlState === '23502' && names.includes(String(said.column));
   const meaning = isOfPlant ? 'rejected' : said ? meaningOf(said, wasSent) : meaningOfDriver(error, wasSent);

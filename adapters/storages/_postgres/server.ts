@@ -6,9 +6,9 @@ import { outcomesOf, type Rows, textOf } from '../_shared/rows.js';
 import type { TableServer, TableStatements } from '../_shared/server-table.js';
 import type { TableSpec } from '../_shared/table.js';
 import { failedHandle, type Needed, WrongResult } from '../_shared/wrong-handle.js';
-import { changedKeyIn, rejectionOf } from './changed-key.js';
+import { rejectionOf } from './changed-key.js';
 import { faultOf, whyNotCreated, whyNotFound } from './check.js';
-import { explain, sqlStateOf } from './errors.js';
+import { changedKeyOf, explain, sqlStateOf } from './errors.js';
 import {
   isPg,
   isPool,
@@ -48,7 +48,7 @@ export function postgresServer(
         hasTriggers: table.hasTriggers,
       }),
     async faultOf(client, error) {
-      const changedKey = changedKeyIn(error);
+      const changedKey = changedKeyOf(error);
       if (changedKey !== undefined) throw await rejectionOf(client, spec, changedKey);
       const found = await look(client, spec).catch((found) => {
         // The role may not use the schema that was named.

@@ -57,7 +57,7 @@ function unfilledOf(connection: SqliteConnection, spec: TableSpec): string | und
   return unfilled && unfilledColumn(String(unfilled.name));
 }
 
-/** Returns the error of a plant that is not stored after its INSERT: a trigger has dropped it, or has given it another id. */
+/** Returns the error of a plant that is not stored after its INSERT. */
 export function lostPlant(connection: SqliteConnection, spec: TableSpec, row: Row): Error {
   // A trigger may be of this connection alone.
   const all = '(SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master)';
@@ -67,6 +67,8 @@ export function lostPlant(connection: SqliteConnection, spec: TableSpec, row: Ro
   );
   const names = triggers.map(({ name }) => name).join(', ');
   const id = textOf(row[spec.key.length - 1]!);
-  const why = `the table ${spec.name} has no plant ${id} after its INSERT: a trigger drops it or changes its id`;
-  return new Error(`${why}. Look at ${names || 'the triggers of its database'}`);
+  const why = names
+    ? `one of its triggers drops it or changes its id: ${names}`
+    : 'one of its constraints is ON CONFLICT IGNORE';
+  return new Error(`the table ${spec.name} has no plant ${id} after its INSERT: ${why}`);
 }
