@@ -62,18 +62,18 @@ describe.skipIf(inject('obstacle'))(`mysqlStorage while the network of Galera sp
       split(cluster.network, ...anyNode());
       await sleep(faultMs);
     };
-    await survive(cluster, table, findings, fault, fail);
+    await survive({ cluster, table, findings }, fault, fail);
   });
 
   it('keeps its promises with all nodes apart for 30 s', () =>
-    survive(cluster, table, findings, 'all nodes apart', () => apart(cluster.network)));
+    survive({ cluster, table, findings }, 'all nodes apart', () => apart(cluster.network)));
 
   it('keeps its promises while the links of a node come and go every 2 s for 40 s', () => {
     const fail = () => flap(cluster.network, anyNode()[0]);
-    return survive(cluster, table, findings, 'the links of a node come and go every 2 s', fail);
+    return survive({ cluster, table, findings }, 'the links of a node come and go every 2 s', fail);
   });
 
   it.each(Object.entries(faultsOfLinks))('keeps its promises with %s', (fault, fail) =>
-    survive(cluster, table, findings, fault, () => fail(cluster.network)),
+    survive({ cluster, table, findings }, fault, () => fail(cluster.network)),
   );
 });

@@ -123,7 +123,8 @@ export class Load {
     const attempts = await this.stop();
     console.log(this.summary);
     const found = violationsIn({ attempts, machines: await plants(), ...expected });
-    return found.map(({ kind, text }) => `${kind}: ${text}`);
+    // Without the dots that fill a name.
+    return found.map(({ kind, text }) => `${kind}: ${text}`.replace(/\.{4,}/g, '…'));
   }
 
   kill(): void {

@@ -71,31 +71,23 @@ export class Network {
   }
 
   #build(): void {
-    ip('netns', 'add', this.#bridge);
-    ip('-n', this.#bridge, 'link', 'add', 'bridge', 'type', 'bridge');
-    ip('-n', this.#bridge, 'link', 'set', 'bridge', 'up');
+    const bridge = this.#bridge;
+    ip(`netns add ${bridge}`);
+    ip(`-n ${bridge} link add bridge type bridge`);
+    ip(`-n ${bridge} link set bridge up`);
     for (const { name, address, namespace } of this.#machines) {
-      ip('netns', 'add', namespace);
-      ip(
-        'link',
-        'add',
-        'eth0',
-        'netns',
-        namespace,
-        ...['type', 'veth', 'peer', 'name', name],
-        'netns',
-        this.#bridge,
-      );
-      ip('-n', namespace, 'addr', 'add', `${address}/24`, 'dev', 'eth0');
-      ip('-n', namespace, 'link', 'set', 'lo', 'up');
+      ip(`netns add ${namespace}`);
+      ip(`link add eth0 netns ${namespace} type veth peer name ${name} netns ${bridge}`);
+      ip(`-n ${namespace} addr add ${address}/24 dev eth0`);
+      ip(`-n ${namespace} link set lo up`);
       // Packets as a wire has them: otherwise the kernel passes many segments as one, which no rule of sizes could tell apart.
-      ip('-n', namespace, 'link', 'set', 'eth0', 'gso_max_segs', '1', 'up');
-      ip('-n', this.#bridge, 'link', 'set', name, 'master', 'bridge', 'up');
+      ip(`-n ${namespace} link set eth0 gso_max_segs 1 up`);
+      ip(`-n ${bridge} link set ${name} master bridge up`);
     }
-    ip('link', 'add', this.#port, ...['type', 'veth', 'peer', 'name', 'test'], 'netns', this.#bridge);
-    ip('-n', this.#bridge, 'link', 'set', 'test', 'master', 'bridge', 'up');
-    ip('addr', 'add', `${this.#prefix}1/24`, 'dev', this.#port);
-    ip('link', 'set', this.#port, 'up');
+    ip(`link add ${this.#port} type veth peer name test netns ${bridge}`);
+    ip(`-n ${bridge} link set test master bridge up`);
+    ip(`addr add ${this.#prefix}1/24 dev ${this.#port}`);
+    ip(`link set ${this.#port} up`);
   }
 
   /** A file of `examples/cluster` with these addresses, this folder, and this node's own lines. */
@@ -116,21 +108,19 @@ export class Network {
   /** From now on this machine drops these packets, and no others. */
   drop(machine: Machine, { from, ports, percent, aboveBytes }: Drops): void {
     const sources = from?.map(({ address }) => address).join(', ');
-    const whence = sources === undefined ? '' : `ip saddr { ${sources} }`;
-    const rules = ports
-      ? ['sport', 'dport'].map((port) => `${whence} tcp ${port} { ${ports.join(', ')} } drop`)
-      : [
-          from && from.length > 0 && `${whence} drop`,
-          percent && `numgen random mod 100 < ${percent} drop`,
-          aboveBytes && `meta length > ${aboveBytes} drop`,
-        ];
-    // A machine does not lose packets to itself.
-    const rest = ['iifname "lo" accept', `ip saddr ${this.#prefix}1 accept`, ...rules.filter(Boolean)];
-    const table = 'table inet faults';
-    const chain = 'chain input {\n type filter hook input priority 0; policy accept;';
-    const text = `${table}\ndelete ${table}\n${table} {\n${chain}\n${rest.join('\n')}\n}\n}\n`;
+    const whence = sources ? `ip saddr { ${sources} } ` : '';
+    const rules: string[] = [];
+    if (ports) {
+      const set = `{ ${ports.join(', ')} }`;
+      rules.push(`${whence}tcp sport ${set} drop`, `${whence}tcp dport ${set} drop`);
+    } else if (whence) {
+      rules.push(`${whence}drop`);
+    }
+    if (percent) rules.push(`numgen random mod 100 < ${percent} drop`);
+    if (aboveBytes) rules.push(`meta length > ${aboveBytes} drop`);
     const [command, ...args] = machine.enter('nft');
-    execFileSync(command, [...args, '-f', '-'], { input: text });
+    const input = rulesetOf(['iifname "lo" accept', `ip saddr ${this.#prefix}1 accept`, ...rules]);
+    execFileSync(command, [...args, '-f', '-'], { input });
   }
 
   /** Cuts these machines off from those, in both directions. */
@@ -156,22 +146,33 @@ export class Network {
   }
 }
 
+/** A table of nftables that replaces the one before. A machine loses no packets to itself, and none of the test's. */
+const rulesetOf = (rules: readonly string[]): string => `table inet faults
+delete table inet faults
+table inet faults {
+  chain input {
+    type filter hook input priority 0; policy accept;
+    ${rules.join('\n    ')}
+  }
+}
+`;
+
 let networks = 0;
 const namespacePrefix = 'plants-';
 
-function ip(...args: string[]): string {
-  return execFileSync('ip', args, { encoding: 'utf8', stdio: 'pipe' });
+function ip(command: string): string {
+  return execFileSync('ip', command.split(' '), { encoding: 'utf8', stdio: 'pipe' });
 }
 
 function remove(namespace: string): void {
-  for (const pid of ip('netns', 'pids', namespace).split('\n').filter(Boolean)) {
+  for (const pid of ip(`netns pids ${namespace}`).split('\n').filter(Boolean)) {
     try {
       process.kill(Number(pid), 'SIGKILL');
     } catch {
       // It has ended meanwhile.
     }
   }
-  ip('netns', 'delete', namespace);
+  ip(`netns delete ${namespace}`);
 }
 
 /** Removes what earlier runs left that crashed: machines, what runs on them, and folders. */
@@ -197,14 +198,10 @@ function isRun(pid: string): boolean {
 /** Returns why there can be no machines here; an empty text if there can. */
 export function networkObstacle(): string {
   const name = `${namespacePrefix}${process.pid}-trial`;
-  const rules = `table inet faults { chain input { type filter hook input priority 0; policy accept;
-numgen random mod 100 < 5 drop
-meta length > 1200 drop
-}
-}
-`;
+  const rules = rulesetOf(['numgen random mod 100 < 5 drop', 'meta length > 1200 drop']);
   const trial = `
-ip netns add "$0" && trap 'ip netns delete "$0"' EXIT
+ip netns add "$0"
+trap 'ip netns delete "$0"' EXIT
 ip -n "$0" link add bridge type bridge
 ip -n "$0" link add eth0 type veth peer name eth1
 nsenter --net=/run/netns/"$0" nft -f -`;

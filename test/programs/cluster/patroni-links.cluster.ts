@@ -28,7 +28,7 @@ describe.skipIf(inject('obstacle'))(`postgresStorage while Patroni's links fail 
   });
 
   const keepsItsPromises = (fault: string, fail: () => Promise<void>) =>
-    survive(cluster, table, findings, fault, fail);
+    survive({ cluster, table, findings }, fault, fail);
 
   it.each(Object.entries(faultsOfLinks))('keeps its promises with %s', (fault, fail) =>
     keepsItsPromises(fault, () => fail(cluster.network)),

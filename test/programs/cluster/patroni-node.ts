@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Account, Daemon, folderOf, mountDisk, signalTree } from './machine.js';
 import type { Machine, Network } from './network.js';
@@ -83,10 +83,9 @@ export class PatroniNode {
     await Promise.all(this.daemons.map((daemon) => daemon.signal(signal)));
   }
 
-  /** Leaves no room on the disk. */
+  /** Leaves no room on the disk: dd ends when it finds none. */
   fillDisk(): void {
-    const { bavail, bsize } = statfsSync(this.folder);
-    execFileSync('fallocate', ['--length', String(bavail * bsize), this.#ballast]);
+    spawnSync('dd', ['if=/dev/zero', `of=${this.#ballast}`, 'bs=1M']);
   }
 
   /** Leaves room again, and starts what the full disk has ended, as systemd would. */

@@ -81,10 +81,10 @@ describe.skipIf(inject('obstacle'))(
         split(await roles());
         await sleep(faultMs);
       };
-      await survive(cluster, table, findings, fault, fail);
+      await survive({ cluster, table, findings }, fault, fail);
     });
 
     it('keeps its promises with all machines apart for 30 s', () =>
-      survive(cluster, table, findings, 'all machines apart', () => apart(cluster.network)));
+      survive({ cluster, table, findings }, 'all machines apart', () => apart(cluster.network)));
   },
 );

@@ -79,10 +79,7 @@ it.skipIf(inject('obstacle')).each<[keyof typeof faults, string, (text: string) 
     const primary = (await cluster.primary()).machine;
     const others = cluster.network.nodes.filter((machine) => machine !== primary);
     const fail = () => faults[fault]!(cluster, primary, others);
-    await survive(cluster, 'plants', findings, `${fault}: ${what}`, fail, {
-      withinMs: 60_000,
-      ...(pool && { pool }),
-    });
+    await survive({ cluster, table: 'plants', findings, withinMs: 60_000, pool }, `${fault}: ${what}`, fail);
   } finally {
     await cluster.close();
   }
