@@ -58,8 +58,8 @@ describe('on PostgreSQL', () => {
     describe('Bun.sql', () => {
       let sql: { close(): Promise<void> };
       beforeAll(async () => {
-        const { SQL } = await import('bun' as string);
-        sql = new SQL(`postgres://postgres@127.0.0.1:${doorway.port}/postgres`);
+        const { Bun } = globalThis as unknown as { Bun: { SQL: new (url: string) => typeof sql } };
+        sql = new Bun.SQL(`postgres://postgres@127.0.0.1:${doorway.port}/postgres`);
         return () => sql.close();
       });
       const line = pageRows('Libraries on PostgreSQL').get('Bun.sql')!;

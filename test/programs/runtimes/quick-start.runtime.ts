@@ -57,7 +57,7 @@ describe.each(nodes)('on Node %s', (version, node) => {
     expect(await paste(curl.replace(':3000', `:${port}`))).toMatch(
       /^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\n\{"name":"Rosa canina"\}$/,
     );
-    for (const runtime of [[node!], [tool('.bin/bun')], [tool('.bin/deno'), 'run', '--allow-all']]) {
+    for (const runtime of [[node!], [tool('bun/bin/bun.exe')], [tool('.bin/deno'), 'run', '--allow-all']]) {
       const created = start([...runtime, 'client.mjs'], { URL: `http://127.0.0.1:${port}/api` });
       expect(await created.exit).not.toBe(0);
       expect(created.output()).toContain('A plant with id 9007199254740993 exists.');

@@ -29,7 +29,8 @@ const commands: Record<RuntimeName, readonly string[]> = {
   node22: [tool('node22/bin/node')],
   node24: [tool('node24/bin/node')],
   node26: [tool('node26/bin/node')],
-  bun: [tool('.bin/bun')],
+  // Two packages have a program of this name.
+  bun: [tool('bun/bin/bun.exe')],
   'bun1.4.3': [tool('bun1.4.3/bin/bun.exe')],
   'bun1.2': [tool('../oldest/node_modules/.bin/bun')],
   deno: [tool('.bin/deno'), 'run', '--allow-all', '--quiet'],
