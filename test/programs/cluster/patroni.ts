@@ -69,29 +69,30 @@ export class PatroniCluster {
     return this.url.replace(':5432', ':6432');
   }
 
-  /** Resolves when all three run and one of them is the synchronous standby. */
+  /** Resolves when all three run, one is the synchronous standby, and all say so: a node that was cut off says what it knew before. */
   healthy(): Promise<void> {
     // A primary that was replaced may have to be rewound first.
     const ms = 120_000;
-    return until(
-      'three healthy nodes',
-      async () => {
-        const members = await this.members();
-        const roles = members.map(({ role }) => role).sort();
-        const all = members.map(({ name, role, state }) => `${name} ${role} ${state}`).join(', ');
-        if (roles.join() !== this.#roles.join()) throw new Error(all);
-        if (members.some(({ state }) => state !== 'running' && state !== 'streaming')) throw new Error(all);
-      },
-      ms,
-    );
+    return until('three healthy nodes', () => this.#seeHealthy(), ms);
   }
 
-  async members(): Promise<Member[]> {
-    const answers = this.nodes.map(async ({ address }) => {
-      const answer = await fetch(`http://${address}:8008/cluster`, { signal: AbortSignal.timeout(1_000) });
-      return ((await answer.json()) as { members: Member[] }).members;
-    });
-    return Promise.any(answers);
+  async #seeHealthy(): Promise<void> {
+    const views = await Promise.all(this.nodes.map(membersSeenBy));
+    const texts = views.map((members) =>
+      members
+        .map(({ name, role, state }) => `${name} ${role} ${state}`)
+        .sort()
+        .join(', '),
+    );
+    const members = views[0]!;
+    const roles = members.map(({ role }) => role).sort();
+    const isRunning = members.every(({ state }) => state === 'running' || state === 'streaming');
+    if (new Set(texts).size > 1 || roles.join() !== this.#roles.join() || !isRunning)
+      throw new Error(texts.join('; '));
+  }
+
+  members(): Promise<Member[]> {
+    return Promise.any(this.nodes.map(membersSeenBy));
   }
 
   primary(): Promise<PatroniNode> {
@@ -140,6 +141,11 @@ export class PatroniCluster {
     for (const node of this.nodes) await clean(node.daemons, node.folder);
     this.network.close();
   }
+}
+
+async function membersSeenBy({ address }: PatroniNode): Promise<Member[]> {
+  const answer = await fetch(`http://${address}:8008/cluster`, { signal: AbortSignal.timeout(1_000) });
+  return ((await answer.json()) as { members: Member[] }).members;
 }
 
 async function askPatroni({ address }: PatroniNode, what: string, settings: object): Promise<void> {
