@@ -69,10 +69,11 @@ export function createPlantStore<Caller>(
     const outcome = await storage.create(plant, progress.context);
     if (outcome !== 'created') {
       if (outcome !== 'taken') throw new TypeError("storage.create must return 'created' or 'taken'");
-      // Again, because the timeout may have expired meanwhile: then `find` is not called.
+      // Throws if the timeout has expired meanwhile: the response is sent, and `find` would be called for nothing.
       progress.enter(storageParty);
       const stored = settings.acceptReplays ? await storage.find?.(id, progress.context) : undefined;
-      if (!stored || toJson(stored) !== body) throw idTaken(id);
+      const isReplay = stored && toJson(stored) === body;
+      if (!isReplay) throw idTaken(id);
     }
 
     progress.respond({ status: 200, headers: { 'content-type': 'application/json' }, body });

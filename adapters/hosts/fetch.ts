@@ -88,10 +88,10 @@ async function respond(
   plantRequest.routed = isRouted;
   const response = await handle(plantRequest);
   const { status, headers, body } = response;
-  // If the request is not for plant-store, the app may still read the body. Otherwise read first: a host on Node destroys
-  // the socket after the last response of a connection, which is lost if the client still writes.
-  const isDrained = status < 400 || isNotMine(response) || (await plantRequest.discard());
-  if (!isDrained) return lastResponse(status, headers, body);
+  // What is left of a refused body is read first, unless the app may still read it: a host on Node destroys the socket after the
+  // last response of a connection, which is lost if the client still writes.
+  const mayStayOpen = status < 400 || isNotMine(response) || (await plantRequest.discard());
+  if (!mayStayOpen) return lastResponse(status, headers, body);
   return new Response(body || null, { status, statusText, headers });
 }
 
@@ -126,7 +126,7 @@ class FetchPlantRequest extends HostRequest {
     const declared = raw.headers.get('content-length');
     try {
       const bytes = await this.#readBytes(limit, declared !== null && canReadWhole(raw, server), server);
-      // A host may have cut the body at a limit of its own. A Request never has that of a GET, which a guard may read.
+      // A host may have cut the body at a limit of its own. Not of a GET, which a guard may get: a Request never shows its body.
       const hasBody = raw.method !== 'GET' && raw.method !== 'HEAD';
       if (hasBody && bytes.length < Number(declared)) throw new BodyError('body_incomplete');
       return bytes;
@@ -152,7 +152,7 @@ class FetchPlantRequest extends HostRequest {
     try {
       if (!this.raw.bodyUsed) this.#upload ??= uploadOf(this.raw);
     } catch {
-      // Somebody else holds the stream's lock.
+      // Somebody else holds the stream's lock, and reads it.
     }
     return this.#upload?.discard(this.drainMs) ?? true;
   }

@@ -39,8 +39,8 @@ export function cut<Caller>(
 }
 
 /**
- * The size of the parts of a rejected call: the next smaller power of four. So n creates, however many of them are at fault,
- * take at most 1.4 n + 6 calls: one of four is a level of n/4 calls above one of n, and so on.
+ * The size of the parts of a rejected call: the largest power of four below `count`. If each create is at fault, n creates take n
+ * calls of one, n/4 of four, n/16 of sixteen and so on: 4/3 n, and with the rounding at most 1.4 n + 6.
  */
 export function partSize(count: number): number {
   let size = 1;

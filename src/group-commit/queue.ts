@@ -55,8 +55,9 @@ export class Queue<Caller> implements Dispatcher<Caller> {
       const namespace = this.settings.namespace(context);
       const origin = { context, namespace, expiresAt: now + this.circuit.limitMs };
       const create = new WaitingCreate(plant, origin, resolve, reject);
-      // The turn is a probe's.
-      if (this.circuit.isOpen && this.turn.isTaken) throw circuitOpen(this.circuit.cause);
+      // While the circuit is open, one create at a time is sent, to see whether the database is back. All others fail at once.
+      const isProbing = this.circuit.isOpen && this.turn.isTaken;
+      if (isProbing) throw circuitOpen(this.circuit.cause);
       this.#pending.add(create, now);
       this.#gather(create);
     });
@@ -73,10 +74,10 @@ export class Queue<Caller> implements Dispatcher<Caller> {
     if (toSend.length === 0) return undefined;
     const call = new Call(toSend, now, (ended, end) => this.#onEnd(ended, end));
     this.#inFlight = call;
-    const ended = call.run(this.createMany);
+    const running = call.run(this.createMany);
     this.driver.observe(call);
     this.#setAlarm();
-    await ended;
+    await running;
     return call;
   }
 
@@ -124,6 +125,7 @@ export class Queue<Caller> implements Dispatcher<Caller> {
     if (create.isSettled) return;
     create.expire();
     const { rollback } = create;
+    // In a pause between two attempts there is no call whose abort would report the outage.
     if (rollback?.reason === 'outage' && !this.#inFlight) this.#suspectOutage(rollback.cause, false);
   }
 

@@ -51,7 +51,7 @@ export class Progress<Caller> {
     this.#party = party;
   }
 
-  /** @param abandon called if the request is refused while its body is being read */
+  /** @param abandon called if the request fails: it stops the reading of the body, if that still goes on */
   onRefusal(abandon: (ms: number) => unknown): void {
     this.#abandonBody = abandon;
   }
@@ -67,13 +67,13 @@ export class Progress<Caller> {
 
   /** Converts anything thrown to a response, and reports a 5xx to `onError`. */
   fail(thrown: unknown): void {
-    // After the timeout the response is sent already, and a late error is dropped.
+    // An error after the response of the timeout is dropped.
     if (this.#hasResponded) return;
     // Not `instanceof`, which throws on a revoked proxy.
     const isRefusal = propertyOf(thrown, 'constructor') === Refusal;
-    const refusal = isRefusal
-      ? (thrown as Refusal)
-      : this.#party.toRefusal(thrown, Boolean(this.#deadline.expired), this.settings);
+    // Then `#expire` has called, with the first error after the expiry.
+    const isTimeout = this.#deadline.expired !== undefined;
+    const refusal = isRefusal ? (thrown as Refusal) : this.#party.toRefusal(thrown, isTimeout, this.settings);
     const response = refusal.toResponse(propertyOf(this.request, 'method'));
     const { status, error } = response;
     if (status >= 500) report(this.settings.onError, thrown, this.request, error as ErrorNumber);

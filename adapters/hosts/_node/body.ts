@@ -9,7 +9,7 @@ export function readNodeBody(exchange: Exchange, limit: number): ReturnType<Read
   const { request } = exchange;
   if (request.complete !== false || isWhole(exchange)) return readExact(exchange, limit);
   let isBroken = false;
-  // Stays: an error that nobody hears would end the process. Not each one destroys the stream.
+  // Never removed: an error that nobody hears would end the process. Remembered, because not each one destroys the stream.
   request.on('error', () => {
     isBroken = true;
   });
@@ -36,8 +36,8 @@ function readExact(exchange: Exchange, limit: number): ReturnType<ReadBody> {
 /** Reads a stream from which nobody has read. */
 function readUnread(exchange: Exchange, limit: number): ReturnType<ReadBody> {
   const { request, response } = exchange;
-  exchange.isRead = isWhole(exchange);
-  if (!exchange.isRead) return readStream(request, response, limit);
+  if (!isWhole(exchange)) return readStream(request, response, limit);
+  exchange.isRead = true;
   const bytes = readWaiting(request, limit);
   if (isShort(bytes, request)) throw new BodyError('body_incomplete');
   return bytes;
@@ -91,6 +91,7 @@ const lostBody =
 /** Whether a string is the body's text, and not the value of a body that was one JSON string. */
 function isUnparsed(text: string, { headers }: NodeRequest): boolean {
   const declared = headers['content-length'];
-  // A parser may have removed a byte order mark, which has 3 bytes; a JSON string has more quotes and escapes.
+  // A byte order mark, which a parser may have removed, has 3 bytes. A plant in a JSON string is shorter by more: two quotes, and a
+  // backslash for each quote in it.
   return declared === undefined || Number(declared) - Buffer.byteLength(text) <= 3;
 }

@@ -136,10 +136,14 @@ function millisecondsOf(setting: unknown): number {
 /**
  * Runs an INSERT, and listens to what the server says besides.
  *
- * @param isOwn whether the connection may be discarded
+ * @param isDiscardable whether the connection may be discarded
  * @throws {OpenTransaction} if the connection came with one
  */
-export async function withNotices<T>(client: PgClient, isOwn: boolean, insert: () => Promise<T>): Promise<T> {
+export async function withNotices<T>(
+  client: PgClient,
+  isDiscardable: boolean,
+  insert: () => Promise<T>,
+): Promise<T> {
   if (isInTransaction(client)) throw new OpenTransaction();
   const heard: Message[] = [];
   const hear = (message: Message) => heard.push(message);
@@ -152,7 +156,7 @@ export async function withNotices<T>(client: PgClient, isOwn: boolean, insert: (
   }
   if (isInTransaction(client) || (isPglite(client) && (await hasWritten(client)))) {
     // Nobody but the app may end the transaction of a connection that the app gave: there the outcome is unknown.
-    if (!isOwn) throw new Error(new OpenTransaction().message);
+    if (!isDiscardable) throw new Error(new OpenTransaction().message);
     await client.query('ROLLBACK');
     throw new OpenTransaction();
   }

@@ -43,17 +43,17 @@ export function postgresServer(
     },
     statementsFor: (table) =>
       tableStatements(runner, statementsOf(spec, table), {
-        isLoneApart: isPg(pool) && !table.hasTriggers,
-        isOwn: isPool(pool),
+        mayCount: isPg(pool) && !table.hasTriggers,
+        isDiscardable: isPool(pool),
         hasTriggers: table.hasTriggers,
       }),
     async faultOf(client, error) {
       const changedKey = changedKeyOf(error);
       if (changedKey !== undefined) throw await rejectionOf(client, spec, changedKey);
-      const found = await look(client, spec).catch((found) => {
+      const found = await look(client, spec).catch((failed) => {
         // The role may not use the schema that was named.
-        if (sqlStateOf(found) === '42501') return undefined;
-        throw found;
+        if (sqlStateOf(failed) === '42501') return undefined;
+        throw failed;
       });
       return found ? faultOf(client, spec, error) : whyNotFound(client, spec, error);
     },
@@ -63,30 +63,30 @@ export function postgresServer(
 }
 
 interface HowToInsert {
-  /** Whether a lone plant has a statement of its own. */
-  readonly isLoneApart: boolean;
+  /** Whether a lone plant may be inserted by `insertOne`, whose count does not show what a trigger changes. */
+  readonly mayCount: boolean;
   /** Whether a connection may be discarded. */
-  readonly isOwn: boolean;
+  readonly isDiscardable: boolean;
   readonly hasTriggers: boolean;
 }
 
 function tableStatements(
   runner: InsertRunner,
   sql: Statements,
-  { isLoneApart, isOwn, hasTriggers }: HowToInsert,
+  { mayCount, isDiscardable, hasTriggers }: HowToInsert,
 ): TableStatements<PgClient> {
-  // What a trigger does after the row was returned only another statement sees. One that has once left all rows alone is trusted:
-  // to ask each time would take as long as another create.
+  // A trigger may still change or remove a row after RETURNING: only a second statement shows it. A table that has once stored all
+  // rows as they were sent is trusted from then on: to ask each time would take as long as another create.
   let isTrusted = !hasTriggers;
   return {
     async insert(client, rows) {
-      const isLone = rows.length === 1 && isLoneApart;
+      const isCounted = rows.length === 1 && mayCount;
       const insert = () =>
-        isLone
+        isCounted
           ? runner.run(client, sql.insertOne, sql.valuesOf(rows[0]!))
           : runner.run(client, sql.insert, sql.arraysOf(rows));
-      const result = await withNotices(client, isOwn, insert);
-      const inserted = isLone ? countedRows(result) : checkedRows(result);
+      const result = await withNotices(client, isDiscardable, insert);
+      const inserted = isCounted ? countedRows(result) : checkedRows(result);
       const areAllNew = inserted.length === rows.length;
       if (areAllNew && isTrusted) return rows.map(() => 'created');
       const outcomes = await outcomesAmong(client, sql, rows, inserted);
@@ -120,6 +120,7 @@ async function look(
 ): Promise<{ table: LearnedTable; timeout: unknown } | undefined> {
   // Every table has a `ctid`: one without the other columns exists, too.
   const names = arrayOf(['ctid', ...spec.names]);
+  // Each parameter comes once, and in order: bridges rely on that.
   const found: Look[] = await rowsOf(client, lookAt, [spec.name, names, spec.name]);
   if (!found[0]) return undefined;
   const { timeout, encoding } = found[0];

@@ -1,4 +1,4 @@
-import { type BatchCall, type CreateOutcome, StorageBusy } from '../../../src/index.js';
+import { type BatchCall, type CreateOutcome, RolledBack, StorageBusy } from '../../../src/index.js';
 import { Checkout, type Pool } from './checkout.js';
 import { changeOf, type LearnedTable, unseenTable } from './columns.js';
 import { failureOf, type Meaning, OpenTransaction, UnknownOutcome } from './meaning.js';
@@ -26,7 +26,7 @@ export interface TableStatements<Connection> {
 export interface TableServer<Connection> extends Pool<Connection> {
   /** Returns what is wrong with the app's pool after a fault of a program, in a sentence. */
   failedHandle(error: unknown): string;
-  /** @param wasSent `false` if no plant was sent before the error */
+  /** @param wasSent `false` if no statement was sent before the error */
   explain(error: unknown, wasSent: boolean): Explanation;
   /**
    * Learns what the database shows of the table; `undefined` if there is none.
@@ -89,13 +89,10 @@ export class ServerTable<Connection> implements StoredTable {
     );
   }
 
-  async createTable(): Promise<void> {
-    // Looked for first, because a role that may only SELECT and INSERT may not CREATE, even if it exists.
-    this.#known = undefined;
-    let isConnected = false;
-    const creating = this.#ask(async (connection) => {
-      isConnected = true;
-      if (this.#known) return;
+  createTable(): Promise<void> {
+    return this.#setUp('createTable', async (connection, { learned }) => {
+      // Not if it exists: a role that may only SELECT and INSERT may not CREATE, not even IF NOT EXISTS.
+      if (learned !== unseenTable) return;
       const create = () => this.server.createTable(connection);
       // IF NOT EXISTS can race: the loser gets an error of the catalogue; its second try finds the table.
       await create()
@@ -105,42 +102,44 @@ export class ServerTable<Connection> implements StoredTable {
           throw why ? unusable(this.spec, why, error) : error;
         });
     });
-    await creating.catch((error) => {
-      const reason = error.cause ?? error;
-      throw isConnected || error instanceof Rejection ? reason : unconnected('createTable', reason);
-    });
   }
 
-  async check(): Promise<void> {
-    this.#known = undefined;
-    let isConnected = false;
-    const checking = this.#ask(async (connection, table) => {
-      isConnected = true;
+  check(): Promise<void> {
+    return this.#setUp('check', async (connection, table) => {
       const why = await this.server.faultOf(connection);
       if (why) throw unusable(this.spec, why);
       await table.insertNothing(connection);
     });
-    await checking.catch((error) => {
-      if (error instanceof Rejection) throw error.cause;
-      throw isConnected ? error : unconnected('check', error.cause ?? error);
-    });
+  }
+
+  /** Runs a task for an app that starts, on the table as it is now. Its error is what is wrong, and not what becomes of a plant. */
+  async #setUp(call: keyof typeof remedies, task: Task<Connection, void>): Promise<void> {
+    // So that the table is looked at again.
+    this.#known = undefined;
+    const checkout = new Checkout(this.server);
+    try {
+      await this.#ask(task, checkout);
+    } catch (error) {
+      const reason = error instanceof RolledBack ? error.cause : error;
+      const isConnected = checkout.connection !== undefined;
+      throw isConnected || error instanceof Rejection ? reason : unconnected(call, reason);
+    }
   }
 
   /** Sends a statement that belongs to no batch. */
-  async #ask<T>(task: Task<Connection, T>): Promise<T> {
+  async #ask<T>(task: Task<Connection, T>, checkout?: Checkout<Connection>): Promise<T> {
     const controller = new AbortController();
     const timer = set(() => controller.abort(), this.timeoutMs);
     try {
-      return await this.#send(task, { sent: false, signal: controller.signal });
+      return await this.#send(task, { sent: false, signal: controller.signal }, checkout);
     } finally {
       clear(timer);
     }
   }
 
   /** Runs a task until its call is aborted, because a frozen server would hold the connection for ever. */
-  #send<T>(task: Task<Connection, T>, call: BatchCall): Promise<T> {
+  #send<T>(task: Task<Connection, T>, call: BatchCall, checkout = new Checkout(this.server)): Promise<T> {
     call.sent = false;
-    const checkout = new Checkout(this.server);
     return new Promise((resolve, reject) => {
       checkout.watch(call, () => {
         reject(new Error(`the database did not answer within ${this.timeoutMs} ms`));
@@ -173,6 +172,7 @@ export class ServerTable<Connection> implements StoredTable {
       learned = await this.server.look(connection);
     } catch (error) {
       // A database of the same family that has no such catalogue says so: its table is used unseen.
+      // `true`: it is the error of a statement, and not of a login.
       const { meaning } = this.server.explain(error, true);
       if (!['rejected', 'setup', 'statement'].includes(meaning)) throw error;
     }

@@ -55,7 +55,12 @@ export class SqliteTable implements StoredTable {
   }
 
   async createTable(): Promise<void> {
-    this.#look();
+    try {
+      // Throws if there is a table that cannot be used: IF NOT EXISTS would pass over it.
+      this.#look();
+    } catch (error) {
+      throw error instanceof Rejection ? error.cause : error;
+    }
     this.#connection.exec(this.spec.schema);
   }
 
@@ -91,7 +96,7 @@ export class SqliteTable implements StoredTable {
   #failureAt(step: Step, error: unknown): unknown {
     if (step === 'begin') {
       const meaning = meaningOfBegin(error, this.#connection.isClosed);
-      // better-sqlite3 reports a connection that is iterating by a TypeError, which is never retried.
+      // better-sqlite3 reports a connection that is iterating by a TypeError. Wrapped, because a TypeError is never retried.
       const isBusy = meaning === 'transient' && error instanceof TypeError;
       return this.#failureOf(meaning, isBusy ? new Error(error.message, { cause: error }) : error);
     }
@@ -178,13 +183,13 @@ export class SqliteTable implements StoredTable {
   }
 
   #all(sql: string, rows: Rows): Found[] {
-    // Not as a replacer, which sees what a `toJSON` that the app gave to BigInt has made of an id.
+    // Not by a replacer: `JSON.stringify` would call an app's `BigInt.prototype.toJSON` before it.
     const json = JSON.stringify(rows.map((row) => row.map(sentTo)));
     return this.#connection.all(sql, json);
   }
 }
 
-/** A number where it is exact, because a column without a type does not make one of a text. */
+/** A bigint as a number where that is exact: a column without a type would store a text as a text. */
 function sentTo(value: Value): Value {
   if (typeof value !== 'bigint') return value;
   return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
