@@ -49,7 +49,7 @@ export function createPlantStore<Caller>(
     const token = bearerToken(request.headers);
 
     progress.enter(verifier);
-    // Always awaited: Node parses the body that came with the headers meanwhile, and then it can be read at once.
+    // Awaited even if it is no promise: meanwhile Node parses a body that came with the headers, which is then read at once.
     const verified = await verifyToken(token, progress.context);
 
     progress.enter(library);

@@ -83,13 +83,14 @@ async function respond(
   server: unknown,
   isRouted: boolean,
 ): Promise<FetchResponse> {
+  // The request of a host of another kind, such as Node's: the wrong adapter was mounted.
   if (typeof request.headers.get !== 'function') return respondToMistake(request, server) as never;
   const plantRequest = new FetchPlantRequest(request, server);
   plantRequest.routed = isRouted;
   const response = await handle(plantRequest);
   const { status, headers, body } = response;
-  // What is left of a refused body is read first, unless the app may still read it: a host on Node destroys the socket after the
-  // last response of a connection, which is lost if the client still writes.
+  // A host on Node destroys the socket after the last response of a connection, and a client that still writes loses that response:
+  // so the rest of a refused body is read first. Not if the request is not for plant-store: the app may still read its body.
   const mayStayOpen = status < 400 || isNotMine(response) || (await plantRequest.discard());
   if (!mayStayOpen) return lastResponse(status, headers, body);
   return new Response(body || null, { status, statusText, headers });
@@ -126,7 +127,7 @@ class FetchPlantRequest extends HostRequest {
     const declared = raw.headers.get('content-length');
     try {
       const bytes = await this.#readBytes(limit, declared !== null && canReadWhole(raw, server), server);
-      // A host may have cut the body at a limit of its own. Not of a GET, which a guard may get: a Request never shows its body.
+      // A host may have cut the body at a limit of its own. Not asked of a GET or a HEAD, which a guard gets: a Request never shows their body.
       const hasBody = raw.method !== 'GET' && raw.method !== 'HEAD';
       if (hasBody && bytes.length < Number(declared)) throw new BodyError('body_incomplete');
       return bytes;

@@ -22,7 +22,7 @@ export class Batch<Caller> {
   }
 
   #isFullFor({ textLength }: WaitingCreate<Caller>, maxBatch: number): boolean {
-    // A plant that is longer than a batch may be is sent alone.
+    // A plant whose text alone is longer than a batch may be has a batch of its own.
     if (this.#creates.length === 0) return false;
     return this.#creates.length >= maxBatch || this.#text + textLength > maxBatchText;
   }

@@ -10,7 +10,10 @@ interface Bounds {
 
 /** The creates that are queued or in flight, and what they hold of the queue's bounds. */
 export class Pending<Caller> {
-  /** In the order of their calls. Not a Set: its outgrown tables keep young creates alive, and tripled the time of GC. */
+  /**
+   * In the order of their calls, which is also that of their expiry: the limit becomes shorter only when the circuit opens, and then
+   * all earlier creates have failed. Not a Set: its outgrown tables keep young creates alive, and tripled the time of GC.
+   */
   #creates: WaitingCreate<Caller>[] = [];
   #text = 0;
   /** Calls that were aborted, and whose `createMany` may still hold its plants. */

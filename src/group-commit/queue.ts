@@ -56,8 +56,8 @@ export class Queue<Caller> implements Dispatcher<Caller> {
       const origin = { context, namespace, expiresAt: now + this.circuit.limitMs };
       const create = new WaitingCreate(plant, origin, resolve, reject);
       // While the circuit is open, one create at a time is sent, to see whether the database is back. All others fail at once.
-      const isProbing = this.circuit.isOpen && this.turn.isTaken;
-      if (isProbing) throw circuitOpen(this.circuit.cause);
+      const isAnotherProbing = this.circuit.isOpen && this.turn.isTaken;
+      if (isAnotherProbing) throw circuitOpen(this.circuit.cause);
       this.#pending.add(create, now);
       this.#gather(create);
     });

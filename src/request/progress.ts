@@ -51,7 +51,7 @@ export class Progress<Caller> {
     this.#party = party;
   }
 
-  /** @param abandon called if the request fails: it stops the reading of the body, if that still goes on */
+  /** @param abandon called if the request fails, with the milliseconds in which the rest of the body may be drained */
   onRefusal(abandon: (ms: number) => unknown): void {
     this.#abandonBody = abandon;
   }
@@ -71,7 +71,7 @@ export class Progress<Caller> {
     if (this.#hasResponded) return;
     // Not `instanceof`, which throws on a revoked proxy.
     const isRefusal = propertyOf(thrown, 'constructor') === Refusal;
-    // Then `#expire` has called, with the first error after the expiry.
+    // After the expiry only `#expire` gets here, with its own reason: what is thrown later was dropped above.
     const isTimeout = this.#deadline.expired !== undefined;
     const refusal = isRefusal ? (thrown as Refusal) : this.#party.toRefusal(thrown, isTimeout, this.settings);
     const response = refusal.toResponse(propertyOf(this.request, 'method'));

@@ -91,7 +91,7 @@ const lostBody =
 /** Whether a string is the body's text, and not the value of a body that was one JSON string. */
 function isUnparsed(text: string, { headers }: NodeRequest): boolean {
   const declared = headers['content-length'];
-  // A byte order mark, which a parser may have removed, has 3 bytes. A plant in a JSON string is shorter by more: two quotes, and a
-  // backslash for each quote in it.
+  // The text may lack 3 bytes of the body: a byte order mark that the parser has removed. A plant in a JSON string has lost more: two
+  // quotes, and a backslash for each quote in it.
   return declared === undefined || Number(declared) - Buffer.byteLength(text) <= 3;
 }

@@ -35,7 +35,7 @@ export function mysqlServer(pool: MysqlPool, spec: TableSpec): TableServer<Mysql
         find: async (connection, key) => (await queryRows(connection, sql.find, key.map(sentTo), true))[0],
       };
     },
-    faultOf: (connection, error) => faultOf(connection, spec, error),
+    faultOf: (connection, error) => faultOfTable(connection, spec, error),
     createTable: (connection) => run(connection, spec.schema),
     async whyNotCreated(_connection, error) {
       const grant = missingGrantOf(error, spec.table);
@@ -103,7 +103,7 @@ async function insertNothing(connection: MysqlConnection, sql: Statements): Prom
   });
 }
 
-async function faultOf(
+async function faultOfTable(
   connection: MysqlConnection,
   spec: TableSpec,
   error: unknown,

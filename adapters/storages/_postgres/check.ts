@@ -57,7 +57,7 @@ FROM pg_namespace WHERE nspname = COALESCE(NULLIF($1::text, ''), current_schema(
  *
  * @param error why it is asked, if a create failed
  */
-export async function faultOf(
+export async function faultOfTable(
   client: PgClient,
   spec: TableSpec,
   error: unknown,

@@ -7,7 +7,7 @@ import type { TableServer, TableStatements } from '../_shared/server-table.js';
 import type { TableSpec } from '../_shared/table.js';
 import { failedHandle, type Needed, WrongResult } from '../_shared/wrong-handle.js';
 import { rejectionOf } from './changed-key.js';
-import { faultOf, whyNotCreated, whyNotFound } from './check.js';
+import { faultOfTable, whyNotCreated, whyNotFound } from './check.js';
 import { changedKeyOf, explain, sqlStateOf } from './errors.js';
 import {
   isPg,
@@ -55,7 +55,7 @@ export function postgresServer(
         if (sqlStateOf(failed) === '42501') return undefined;
         throw failed;
       });
-      return found ? faultOf(client, spec, error) : whyNotFound(client, spec, error);
+      return found ? faultOfTable(client, spec, error) : whyNotFound(client, spec, error);
     },
     createTable: (client) => client.query(spec.schema),
     whyNotCreated: (client, error) => whyNotCreated(client, spec, error),

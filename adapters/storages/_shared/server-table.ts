@@ -39,6 +39,7 @@ export interface TableServer<Connection> extends Pool<Connection> {
    * Returns what is wrong with the table or the grants, and what to do, in a sentence; `undefined` if nothing is.
    *
    * @param error why it is asked, if a create failed
+   * @throws {Rejection} if a look at the table already shows what is wrong
    */
   faultOf(connection: Connection, error?: unknown): Promise<string | undefined>;
   createTable(connection: Connection): Promise<unknown>;
@@ -112,7 +113,10 @@ export class ServerTable<Connection> implements StoredTable {
     });
   }
 
-  /** Runs a task for an app that starts, on the table as it is now. Its error is what is wrong, and not what becomes of a plant. */
+  /**
+   * Runs a task for an app that starts, on the table as it is now. Throws the database's error itself, without the `RolledBack` (of
+   * which `Rejection` is one) that says what becomes of a plant.
+   */
   async #setUp(call: keyof typeof remedies, task: Task<Connection, void>): Promise<void> {
     // So that the table is looked at again.
     this.#known = undefined;
@@ -122,6 +126,7 @@ export class ServerTable<Connection> implements StoredTable {
     } catch (error) {
       const reason = error instanceof RolledBack ? error.cause : error;
       const isConnected = checkout.connection !== undefined;
+      // A Rejection without a connection, as of a refused login, says itself what to do.
       throw isConnected || error instanceof Rejection ? reason : unconnected(call, reason);
     }
   }

@@ -77,7 +77,7 @@ export class SqliteTable implements StoredTable {
     }
   }
 
-  /** Runs a task in a transaction: BEGIN, around a single statement, too, detects that the app has one open. */
+  /** Runs a task in a transaction, even if it is a single statement: BEGIN fails if the app has a transaction open. */
   #inTransaction<T>(task: () => T): T {
     let step: Step = 'begin';
     try {
@@ -189,7 +189,7 @@ export class SqliteTable implements StoredTable {
   }
 }
 
-/** A bigint as a number where that is exact: a column without a type would store a text as a text. */
+/** JSON has no bigint: a number where that is exact, because a column without a type would keep a text. */
 function sentTo(value: Value): Value {
   if (typeof value !== 'bigint') return value;
   return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
