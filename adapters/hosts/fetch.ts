@@ -173,7 +173,8 @@ const lostBody =
  */
 function canReadWhole(request: FetchRequest, server: unknown): boolean {
   return (
-    // @hono/node-server's light Request (its prototype has no own `constructor`) builds a full one if asked for its stream.
+    // @hono/node-server's light Request, whose prototype has no own `constructor`, comes straight from Node, and would build a full one
+    // if it were asked for its stream.
     !Object.hasOwn(Object.getPrototypeOf(request), 'constructor') ||
     has(server, 'requestIP') ||
     has(server, 'remoteAddr')

@@ -35,7 +35,7 @@ export class Queue<Caller> implements Dispatcher<Caller> {
   /** The batch that creates join. */
   #gathering: Batch<Caller> | undefined;
   #inFlight: Call<Caller> | undefined;
-  /** One timer for all creates, set while one waits for a call: a timer for each would cost a tenth of a create. */
+  /** One timer for all creates, set from the first call on: a timer for each would cost a tenth of a create. */
   #alarm: unknown;
 
   constructor(
@@ -125,7 +125,7 @@ export class Queue<Caller> implements Dispatcher<Caller> {
     if (create.isSettled) return;
     create.expire();
     const { rollback } = create;
-    // In a pause between two attempts there is no call whose abort would report the outage.
+    // In a pause between two attempts there is no call whose abort would say so.
     if (rollback?.reason === 'outage' && !this.#inFlight) this.#suspectOutage(rollback.cause, false);
   }
 

@@ -18,7 +18,7 @@ export function createHandler<Caller>(
 ): PlantHandler {
   return function handle(request, index) {
     return new Promise((resolve) => {
-      // An object is a host's response, environment or next handler: the adapter was forgotten.
+      // `index` is that of `requests.map(handle)`. An object is a host's response or next handler: the adapter was forgotten.
       if (Object(index) === index) return resolve(respondToMistake(request, index));
       const progress = new Progress<Caller>(request, settings, resolve);
       steps(progress, request).catch((thrown) => progress.fail(thrown));

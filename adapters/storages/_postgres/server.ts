@@ -120,7 +120,7 @@ async function look(
 ): Promise<{ table: LearnedTable; timeout: unknown } | undefined> {
   // Every table has a `ctid`: one without the other columns exists, too.
   const names = arrayOf(['ctid', ...spec.names]);
-  // Each parameter comes once, and in order: bridges rely on that.
+  // Each parameter comes once, in order, and as text: bridges rely on that.
   const found: Look[] = await rowsOf(client, lookAt, [spec.name, names, spec.name]);
   if (!found[0]) return undefined;
   const { timeout, encoding } = found[0];
@@ -164,7 +164,7 @@ type Result = Awaited<ReturnType<PgClient['query']>>;
 /** The rows that an INSERT has returned; of `insertOne` as many as it has inserted, without a key. */
 type Inserted = readonly { readonly key?: string }[];
 
-/** The rows of `insertOne`, by their count. */
+/** The rows of `insertOne`, by their count. They have no key: only where there are none are keys compared. */
 function countedRows({ rowCount }: Result): Inserted {
   return rowCount === 1 ? [{}] : [];
 }

@@ -26,7 +26,7 @@ export interface TableStatements<Connection> {
 export interface TableServer<Connection> extends Pool<Connection> {
   /** Returns what is wrong with the app's pool after a fault of a program, in a sentence. */
   failedHandle(error: unknown): string;
-  /** @param wasSent `false` if no statement was sent before the error */
+  /** @param wasSent `false` if the error came before the task's own statement: from a login, or from a look at the table */
   explain(error: unknown, wasSent: boolean): Explanation;
   /**
    * Learns what the database shows of the table; `undefined` if there is none.
@@ -177,7 +177,7 @@ export class ServerTable<Connection> implements StoredTable {
       learned = await this.server.look(connection);
     } catch (error) {
       // A database of the same family that has no such catalogue says so: its table is used unseen.
-      // `true`: it is the error of a statement, and not of a login.
+      // `true`: what it means of a statement. Of a login, a missing right would be `refused`.
       const { meaning } = this.server.explain(error, true);
       if (!['rejected', 'setup', 'statement'].includes(meaning)) throw error;
     }

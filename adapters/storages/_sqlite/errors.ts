@@ -37,7 +37,7 @@ const texts = {
   openTransaction: /within a transaction/,
 };
 
-/** What an error of the INSERT, or of a look at the table, means. Nothing is stored before COMMIT. */
+/** What an error of the INSERT, of `find` or of a look at the table means. Nothing is stored before COMMIT. */
 export function meaningOfInsert(error: unknown): Meaning {
   const result = resultOf(error);
   // Another connection holds the lock, of the file or of a table in a shared cache; or the disk is full.
