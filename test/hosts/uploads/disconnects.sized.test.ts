@@ -1,4 +1,4 @@
-// Clients that disconnect in waves. No call, no socket and no timer remains of them. With `npm run test:heavy` ten thousand
+// Clients that disconnect in waves. No call, no socket and no timer remains of them. With `npm run test:heavy` four thousand
 // disconnect from each adapter, and a wave from every mount.
 import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
@@ -41,10 +41,10 @@ const timers = () => process.getActiveResourcesInfo().filter((resource) => resou
 const timersBefore = timers();
 const all = isHeavy ? (await import('../../ecosystem/hosts.js')).everyHost : oneOfEachAdapter;
 
-// Side by side, because each host waits for its drains; but alone where ten thousand clients keep the machine busy.
+// Side by side, because each host waits for its drains; but alone where thousands of clients keep the machine busy.
 const each = isHeavy ? test.each(named(all)) : test.concurrent.each(named(all));
 each('no call and no socket remains of clients that disconnect from %s', async (_, host) => {
-  const clients = isHeavy && oneOfEachAdapter.includes(host) ? 10_000 : wave;
+  const clients = isHeavy && oneOfEachAdapter.includes(host) ? 4_000 : wave;
   const count = { begun: 0, pending: 0, creating: 0, open: 0 };
   let gate = deferred();
   const storage: PlantStorage = {

@@ -10,7 +10,7 @@ import { eachIsAnswered, nextIsAnswered, startedFor, startHost } from './refused
 
 const all = isHeavy ? (await import('../../ecosystem/hosts.js')).everyHost : oneOfEachAdapter;
 const isHttp1 = ({ name }: Host) => !/http2|HTTP\/2/.test(name);
-const mebibytes = isHeavy ? 12 : 2;
+const mebibytes = isHeavy ? 6 : 2;
 const piece = Buffer.alloc(mebibyte, 0x20);
 
 /** The handler called by the app itself, which decides when to send the response and when to close. */
