@@ -70,6 +70,21 @@ describe.each([
   });
 });
 
+it('creates that come while a batch expires are not sent in one as large', async () => {
+  let msOfRow = 0;
+  const { clock, create, reports } = openWithTrigger(() => msOfRow);
+  create(-1);
+  await clock.advance(10);
+  msOfRow = rowMs;
+  for (let id = 0; id < 256; id++) create(id);
+  await clock.advance(1);
+  for (let id = 256; id < 512; id++) create(id);
+  await clock.advance(timeoutMs);
+  expect(reports[1]).toMatchObject({ end: 'apart', plants: 256 });
+  // It has shown 5 s for 256 plants at least: an eighth of the timeout is then enough for 64.
+  expect(Math.max(...reports.slice(2).map(({ plants }) => plants))).toBeLessThanOrEqual(64);
+});
+
 it('a batch that has expired is not sent whole again, and leaves no outcome unknown', async () => {
   let msOfRow = 0;
   const { clock, create, reports } = openWithTrigger(() => msOfRow);
