@@ -1,37 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import mysql from 'mysql2/promise';
-import { mysqlStorage } from 'plant-store/mysql';
-import { afterAll, beforeAll, beforeEach, describe, inject, it } from 'vitest';
+import { describe, inject, it } from 'vitest';
 import { randomOf, seed } from '../../support/random.js';
 import { GaleraCluster } from './galera.js';
 import type { Machine, Network } from './network.js';
-import { apart, Findings, faultMs, faultsOfLinks, flap, survive } from './partitions.js';
+import { apart, faultMs, faultsOfLinks, flap, trialsOn } from './partitions.js';
 
 describe.skipIf(inject('obstacle'))(`mysqlStorage while the network of Galera splits (seed ${seed})`, () => {
   const choose = randomOf(seed);
-  let cluster: GaleraCluster;
-  let table: string;
-  let tables = 0;
-  const findings = new Findings();
-
-  beforeAll(async () => {
-    cluster = await GaleraCluster.start();
-  });
-  afterAll(async () => {
-    findings.print();
-    await cluster?.close();
-  });
-  beforeEach(async () => {
-    await cluster.healthy();
-    table = `plants${tables++}`;
-    const pool = mysql.createPool(cluster.nodes[0]!.url);
-    await mysqlStorage(pool, { table }).createTable();
-    await pool.end();
-  });
+  const trials = trialsOn(() => GaleraCluster.start());
 
   /** Any node, and the two others: HAProxy spreads the connections over all three. */
   function anyNode(): [Machine, [Machine, Machine]] {
-    const { nodes } = cluster.network;
+    const { nodes } = trials.cluster.network;
     const node = nodes[Math.floor(choose() * nodes.length)]!;
     return [node, nodes.filter((other) => other !== node) as [Machine, Machine]];
   }
@@ -59,21 +39,21 @@ describe.skipIf(inject('obstacle'))(`mysqlStorage while the network of Galera sp
     ['two nodes cut off from the app', (network, _, others) => network.cut(others, [network.app])],
   ])('keeps its promises with %s for 30 s', async (fault, split) => {
     const fail = async () => {
-      split(cluster.network, ...anyNode());
+      split(trials.cluster.network, ...anyNode());
       await sleep(faultMs);
     };
-    await survive({ cluster, table, findings }, fault, fail);
+    await trials.survive(fault, fail);
   });
 
   it('keeps its promises with all nodes apart for 30 s', () =>
-    survive({ cluster, table, findings }, 'all nodes apart', () => apart(cluster.network)));
+    trials.survive('all nodes apart', () => apart(trials.cluster.network)));
 
   it('keeps its promises while the links of a node come and go every 2 s for 40 s', () => {
-    const fail = () => flap(cluster.network, anyNode()[0]);
-    return survive({ cluster, table, findings }, 'the links of a node come and go every 2 s', fail);
+    const fail = () => flap(trials.cluster.network, anyNode()[0]);
+    return trials.survive('the links of a node come and go every 2 s', fail);
   });
 
   it.each(Object.entries(faultsOfLinks))('keeps its promises with %s', (fault, fail) =>
-    survive({ cluster, table, findings }, fault, () => fail(cluster.network)),
+    trials.survive(fault, () => fail(trials.cluster.network)),
   );
 });

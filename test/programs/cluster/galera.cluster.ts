@@ -1,6 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import mysql from 'mysql2/promise';
-import { mysqlStorage } from 'plant-store/mysql';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { randomOf, seed } from '../../support/random.js';
 import { GaleraCluster, type MariaDb } from './galera.js';
@@ -11,7 +9,7 @@ describe.skipIf(inject('obstacle'))(`mysqlStorage on three Galera nodes (seed ${
   let cluster: GaleraCluster;
   let nodes: readonly MariaDb[];
   let load: Load;
-  let tables = 0;
+  let table: string;
 
   beforeAll(async () => {
     cluster = await GaleraCluster.start();
@@ -20,16 +18,14 @@ describe.skipIf(inject('obstacle'))(`mysqlStorage on three Galera nodes (seed ${
   afterAll(() => cluster?.close());
 
   beforeEach(async () => {
-    const pool = mysql.createPool(nodes[0]!.url);
-    await mysqlStorage(pool, { table: `plants${++tables}` }).createTable();
-    await pool.end();
+    table = await cluster.newTable();
   });
   afterEach(() => load.kill());
 
   /** Creators at work on all three nodes. */
   async function start(): Promise<void> {
     load = new Load(
-      { table: `plants${tables}`, urls: nodes.map(({ url }) => url), timeoutMs: 4_000 },
+      { table: table, urls: nodes.map(({ url }) => url), timeoutMs: 4_000 },
       cluster.network.app,
     );
     // A fault comes when all are at work.
@@ -38,14 +34,11 @@ describe.skipIf(inject('obstacle'))(`mysqlStorage on three Galera nodes (seed ${
 
   /** Creators at work through HAProxy, with everything as it comes. */
   async function startThroughHaproxy(): Promise<void> {
-    load = new Load(
-      { table: `plants${tables}`, urls: [cluster.url, cluster.url], pauseMs: 20 },
-      cluster.network.app,
-    );
+    load = new Load({ table: table, urls: [cluster.url, cluster.url], pauseMs: 20 }, cluster.network.app);
     await load.tells('created', 1_000 + Math.floor(choose() * 500));
   }
 
-  const violations = () => load.violations(() => cluster.holdings(`plants${tables}`));
+  const violations = () => load.violations(() => cluster.holdings(table));
 
   function anyNode(): MariaDb {
     return nodes[Math.floor(choose() * nodes.length)]!;

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import mysql from 'mysql2/promise';
+import { mysqlStorage } from 'plant-store/mysql';
 import { freePort } from '../../support/program.js';
 import { accountOf, clean, Daemon, folderOf, run, until } from './machine.js';
 import { Network } from './network.js';
@@ -173,6 +174,7 @@ export class GaleraCluster {
   readonly nodes: readonly MariaDb[];
   readonly network = new Network();
   readonly #haproxy: Daemon;
+  #tables = 0;
 
   private constructor(change: (text: string) => string) {
     const account = accountOf('mysql')!;
@@ -207,6 +209,15 @@ export class GaleraCluster {
   /** What an app is given: HAProxy's address. */
   get url(): string {
     return `mysql://plants:plants@${this.network.app.address}:3306/plants`;
+  }
+
+  /** Creates a table of another name each time; resolves with its name. */
+  async newTable(): Promise<string> {
+    const table = `plants${this.#tables++}`;
+    const pool = mysql.createPool(this.nodes[0]!.url);
+    await mysqlStorage(pool, { table }).createTable();
+    await pool.end();
+    return table;
   }
 
   /** Resolves when every node has all that the cluster has. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import type { Holdings } from './checker.js';
 import { type Answer, Load } from './load.js';
 import type { Machine, Network } from './network.js';
@@ -11,7 +11,10 @@ export interface Cluster {
   readonly url: string;
   /** Resolves when all machines work together again. */
   healthy(): Promise<void>;
+  /** Creates a table of another name each time; resolves with its name. */
+  newTable(): Promise<string>;
   holdings(table: string): Promise<readonly Holdings[]>;
+  close(): Promise<void>;
 }
 
 /** How long most faults last. */
@@ -102,6 +105,30 @@ export async function survive(
     cluster.network.heal();
     load.kill();
   }
+}
+
+/** A cluster for the tests of a file, each of which has a table of its own. Prints at the end what was measured. */
+export function trialsOn<C extends Cluster>(start: () => Promise<C>) {
+  const findings = new Findings();
+  let cluster: C;
+  let table: string;
+  beforeAll(async () => {
+    cluster = await start();
+  });
+  afterAll(async () => {
+    findings.print();
+    await cluster?.close();
+  });
+  beforeEach(async () => {
+    await cluster.healthy();
+    table = await cluster.newTable();
+  });
+  return {
+    get cluster(): C {
+      return cluster;
+    },
+    survive: (fault: string, fail: () => Promise<void>) => survive({ cluster, table, findings }, fault, fail),
+  };
 }
 
 /** Faults of links, whatever the machines do. */

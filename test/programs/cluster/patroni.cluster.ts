@@ -1,6 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
-import { postgresStorage } from 'plant-store/postgres';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { randomOf, seed } from '../../support/random.js';
 import { Load } from './load.js';
@@ -12,7 +10,6 @@ describe.skipIf(inject('obstacle'))(`postgresStorage before Patroni, etcd and HA
   let cluster: PatroniCluster;
   let load: Load;
   let table: string;
-  let tables = 0;
 
   beforeAll(async () => {
     cluster = await PatroniCluster.start();
@@ -21,10 +18,7 @@ describe.skipIf(inject('obstacle'))(`postgresStorage before Patroni, etcd and HA
 
   beforeEach(async () => {
     await cluster.healthy();
-    table = `plants${tables++}`;
-    const pool = new pg.Pool({ connectionString: cluster.url });
-    await postgresStorage(pool, { table }).createTable();
-    await pool.end();
+    table = await cluster.newTable();
   });
   afterEach(() => load?.kill());
 

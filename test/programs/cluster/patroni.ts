@@ -1,5 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import pg from 'pg';
+import { postgresStorage } from 'plant-store/postgres';
 import { accountOf, clean, Daemon, folderOf, until } from './machine.js';
 import { Network } from './network.js';
 import { PatroniNode, type PatroniSettings, type Role } from './patroni-node.js';
@@ -24,6 +26,7 @@ export class PatroniCluster {
   readonly #folder: string;
   readonly #front: Daemon[] = [];
   readonly #roles: readonly string[];
+  #tables = 0;
 
   private constructor(settings: PatroniSettings) {
     this.#roles = settings.roles ?? ['leader', 'replica', 'sync_standby'];
@@ -63,6 +66,15 @@ export class PatroniCluster {
   /** What an app is given. */
   get url(): string {
     return `postgres://plants:change-me@${this.network.app.address}:5432/plants`;
+  }
+
+  /** Creates a table of another name each time; resolves with its name. */
+  async newTable(): Promise<string> {
+    const table = `plants${this.#tables++}`;
+    const pool = new pg.Pool({ connectionString: this.url });
+    await postgresStorage(pool, { table }).createTable();
+    await pool.end();
+    return table;
   }
 
   get pgbouncerUrl(): string {
