@@ -20,6 +20,16 @@ function openWithTrigger(msOf: () => number = () => rowMs) {
   return { ...opened, reports };
 }
 
+/** The same, after a create for which it took no time: the next batch is then as large as it can be. */
+async function openBeforeTrigger() {
+  let msOfRow = 0;
+  const opened = openWithTrigger(() => msOfRow);
+  opened.create(-1);
+  await opened.clock.advance(10);
+  msOfRow = rowMs;
+  return opened;
+}
+
 /** Keeps a create of each of 300 clients pending, for `ms` milliseconds; the clients begin at once, or 1 ms apart. */
 async function keepPending(
   { clock, queue }: ReturnType<typeof open>,
@@ -71,11 +81,7 @@ describe.each([
 });
 
 it('creates that come while a batch expires are not sent in one as large', async () => {
-  let msOfRow = 0;
-  const { clock, create, reports } = openWithTrigger(() => msOfRow);
-  create(-1);
-  await clock.advance(10);
-  msOfRow = rowMs;
+  const { clock, create, reports } = await openBeforeTrigger();
   for (let id = 0; id < 256; id++) create(id);
   await clock.advance(1);
   for (let id = 256; id < 512; id++) create(id);
@@ -86,11 +92,7 @@ it('creates that come while a batch expires are not sent in one as large', async
 });
 
 it('a batch that has expired is not sent whole again, and leaves no outcome unknown', async () => {
-  let msOfRow = 0;
-  const { clock, create, reports } = openWithTrigger(() => msOfRow);
-  create(-1);
-  await clock.advance(10);
-  msOfRow = rowMs;
+  const { clock, create, reports } = await openBeforeTrigger();
   const told = Array.from({ length: 256 }, (_, id) => create(id));
   await clock.advance(timeoutMs);
   expect(reports.filter(({ end }) => end === 'apart').map(({ plants }) => plants)).toEqual([256]);
