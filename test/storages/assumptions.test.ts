@@ -151,6 +151,13 @@ const assumptions: readonly Assumption[] = [
     holds: (shown: unknown[]) => String(shown) === 'string,undefined',
   },
   {
+    name: 'PostgreSQL quotes in its message the text that is no integer, in English in these quotes',
+    line: ['_postgres/changed-key.ts', '([^"]*)"'],
+    real: () => messageOf(() => own.pool.query("SELECT ('found: ' || 101)::int4")),
+    broken: 'ungültige Eingabesyntax für Typ integer: »found: 101«',
+    holds: (message: string) => message.includes('"found: 101"'),
+  },
+  {
     name: "mysql2 reports an ended pool by 'Pool is closed.'",
     line: ['_mysql/errors.ts', "=== 'Pool is closed.'"],
     async real() {

@@ -4,6 +4,7 @@ import type { PgClient } from './pool.js';
 
 const words = 'plant-store found a row with another key: ';
 
+// Assumed of PostgreSQL: in English it quotes the text so. In other languages the plant is rejected, and no trigger is named.
 const pattern = new RegExp(`"${words}([^"]*)"`);
 
 /**
