@@ -127,7 +127,8 @@ class FetchPlantRequest extends HostRequest {
     const declared = raw.headers.get('content-length');
     try {
       const bytes = await this.#readBytes(limit, declared !== null && canReadWhole(raw, server), server);
-      // A host may have cut the body at a limit of its own. Not asked of a GET or a HEAD, which a guard gets: a Request never shows their body.
+      // A host may have cut the body at a limit of its own. Not asked of a GET or a HEAD, which a guard gets: a Request never shows
+      // their body.
       const hasBody = raw.method !== 'GET' && raw.method !== 'HEAD';
       if (hasBody && bytes.length < Number(declared)) throw new BodyError('body_incomplete');
       return bytes;

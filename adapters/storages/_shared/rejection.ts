@@ -18,6 +18,12 @@ export function unusable(spec: TableSpec, why: string, cause?: unknown): Rejecti
   return rejection;
 }
 
+/**
+ * Returns the error of a call that stores no plant, such as `check`: the database's own, or the sentence of a setup error, without the
+ * `RolledBack` (of which `Rejection` is one) that says what becomes of a plant.
+ */
+export const reasonOf = (error: unknown): unknown => (error instanceof RolledBack ? error.cause : error);
+
 /** What is wrong with a table that is not there. */
 export function missingTable({ isPlain, schema }: TableSpec): string {
   return `it does not exist. ${isPlain ? `Call storage.createTable(), or run: ${schema}` : migrate}`;

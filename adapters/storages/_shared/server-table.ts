@@ -1,8 +1,8 @@
-import { type BatchCall, type CreateOutcome, RolledBack, StorageBusy } from '../../../src/index.js';
+import { type BatchCall, type CreateOutcome, StorageBusy } from '../../../src/index.js';
 import { Checkout, type Pool } from './checkout.js';
 import { changeOf, type LearnedTable, unseenTable } from './columns.js';
 import { failureOf, type Meaning, OpenTransaction, UnknownOutcome } from './meaning.js';
-import { Rejection, unusable } from './rejection.js';
+import { Rejection, reasonOf, unusable } from './rejection.js';
 import type { Row, Rows } from './rows.js';
 import type { StoredTable } from './sql-storage.js';
 import type { TableSpec } from './table.js';
@@ -113,10 +113,7 @@ export class ServerTable<Connection> implements StoredTable {
     });
   }
 
-  /**
-   * Runs a task for an app that starts, on the table as it is now. Throws the database's error itself, without the `RolledBack` (of
-   * which `Rejection` is one) that says what becomes of a plant.
-   */
+  /** Runs a task for an app that starts, on the table as it is now. */
   async #setUp(call: keyof typeof remedies, task: Task<Connection, void>): Promise<void> {
     // So that the table is looked at again.
     this.#known = undefined;
@@ -124,7 +121,7 @@ export class ServerTable<Connection> implements StoredTable {
     try {
       await this.#ask(task, checkout);
     } catch (error) {
-      const reason = error instanceof RolledBack ? error.cause : error;
+      const reason = reasonOf(error);
       const isConnected = checkout.connection !== undefined;
       // A Rejection without a connection, as of a refused login, says itself what to do.
       throw isConnected || error instanceof Rejection ? reason : unconnected(call, reason);

@@ -1,8 +1,8 @@
 import type { CreateOutcome } from '../../../src/index.js';
 import { type Column, changeOf, type LearnedTable, learn, unseenTable } from '../_shared/columns.js';
 import { failureOf, type Meaning, OpenTransaction } from '../_shared/meaning.js';
-import { missingTable, Rejection, unusable } from '../_shared/rejection.js';
-import { outcomesOf, type Row, type Rows, textOf, type Value } from '../_shared/rows.js';
+import { missingTable, Rejection, reasonOf, unusable } from '../_shared/rejection.js';
+import { lostRow, outcomesOf, type Row, type Rows, textOf, type Value } from '../_shared/rows.js';
 import type { StoredTable } from '../_shared/sql-storage.js';
 import type { TableSpec } from '../_shared/table.js';
 import { messageOf } from '../_shared/wrapped-error.js';
@@ -59,7 +59,7 @@ export class SqliteTable implements StoredTable {
       // Throws if there is a table that cannot be used: IF NOT EXISTS would pass over it.
       this.#look();
     } catch (error) {
-      throw error instanceof Rejection ? error.cause : error;
+      throw reasonOf(error);
     }
     this.#connection.exec(this.spec.schema);
   }
@@ -73,7 +73,7 @@ export class SqliteTable implements StoredTable {
         return this.#all(this.#sql.insert, []);
       });
     } catch (error) {
-      throw error instanceof Rejection ? error.cause : error;
+      throw reasonOf(error);
     }
   }
 
@@ -133,7 +133,7 @@ export class SqliteTable implements StoredTable {
   #insertOne(row: Row): CreateOutcome {
     this.#connection.run(this.#sql.insertOne, ...row.map(textOf));
     const [found] = this.#connection.all(this.#sql.changes, textOf(row[0]!));
-    if (!found) return new Error('the plant is not stored');
+    if (!found) return lostRow();
     return Number(found.count) === 1 ? 'created' : 'taken';
   }
 
