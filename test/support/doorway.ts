@@ -3,6 +3,8 @@ import { connect, createServer, type NetConnectOpts, type Server, type Socket } 
 
 /** Another address for a server, on loopback, whose network can vanish. */
 export class Doorway {
+  /** Sees what a client sends, before the server does. */
+  onRequest = (_request: Buffer, _client: Socket): void => {};
   /** Passes on what the server sent, or does something else with it. */
   onAnswer = (answer: Buffer, client: Socket): void => void client.write(answer);
   readonly #server: Server;
@@ -45,7 +47,11 @@ export class Doorway {
     const outages = this.#outages;
     const wasDead = !this.#isOpen;
     const isDead = () => wasDead || !this.#isOpen || outages !== this.#outages;
-    client.on('data', (bytes) => isDead() || server.write(bytes));
+    client.on('data', (bytes) => {
+      if (isDead()) return;
+      this.onRequest(bytes, client);
+      server.write(bytes);
+    });
     server.on('data', (bytes) => isDead() || this.onAnswer(bytes, client));
     for (const [from, to] of [[client, server] as const, [server, client] as const]) {
       this.#sockets.add(from);
