@@ -207,6 +207,18 @@ const assumptions: readonly Assumption[] = [
     holds: (message: string) => /within a transaction/.test(message),
   },
   {
+    name: '`run` of libsql counts as `changes` the row that an INSERT has inserted, and none if its id is taken',
+    line: ['_sqlite/connection.ts', "typeof changes !== 'number'"],
+    real: () => {
+      const database = new Database(':memory:');
+      database.exec('CREATE TABLE plants (id INTEGER PRIMARY KEY)');
+      const insert = database.prepare('INSERT INTO plants VALUES (?) ON CONFLICT (id) DO NOTHING');
+      return [1, 1, 2].map((id) => insert.run(id).changes);
+    },
+    broken: [1, 1, 1],
+    holds: (changes: number[]) => changes.join() === '1,0,1',
+  },
+  {
     name: '`open` of libsql is false after close()',
     line: ['_sqlite/connection.ts', 'open === false'],
     real() {

@@ -57,15 +57,19 @@ function unfilledOf(connection: SqliteConnection, spec: TableSpec): string | und
   return unfilled && unfilledColumn(String(unfilled.name));
 }
 
-/** Returns the error of a plant that is not stored after its INSERT. */
-export function lostPlant(connection: SqliteConnection, spec: TableSpec, row: Row): Error {
-  // A trigger may be of this connection alone.
+/** The names of a table's triggers, also of those that this connection alone has. */
+export function triggersOf(connection: SqliteConnection, { table }: TableSpec): string[] {
   const all = '(SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master)';
   const triggers = connection.query(
     `SELECT name FROM ${all} WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE`,
-    spec.table,
+    table,
   );
-  const names = triggers.map(({ name }) => name).join(', ');
+  return triggers.map(({ name }) => String(name));
+}
+
+/** Returns the error of a plant that is not stored after its INSERT. */
+export function lostPlant(connection: SqliteConnection, spec: TableSpec, row: Row): Error {
+  const names = triggersOf(connection, spec).join(', ');
   const id = textOf(row[spec.key.length - 1]!);
   const why = names
     ? `one of its triggers drops it or changes its id: ${names}`

@@ -5,6 +5,7 @@ export interface SqliteDatabase {
   exec(sql: string): unknown;
   prepare(sql: string): {
     all(...values: Values): unknown[];
+    /** Returns how many rows have changed, as `changes`. */
     run(...values: Values): unknown;
   };
 }
@@ -39,12 +40,9 @@ export class SqliteConnection {
     return this.#use(sql, (statement) => rowsOf(statement.all(...values)));
   }
 
-  /** Runs a statement without rows, which stays prepared. */
-  run(sql: string, ...values: (string | null)[]): void {
-    this.#use(sql, (statement) => {
-      const result = statement.run(...values);
-      if (isPromise(result)) throw new WrongResult('run', 'no promise', result);
-    });
+  /** Runs a statement without rows, which stays prepared, and returns how many rows it has changed. */
+  run(sql: string, ...values: (string | null)[]): number {
+    return this.#use(sql, (statement) => changesOf(statement.run(...values)));
   }
 
   /** Asks about a table, by a statement that does not stay prepared. */
@@ -89,6 +87,14 @@ export class SqliteConnection {
 function rowsOf(result: unknown): Found[] {
   if (!Array.isArray(result)) throw new WrongResult('all', 'an array', result);
   return result;
+}
+
+function changesOf(result: unknown): number {
+  const { changes } = Object(result) as { readonly changes?: unknown };
+  // node:sqlite may count in bigints.
+  if (typeof changes !== 'number' && typeof changes !== 'bigint')
+    throw new WrongResult('run', '{ changes }', result);
+  return Number(changes);
 }
 
 function isPromise(value: unknown): value is PromiseLike<unknown> {

@@ -16,11 +16,6 @@ export function statementsOf({ name, columns, key, found }: TableSpec) {
     insert: `${into} SELECT ${values.join(', ')} FROM json_each(?) AS new WHERE true ${ending} RETURNING ${keyOf('')} AS key`,
     /** For one plant, in a table without columns of the app, whose numbers each driver binds in its own way. */
     insertOne: `${into} VALUES (CAST(? AS INTEGER)${', ?'.repeat(columns.length - 1)}) ${ending}`,
-    /**
-     * How many rows the last INSERT has inserted, without those of triggers: some drivers count these, too. No row if the plant is
-     * not stored.
-     */
-    changes: `SELECT changes() AS count FROM ${name} WHERE ${key.at(-1)} = +CAST(? AS INTEGER)`,
     /** How many of the rows are stored: a trigger may have moved one that RETURNING has returned. */
     storedCount: `SELECT count(*) AS count FROM ${rows}`,
     stored: `SELECT new.key AS n, ${keyOf('plant.')} AS key FROM ${rows}`,

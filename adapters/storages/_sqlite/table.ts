@@ -2,12 +2,12 @@ import type { CreateOutcome } from '../../../src/index.js';
 import { type Column, changeOf, type LearnedTable, learn, unseenTable } from '../_shared/columns.js';
 import { failureOf, type Meaning, OpenTransaction } from '../_shared/meaning.js';
 import { missingTable, Rejection, reasonOf, unusable } from '../_shared/rejection.js';
-import { lostRow, outcomesOf, type Row, type Rows, textOf, type Value } from '../_shared/rows.js';
+import { outcomesOf, type Row, type Rows, textOf, type Value } from '../_shared/rows.js';
 import type { StoredTable } from '../_shared/sql-storage.js';
 import type { TableSpec } from '../_shared/table.js';
 import { messageOf } from '../_shared/wrapped-error.js';
 import { failedHandle, type Needed } from '../_shared/wrong-handle.js';
-import { faultOfTable, lostPlant } from './check.js';
+import { faultOfTable, lostPlant, triggersOf } from './check.js';
 import { type Found, SqliteConnection, type SqliteDatabase } from './connection.js';
 import { meaningOfBegin, meaningOfCommit, meaningOfInsert } from './errors.js';
 import { statementsOf } from './statements.js';
@@ -122,28 +122,28 @@ export class SqliteTable implements StoredTable {
   }
 
   #insert(rows: Rows): CreateOutcome[] {
-    const isLone = rows.length === 1 && this.spec.isPlain;
-    const outcomes = isLone ? [this.#insertOne(rows[0]!)] : this.#insertAll(rows);
+    const isCounted = rows.length === 1 && this.spec.isPlain && this.#known?.hasTriggers === false;
+    const inserted = isCounted ? this.#insertOne(rows[0]!) : this.#all(this.#sql.insert, rows);
+    const areAllNew = inserted.length === rows.length;
+    if (areAllNew && (isCounted || this.#areStored(rows))) return rows.map(() => 'created');
+    const outcomes = outcomesOf(rows, inserted, this.#all(this.#sql.stored, rows));
     const lost = outcomes.findIndex((outcome) => outcome instanceof Error);
     if (lost === -1) return outcomes;
     throw new Rejection('apart', lostPlant(this.#connection, this.spec, rows[lost]!));
   }
 
-  /** Inserts a lone plant, without JSON: in a fifth less time. */
-  #insertOne(row: Row): CreateOutcome {
-    this.#connection.run(this.#sql.insertOne, ...row.map(textOf));
-    const [found] = this.#connection.all(this.#sql.changes, textOf(row[0]!));
-    if (!found) return lostRow();
-    return Number(found.count) === 1 ? 'created' : 'taken';
+  /**
+   * Inserts a lone plant without JSON, in two thirds of the time. Returns the row that it has inserted, without a key: only where there
+   * is none are keys compared. Not for a table with triggers: they can move the row, and Bun counts their rows, too.
+   */
+  #insertOne(row: Row): Found[] {
+    return this.#connection.run(this.#sql.insertOne, ...row.map(textOf)) > 0 ? [{}] : [];
   }
 
-  #insertAll(rows: Rows): CreateOutcome[] {
-    const created = this.#all(this.#sql.insert, rows);
-    if (created.length === rows.length) {
-      const [stored] = this.#all(this.#sql.storedCount, rows);
-      if (Number(stored?.count) === rows.length) return rows.map(() => 'created');
-    }
-    return outcomesOf(rows, created, this.#all(this.#sql.stored, rows));
+  /** Whether rows that RETURNING has shown are stored: a trigger, or a further row of the batch, may have removed one. */
+  #areStored(rows: Rows): boolean {
+    const [stored] = this.#all(this.#sql.storedCount, rows);
+    return Number(stored?.count) === rows.length;
   }
 
   /**
@@ -162,7 +162,8 @@ export class SqliteTable implements StoredTable {
         this.spec,
         `its database is in ${encoding}. Copy it to one that is in UTF-8, the default`,
       );
-    this.#known = learn(this.spec, columns as unknown as Column[], false);
+    const hasTriggers = triggersOf(this.#connection, this.spec).length > 0;
+    this.#known = learn(this.spec, columns as unknown as Column[], hasTriggers);
     return this.#known;
   }
 
