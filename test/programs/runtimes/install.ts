@@ -3,6 +3,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
 import { root } from '../../support/root.js';
 
@@ -66,11 +67,22 @@ function newestOf(specifier: string): string {
 
 const wanted = process.env.NEWEST === 'true' ? packages.map(newestOf) : packages;
 
-/** Builds the package, and installs the runtimes from npm in a temporary folder. */
+/**
+ * Builds the package, and installs the runtimes from npm in a temporary folder, unless `RUNTIMES` names one that has them
+ * (`npx tsx test/programs/runtimes/install.ts <folder>`).
+ */
 export default function setup(project: TestProject): () => Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'plant-store-runtimes-'));
-  const run = (...args: string[]) => execFileSync('npm', args, { stdio: ['ignore', 'ignore', 'inherit'] });
-  run('run', 'build');
+  npm('run', 'build');
+  const folder = process.env.RUNTIMES ?? mkdtempSync(join(tmpdir(), 'plant-store-runtimes-'));
+  if (!process.env.RUNTIMES) install(folder);
+  project.provide('runtimes', folder);
+  // Not synchronously: meanwhile vitest could not hear that its workers have ended.
+  return () => rm(folder, { recursive: true, force: true });
+}
+
+const npm = (...args: string[]) => execFileSync('npm', args, { stdio: ['ignore', 'ignore', 'inherit'] });
+
+function install(folder: string): void {
   // Optional, because it compiles itself if it cannot fetch its binary. Its test is skipped if it is missing.
   const optionalDependencies = { 'better-sqlite3': '12.11.1' };
   writeFileSync(
@@ -79,12 +91,12 @@ export default function setup(project: TestProject): () => Promise<void> {
   );
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error', '--prefer-offline', '--no-save'];
   // These packages fetch or place their binary in an install script.
-  run('install', '--prefix', folder, ...quiet, '--ignore-scripts=false', ...wanted);
+  npm('install', '--prefix', folder, ...quiet, '--ignore-scripts=false', ...wanted);
   const oldest = join(folder, 'oldest');
   mkdirSync(oldest);
   copyFileSync(join(root, 'test/programs/runtimes/oldest/package.json'), join(oldest, 'package.json'));
-  run('install', '--prefix', oldest, ...quiet, '--ignore-scripts=false', '--legacy-peer-deps');
-  project.provide('runtimes', folder);
-  // Not synchronously: meanwhile vitest could not hear that its workers have ended.
-  return () => rm(folder, { recursive: true, force: true });
+  npm('install', '--prefix', oldest, ...quiet, '--ignore-scripts=false', '--legacy-peer-deps');
 }
+
+const [, program, folder] = process.argv;
+if (program === fileURLToPath(import.meta.url)) install(folder!);
