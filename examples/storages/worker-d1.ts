@@ -4,10 +4,11 @@ import { toFetch } from 'plant-store/fetch';
 
 /** The part of `D1Database` that this needs. */
 interface D1 {
-  prepare(sql: string): {
-    bind(...values: unknown[]): { first(): Promise<object | null> };
-  };
+  prepare(sql: string): { bind(...values: unknown[]): Statement };
+  batch(statements: Statement[]): Promise<{ results: unknown[] }[]>;
 }
+
+type Statement = object;
 
 interface Env {
   readonly DB: D1;
@@ -19,15 +20,16 @@ function d1Storage(database: D1): PlantStorage {
   // The id is sent as text, because D1 rounds a number and rejects a bigint.
   const insert =
     'INSERT INTO plants (id, name, tag) VALUES (CAST(? AS INTEGER), ?, ?) ON CONFLICT (id) DO NOTHING RETURNING 1';
+  const find = 'SELECT 1 FROM plants WHERE id = CAST(? AS INTEGER)';
   return {
     async create({ id, name, tag }) {
-      const values = [String(id), name, tag ?? null];
-      // Its row, because `meta.changes` counts those of triggers, too.
-      const row = await database
-        .prepare(insert)
-        .bind(...values)
-        .first();
-      return row ? 'created' : 'taken';
+      // In one transaction. Rows, because `meta.changes` counts those of triggers, too.
+      const [inserted, stored] = await database.batch([
+        database.prepare(insert).bind(String(id), name, tag ?? null),
+        database.prepare(find).bind(String(id)),
+      ]);
+      if (stored?.results.length !== 1) throw new Error(`a trigger has dropped or moved the plant ${id}`);
+      return inserted?.results.length === 1 ? 'created' : 'taken';
     },
   };
 }

@@ -21,8 +21,8 @@ export function itTellsTheTruthOnSqlite(connect: () => OpenDatabase): void {
     return { storage: sqliteStorage(database, { timeoutMs: 2_000 }), table: 'plants', peek };
   }
 
-  it.each(Object.entries(onSqlite))('%s: created and taken are true', async (_, sql) => {
-    await expectTruth(open(sql));
+  it.each(Object.entries(onSqlite))('%s: created and taken are true', async (_, statements) => {
+    await expectTruth(open(statements.join(';')));
   });
 
   it('a trigger that drops each row: no plant is created or taken', async () => {

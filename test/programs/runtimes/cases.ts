@@ -1,6 +1,9 @@
+import assert from 'node:assert/strict';
 import { type OpenedStorage, storageCases } from 'plant-store/testing';
+import { changingTheId, droppingEachRow, onSqlite } from '../../storages/peers-sqlite-tables.js';
 
-interface Case {
+/** A case beside those of `storageCases`. */
+export interface Case {
   readonly id: string;
   readonly run: () => Promise<void>;
 }
@@ -16,4 +19,28 @@ export async function report(
     await run().catch((error) => failed.push(`${id}: ${error.message}`));
   console.log(JSON.stringify({ cases: cases.length, failed }));
   process.exit(0);
+}
+
+/** What an app puts on the table of plants in SQLite, each a case: a create is told the truth, or throws. */
+export function peerCases(
+  open: (statements: readonly string[]) => Promise<OpenedStorage<unknown> | undefined>,
+): Case[] {
+  const truth = Object.entries(onSqlite).map(([id, sql]) => ({ id, sql, isStored: true }));
+  const refusals = [droppingEachRow, changingTheId].map((id) => ({ id, sql: [id], isStored: false }));
+  return [...truth, ...refusals].map(({ id, sql, isStored }) => ({
+    id,
+    async run() {
+      const opened = await open(sql);
+      if (!opened) return;
+      const { storage, peek, close } = opened;
+      const told = (id: number) =>
+        Promise.resolve(storage.create({ id: BigInt(id), name: 'Rosa' }, {} as never)).catch(() => 'thrown');
+      // Alone, then several at once, and one of them again.
+      const outcomes = [await told(1), ...(await Promise.all([2, 3, 4, 1].map(told)))];
+      const created = ['created', 'created', 'created', 'created', 'taken'];
+      assert.deepEqual(outcomes, isStored ? created : outcomes.map(() => 'thrown'));
+      for (const id of [1n, 2n, 3n, 4n]) assert.equal((await peek(id)) !== undefined, isStored);
+      await close?.();
+    },
+  }));
 }
