@@ -115,9 +115,10 @@ it('a create is sent unless its call, half as long again as the last one for eac
 
 it.each([
   [1_055, 10],
+  [1_050, 9],
   [1_045, 9],
 ])(
-  'of creates that are called at once, with a timeout of %i ms, %i are sent in calls of 100 ms: each has 150 ms left',
+  'of creates that are called at once, with a timeout of %i ms, %i are sent in calls of 100 ms: each has more than 150 ms left',
   async (limit, sent) => {
     const { answersIn, clock, create, createMany, database } = open({ timeoutMs: limit, maxBatch: 1 });
     database.current = answersIn(100);
@@ -166,6 +167,25 @@ describe('a batch has as many plants as may be', () => {
     for (let id = 0; id < 256; id++) create(id);
     await clock.advance(10);
     expect(createMany.mock.calls.map(([plants]) => plants.length)).toEqual([1, 256]);
+  });
+
+  it('but one, after a call of several statements that took long: its time is that from the first on', async () => {
+    const { answersIn, clock, create, createMany, database } = open({ timeoutMs });
+    database.current = async (plants) => {
+      const call = createMany.mock.lastCall![2];
+      call.sent = false;
+      await clock.sleep(3_000);
+      call.sent = true;
+      await clock.sleep(timeoutMs / 8);
+      call.sent = true;
+      return created(plants);
+    };
+    create(-1);
+    await clock.advance(5_000);
+    database.current = answersIn(1);
+    for (let id = 0; id < 256; id++) create(id);
+    await clock.advance(10);
+    expect(createMany.mock.calls.map(([plants]) => plants.length)).toEqual([1, 1, 255]);
   });
 
   it('but the first call has 16, because nothing is known yet', async () => {

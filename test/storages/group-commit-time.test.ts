@@ -225,7 +225,9 @@ describe('a call that waits for a connection', () => {
     const call = createMany.mock.calls[0]![2];
     expect(() => {
       call.sent = true;
-    }).toThrow(expect.objectContaining({ name: 'AbortError' }));
+    }).toThrow(
+      expect.objectContaining({ name: 'AbortError', message: 'the call was aborted before it was sent' }),
+    );
     expect(call.sent).toBe(false);
     // Although the signal is first read now.
     expect(call.signal.aborted).toBe(true);

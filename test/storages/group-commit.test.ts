@@ -8,7 +8,7 @@ import {
   StorageBusy,
   type StorageContext,
 } from 'plant-store';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { waitFor } from '../support/wait-for.js';
 import { contextOf } from './context.js';
 import { answers, context, created, idsOf, open, outcomesOf, plant } from './group-commit-queue.js';
@@ -140,6 +140,19 @@ describe('a namespace', () => {
     expect(contexts.map(({ caller }) => caller)).toEqual(['garden', 'park']);
   });
 
+  // Neither symbols nor objects without a prototype can be sorted.
+  it.each([
+    ['symbols', [Symbol('park'), Symbol('garden')]],
+    ['objects without a prototype', [Object.create(null), Object.create(null)]],
+    ['different types', [1, '1']],
+  ])('may be any value, compared by ===: %s', async (_, [park, garden]) => {
+    const { clock, create, createMany } = open({ namespace: ({ caller }) => caller });
+    const creates = [park, garden, park].map((caller) => create(1, 'Rosa', contextOf(caller)));
+    await clock.endTurn();
+    expect(outcomesOf(creates)).toEqual(['created', 'created', 'taken']);
+    expect(createMany).toHaveBeenCalledTimes(1);
+  });
+
   it('that cannot be found fails its create alone', async () => {
     const { create } = groupCommit(answers, {
       namespace: ({ caller }: StorageContext<{ tenant: string }>) => caller.tenant,
@@ -218,6 +231,20 @@ it('a createMany that returns the array of plants, filled with outcomes, has its
     'created',
     'created',
   ]);
+});
+
+it('on Workers each create is sent on its own, and the state is that of an empty queue', async () => {
+  vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' });
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const { answersIn, clock, create, database, queue, sentIds } = open();
+  const empty = queue.state();
+  database.current = answersIn(5);
+  const creates = [create(1), create(2)];
+  await clock.advance(1);
+  expect(sentIds()).toEqual([[1], [2]]);
+  expect(queue.state()).toEqual(empty);
+  await clock.advance(4);
+  expect(outcomesOf(creates)).toEqual(['created', 'created']);
 });
 
 describe('groupCommit', () => {
