@@ -160,8 +160,8 @@ export class Queue<Caller> implements Dispatcher<Caller> {
 
   #onAlarm(): void {
     this.#alarm = undefined;
-    // Timers may fire up to 1 ms too early.
-    const now = systemClock.now() + 1;
+    // A timer may fire up to 1 ms too early: the alarm is then set again.
+    const now = systemClock.now();
     for (const create of this.#pending.creates) {
       if (create.expiresAt > now) break;
       // A call is given up with the first of its creates that times out.
