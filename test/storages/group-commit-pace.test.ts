@@ -69,14 +69,15 @@ describe.each([
     expect(told.filter(isStored).length).toBeGreaterThanOrEqual((0.9 * ms) / (rowMs + 1));
   });
 
-  it('let no call expire, and each take an eighth of the timeout, but no much less', async () => {
+  it('let no call expire, and most take an eighth of the timeout, or up to two rows less', async () => {
     const opened = openWithTrigger();
     await keepPending(opened, ms, begin);
     const { reports } = opened;
     expect(reports.filter(({ end }) => end === 'apart')).toEqual([]);
     const usual = reports.slice(2, -1).map((report) => report.ms);
+    const median = usual.sort((a, b) => a - b)[Math.floor(usual.length / 2)];
     expect(Math.max(...usual)).toBeLessThanOrEqual(timeoutMs / 8);
-    expect(usual.sort((a, b) => a - b)[Math.floor(usual.length / 2)]).toBeGreaterThan(timeoutMs / 10);
+    expect(median).toBeGreaterThan(timeoutMs / 8 - 2 * rowMs);
   });
 });
 

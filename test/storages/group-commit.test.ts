@@ -248,6 +248,44 @@ it('on Workers each create is sent on its own, and the state is that of an empty
 });
 
 describe('groupCommit', () => {
+  const hangs = () => new Promise<never>(() => {});
+  const full = expect.objectContaining({ name: 'StorageBusy', message: 'the storage queue is full' });
+
+  it('sends at most 256 plants in a batch by default', async () => {
+    const { clock, create, createMany } = open({});
+    create(0);
+    await clock.endTurn();
+    for (let id = 1; id <= 300; id++) create(id);
+    await clock.endTurn();
+    expect(createMany.mock.calls.map(([plants]) => plants.length)).toEqual([1, 256, 44]);
+  });
+
+  it('takes 10 000 pending creates by default', async () => {
+    const { clock, create } = open({}, hangs);
+    const creates = Array.from({ length: 10_001 }, (_, id) => create(id));
+    await clock.endTurn();
+    expect(outcomesOf(creates.slice(-2))).toEqual(['pending', full]);
+  });
+
+  it('takes pending creates with 33 554 432 characters by default', async () => {
+    const { clock, create } = open({}, hangs);
+    const creates = [33_554_431, 1, 1].map((length, id) => create(id, 'x'.repeat(length)));
+    await clock.endTurn();
+    expect(outcomesOf(creates)).toEqual(['pending', 'pending', full]);
+  });
+
+  it('lets a create take 10 s by default', async () => {
+    const { clock, create } = open({}, hangs);
+    const told = create(1);
+    await clock.advance(20_000);
+    expect(told).toMatchObject({ outcome: { name: 'TimeoutError' }, after: 10_000 });
+  });
+
+  it('takes 1 for each number', () => {
+    const least = { maxBatch: 1, maxQueued: 1, maxQueuedText: 1, timeoutMs: 1 };
+    expect(() => groupCommit(answers, least)).not.toThrow();
+  });
+
   it.each([
     [{ maxBatch: 0 }, 'maxBatch'],
     [{ maxQueued: 1.5 }, 'maxQueued'],
