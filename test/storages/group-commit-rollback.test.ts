@@ -191,12 +191,12 @@ describe('an outage', () => {
   }
 
   it('opens the circuit, although the call before it was stored after a create that it ended was called', async () => {
-    const { next } = await outageAfter(100);
+    const { next } = await outageAfter(101);
     expect(next[1]?.outcome).toMatchObject({ message: 'the circuit is open', cause: refused });
   });
 
   it('opens none if the database has stored a plant in the last nine tenths of the timeout', async () => {
-    const { next } = await outageAfter(103);
+    const { next } = await outageAfter(102);
     expect(outcomesOf(next)).toEqual(['pending', 'pending']);
   });
 });
