@@ -1,6 +1,6 @@
 import { createPool } from 'mysql2/promise';
 import { type MysqlStatement, type MysqlStorage, mysqlStorage, schema } from 'plant-store/mysql';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { context } from './context.js';
 import { answering, connectionOf, inserted } from './mysql-connection.js';
 
@@ -177,6 +177,56 @@ describe('mysqlStorage', () => {
       expect(await createAll(mysqlStorage(looking), 1n)).toMatchObject([rejected]);
     },
   );
+
+  it.each([
+    new TypeError('getConnection is not a function'),
+    new RangeError('Invalid array length'),
+    new ReferenceError('pool is not defined'),
+    new SyntaxError('Unexpected token'),
+  ])('rejects each create at once after a fault of the program that gives connections: %s', async (fault) => {
+    const { create } = mysqlStorage({ getConnection: () => Promise.reject(fault) });
+    await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({
+      name: 'RolledBack',
+      message: 'every create fails',
+      cause: { name: 'SetupError', cause: fault },
+    });
+  });
+
+  it('reads what an error wraps, although that is null in a library', async () => {
+    const wrapping = Object.assign(new Error('failed'), {
+      cause: null,
+      original: mysqlError({ errno: 1213, sqlState: '40001' }),
+    });
+    const { pool } = answering(wrapping);
+    expect(await mysqlStorage(pool).create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
+  });
+
+  it('ends reading an error that makes another cause each time', async () => {
+    class Endless extends Error {
+      override get cause() {
+        return new Endless();
+      }
+    }
+    const { pool } = answering(new Endless());
+    await expect(mysqlStorage(pool).create({ id: 1n, name: 'Rosa' }, context)).rejects.toBeInstanceOf(
+      Endless,
+    );
+  });
+
+  it('tells what a pool throws that is no error', async () => {
+    const storage = mysqlStorage({ getConnection: () => Promise.reject('no network') });
+    await expect(storage.check()).rejects.toThrow(
+      'check() got no connection to the database: no network. Check the settings of the pool',
+    );
+  });
+
+  it('asks refuse of no plant whose statement took too long', async () => {
+    const refuse = vi.fn(() => 'no');
+    const expired = mysqlError({ errno: 3024, sqlState: 'HY000' });
+    const { create } = mysqlStorage(answering(expired).pool, { refuse });
+    await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({ cause: expired });
+    expect(refuse).not.toHaveBeenCalled();
+  });
 
   it('fails at once after the app has ended its pool', async () => {
     const pool = createPool({});
