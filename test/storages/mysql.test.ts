@@ -1,5 +1,11 @@
 import { createPool } from 'mysql2/promise';
-import { type MysqlStatement, type MysqlStorage, mysqlStorage, schema } from 'plant-store/mysql';
+import {
+  type MysqlPool,
+  type MysqlStatement,
+  type MysqlStorage,
+  mysqlStorage,
+  schema,
+} from 'plant-store/mysql';
 import { describe, expect, it, vi } from 'vitest';
 import { context } from './context.js';
 import { answering, connectionOf, inserted } from './mysql-connection.js';
@@ -213,11 +219,48 @@ describe('mysqlStorage', () => {
     );
   });
 
-  it('tells what a pool throws that is no error', async () => {
-    const storage = mysqlStorage({ getConnection: () => Promise.reject('no network') });
-    await expect(storage.check()).rejects.toThrow(
-      'check() got no connection to the database: no network. Check the settings of the pool',
+  it.each([
+    ['no network', 'no network'],
+    [undefined, 'the driver failed without an error'],
+  ])('tells what a pool throws that is no error: %s', async (thrown, why) => {
+    const storage = mysqlStorage({ getConnection: () => Promise.reject(thrown) });
+    const error = await storage.check().catch((error) => error);
+    expect(error.message).toContain(`check() got no connection to the database: ${why}. Check the settings`);
+    expect(error).not.toHaveProperty('code');
+  });
+
+  it.each([
+    ['check', 'Check the settings of the pool, and whether the database runs'],
+    [
+      'createTable',
+      'If this is a build, run a migration before the deployment instead: npx plant-store schema prints the SQL',
+    ],
+  ] as const)('without a database, %s keeps the code, and says what to do', async (call, remedy) => {
+    const refused = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' });
+    const storage = mysqlStorage({ getConnection: () => Promise.reject(refused) });
+    await expect(storage[call]()).rejects.toMatchObject({
+      message: `${call}() got no connection to the database: ECONNREFUSED. ${remedy}`,
+      code: 'ECONNREFUSED',
+      cause: refused,
+    });
+  });
+
+  it('check rejects with the error of a connection that is lost', async () => {
+    const lost = mysqlError({ code: 'PROTOCOL_CONNECTION_LOST', fatal: true });
+    const storage = mysqlStorage({ getConnection: async () => connectionOf(() => Promise.reject(lost)) });
+    await expect(storage.check()).rejects.toBe(lost);
+  });
+
+  it.each([
+    ['does not understand', { errno: 1064, sqlState: '42000' }],
+    ['lacks', { errno: 1146, sqlState: '42S02' }],
+    ['rejects', { errno: 1644, sqlState: '45000' }],
+  ])('uses a table unseen if the server %s the questions about it', async (_, properties) => {
+    const connection = connectionOf((sql) =>
+      /information_schema|^SHOW/.test(sql) ? Promise.reject(mysqlError(properties)) : inserted,
     );
+    const { create } = mysqlStorage({ getConnection: async () => connection });
+    expect(await create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
   });
 
   it('asks refuse of no plant whose statement took too long', async () => {
@@ -323,6 +366,21 @@ describe('mysqlStorage, of the table that the server shows', () => {
       name: 'RolledBack',
       cause: { message: expect.stringContaining(why) },
     });
+  });
+
+  it.each<[string, Pick<MysqlPool, 'getConnection'>, number]>([
+    ['once', showing({}), 1],
+    ['again, if there was none', answering().pool, 2],
+  ])('looks at the table %s', async (_, pool, looks) => {
+    // Each pool of this file has one connection.
+    const connection = await pool.getConnection();
+    const execute = vi.spyOn(connection, 'execute');
+    const { create } = mysqlStorage(pool);
+    for (const id of [1n, 2n]) expect(await create({ id, name: 'Rosa' }, context)).toBe('created');
+    const asked = execute.mock.calls.filter(([sql]) =>
+      JSON.stringify(sql).includes('information_schema.TABLES'),
+    );
+    expect(asked).toHaveLength(looks);
   });
 
   it.each<[string, boolean]>([

@@ -56,3 +56,14 @@ it('a server storage also destroys a connection whose create timed out before it
   });
   expect(log).toEqual(['INSERT 1', 'destroy']);
 });
+
+it('a server storage destroys a connection that does not respond to find', async () => {
+  const { log, pool } = answering(new Promise(() => {}));
+  const finding = mysqlStorage(pool, { timeoutMs: 1_000 })
+    .find(1n, context)
+    .catch((error: Error) => error);
+  for (let i = 0; i < 10; i++) await turn();
+  await timers.clock.advance(1_000);
+  expect(await finding).toMatchObject({ message: 'the database did not answer within 1000 ms' });
+  expect(log).toEqual(['SELECT 1', 'destroy']);
+});
