@@ -383,6 +383,23 @@ describe('mysqlStorage, of the table that the server shows', () => {
     expect(asked).toHaveLength(looks);
   });
 
+  it('looks at the table again after it was missing: it may be another one', async () => {
+    const dropped = connectionOf((sql) =>
+      /information_schema|^SHOW/.test(sql)
+        ? []
+        : Promise.reject(mysqlError({ errno: 1146, sqlState: '42S02' }, 'no such table')),
+    );
+    const pools = [showing({}), { getConnection: async () => dropped }, showing({ types: { id: 'double' } })];
+    const { create } = mysqlStorage({ getConnection: () => pools[0]!.getConnection() });
+    expect(await create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
+    for (const why of ['it does not exist', 'double']) {
+      pools.shift();
+      await expect(create({ id: 2n, name: 'Rosa' }, context)).rejects.toMatchObject({
+        cause: { message: expect.stringContaining(why) },
+      });
+    }
+  });
+
   it.each<[string, boolean]>([
     ['SET NEW.id = NEW.id + 100', true],
     ['SELECT 5 INTO new.`id`', true],
