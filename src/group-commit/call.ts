@@ -27,6 +27,7 @@ export class Call<Caller> implements BatchCall {
   #resolve: () => void = () => {};
 
   constructor(
+    /** One at least. */
     readonly creates: readonly WaitingCreate<Caller>[],
     readonly startedAt: number,
     /** Called when it ends, in the same turn, so that its places in the queue are free before its creates go on. */
@@ -63,7 +64,7 @@ export class Call<Caller> implements BatchCall {
 
   /** Ends the call although `createMany` has not settled: it must send nothing more, and release what it holds. */
   abort(limit: string): void {
-    const lastError = this.creates[0]?.rollback?.cause;
+    const lastError = this.creates[0]!.rollback?.cause;
     if (this.#isSent) {
       this.cause = new CallTimeout(`the storage did not answer within ${limit}`, { cause: lastError });
       for (const create of this.creates) create.fail(this.cause);

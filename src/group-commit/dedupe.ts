@@ -37,8 +37,8 @@ function compare(a: WaitingCreate<unknown>, b: WaitingCreate<unknown>): number {
 }
 
 function order<T extends bigint | string>(a: T, b: T): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
+  if (a < b) return -1;
+  return a > b ? 1 : 0;
 }
 
 /** Its namespace if that is a text, as in the SQL storages. */

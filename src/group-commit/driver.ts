@@ -9,11 +9,11 @@ const enoughCalls = 3;
  * create could join: its batch gets all creates of a turn of the event loop.
  */
 export class Driver {
-  /** What the last calls showed, and how many of them in a row. Blocks until it is known not to. */
-  #blocks = true;
+  /** What the last calls showed, and how many of them in a row. */
+  #blocks: boolean | undefined = undefined;
   #callsInRow = 0;
 
-  /** Resolves when a batch that has its turn may be closed. */
+  /** Resolves when a batch that has its turn may be closed: a driver is taken to block until it is known not to. */
   async gather(): Promise<void> {
     if (!this.#blocks && this.#callsInRow >= enoughCalls) return;
     await new Promise<void>((resolve) => systemClock.atEndOfTurn(resolve));

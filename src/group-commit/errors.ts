@@ -15,11 +15,16 @@ export class CallTimeout extends Error {
 
 /** The error of a create that was not stored before its timeout. */
 export function notStoredInTime(id: bigint, rollback: Rollback | undefined): StorageBusy {
-  if (!rollback) return new StorageBusy(`${tooLittleTime}, and was not sent`);
-  const { reason, cause } = rollback;
-  if (reason === 'outage') return unavailable(cause);
-  if (reason === 'locked row') return new StorageBusy(`the row of id ${id} is locked`, { cause });
-  return new StorageBusy(`${tooLittleTime}, after its batch was rolled back`, { cause });
+  switch (rollback?.reason) {
+    case undefined:
+      return new StorageBusy(`${tooLittleTime}, and was not sent`);
+    case 'outage':
+      return unavailable(rollback.cause);
+    case 'locked row':
+      return new StorageBusy(`the row of id ${id} is locked`, { cause: rollback.cause });
+    case 'batch':
+      return new StorageBusy(`${tooLittleTime}, after its batch was rolled back`, { cause: rollback.cause });
+  }
 }
 
 const tooLittleTime = 'the plant waited in the queue until too little of its timeout was left';

@@ -69,8 +69,8 @@ export class Queue<Caller> implements Dispatcher<Caller> {
   ): Promise<Call<Caller> | undefined> {
     const now = systemClock.now();
     for (const create of creates) if (create.expiresAt - reserveMs <= now) this.#expire(create);
+    this.#release();
     const toSend = creates.filter(({ isSettled }) => !isSettled);
-    if (toSend.length < creates.length) this.#release();
     if (toSend.length === 0) return undefined;
     const call = new Call(toSend, now, (ended, end) => this.#onEnd(ended, end));
     this.#inFlight = call;
@@ -133,8 +133,8 @@ export class Queue<Caller> implements Dispatcher<Caller> {
   #suspectOutage(cause: unknown, isSlow: boolean): void {
     if (!this.circuit.onTimeout(cause, isSlow, systemClock.now())) return;
     this.#gathering = undefined;
-    for (const create of this.#pending.creates)
-      if (!create.isSettled) create.failNotStored(circuitOpen(cause));
+    // Those that have just settled stay as they are.
+    for (const create of this.#pending.creates) create.failNotStored(circuitOpen(cause));
     this.#release();
   }
 
@@ -160,8 +160,8 @@ export class Queue<Caller> implements Dispatcher<Caller> {
 
   #onAlarm(): void {
     this.#alarm = undefined;
-    // Timers may fire up to 1 ms too early.
-    const now = systemClock.now() + 1;
+    // A timer may fire up to 1 ms too early: the alarm is then set again.
+    const now = systemClock.now();
     for (const create of this.#pending.creates) {
       if (create.expiresAt > now) break;
       // A call is given up with the first of its creates that times out.

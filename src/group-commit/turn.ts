@@ -6,24 +6,24 @@ export type Line = 'new' | 'rest';
  * all parts of a rejected one, and rejected creates are sent although new ones keep coming.
  */
 export class Turn {
-  isTaken = false;
-  #lastServed: Line = 'new';
+  /** The line of the one whose turn it is, if anybody has the turn. */
+  #served: Line | undefined = undefined;
   readonly #waiting: Record<Line, (() => void)[]> = { new: [], rest: [] };
+
+  get isTaken(): boolean {
+    return this.#served !== undefined;
+  }
 
   /** Resolves when it is the caller's turn, which lasts until `pass`. */
   async take(line: Line): Promise<void> {
     if (this.isTaken) return new Promise((resolve) => this.#waiting[line].push(resolve));
-    this.isTaken = true;
-    this.#lastServed = line;
+    this.#served = line;
   }
 
   /** Ends the turn: it is the next one's, if anybody waits. */
   pass(): void {
-    const next: Line = this.#lastServed === 'new' ? 'rest' : 'new';
-    const line = this.#waiting[next].length > 0 ? next : this.#lastServed;
-    const start = this.#waiting[line].shift();
-    this.#lastServed = line;
-    if (start) start();
-    else this.isTaken = false;
+    const order: Line[] = this.#served === 'new' ? ['rest', 'new'] : ['new', 'rest'];
+    this.#served = order.find((line) => this.#waiting[line].length > 0);
+    if (this.#served) this.#waiting[this.#served].shift()!();
   }
 }

@@ -135,6 +135,17 @@ it('rejected creates have turns, too, while new batches keep coming', async () =
   expect(outcomesOf(rejected)).toEqual(rejected.map(() => isRejected));
 });
 
+it('the parts of a rejected batch and new batches are sent one for one', async () => {
+  const size = 16;
+  const { clock, create, statements } = open({ maxBatch: size });
+  for (let i = 0; i < size; i++) create('another', 'bad');
+  for (let i = 0; i < 20 * size; i++) create('stranger', 'good');
+  await clock.advance(1_000);
+  const names = statements.map((plants) => plants[0]!.name);
+  // The batch is sent again as four parts of four and sixteen of one.
+  expect(names).toEqual(['bad', ...Array(20).fill(['good', 'bad']).flat()]);
+});
+
 describe('a locked row', () => {
   it.each([
     ['one client asks', 1],

@@ -3,6 +3,7 @@ import Database from 'libsql';
 import { RolledBack } from 'plant-store';
 import { sqliteStorage } from 'plant-store/sqlite';
 import { describe, expect, it, vi } from 'vitest';
+import { deferred } from '../support/deferred.js';
 import { answers, created, open, outcomesOf } from './group-commit-queue.js';
 
 const busy = { name: 'StorageBusy' };
@@ -56,6 +57,30 @@ describe('onBatch', () => {
     expect(ends.slice(0, 4)).toEqual(['apart', 'settled', 'settled', 'together']);
     expect(ends.at(-1)).toBe('settled');
   });
+
+  it.each<[string, () => unknown]>([
+    ['returns outcomes', () => ['created']],
+    ['loses its connection', () => Promise.reject(new Error('connection lost'))],
+    ['is rolled back', refuses],
+  ])(
+    'reports a call that timed out once, and the next one is in flight, although it %s later',
+    async (_, end) => {
+      const onBatch = vi.fn();
+      const first = deferred<never>();
+      const { clock, create, database, queue } = open({ timeoutMs: 1_000, onBatch }, () => first.promise);
+      create(1);
+      await clock.advance(1_000);
+      database.current = hangs;
+      const probe = create(2);
+      await clock.advance(100);
+      first.resolve(end() as never);
+      await clock.advance(100);
+      expect(queue.state()).toMatchObject({ queued: 1, inFlightSince: 200, isOpen: true });
+      await clock.advance(50);
+      expect(probe.outcome).toMatchObject({ name: 'TimeoutError' });
+      expect(onBatch.mock.calls.map(([report]) => report.end)).toEqual(['unanswered', 'unanswered']);
+    },
+  );
 
   it.each([
     ['throws', thrower],

@@ -150,12 +150,15 @@ describe('a create that times out with nothing stored', () => {
     });
   });
 
-  it('says that its batch was rolled back, if another plant of it was rejected', async () => {
+  it.each([
+    ['was rejected', 'apart'],
+    ['is locked', 'alone'],
+  ] as const)('says that its batch was rolled back, if another plant of it %s', async (_, resend) => {
     const { clock, create, database } = open({ timeoutMs: 1_000 });
-    const fault = new Error('a CHECK');
+    const fault = new Error('a CHECK or a lock');
     database.current = async () => {
       await clock.sleep(100);
-      throw new RolledBack('apart', fault);
+      throw new RolledBack(resend, fault);
     };
     const creates = Array.from({ length: 16 }, (_, id) => create(id));
     await clock.advance(1_000);
@@ -188,14 +191,38 @@ describe('an outage', () => {
   }
 
   it('opens the circuit, although the call before it was stored after a create that it ended was called', async () => {
-    const { next } = await outageAfter(100);
+    const { next } = await outageAfter(101);
     expect(next[1]?.outcome).toMatchObject({ message: 'the circuit is open', cause: refused });
   });
 
   it('opens none if the database has stored a plant in the last nine tenths of the timeout', async () => {
-    const { next } = await outageAfter(103);
+    const { next } = await outageAfter(102);
     expect(outcomesOf(next)).toEqual(['pending', 'pending']);
   });
+});
+
+it('a create that has timed out opens no circuit later, while others of its batch are retried', async () => {
+  const { answersIn, clock, create, database, queue } = open({ timeoutMs: 1_000 });
+  const dice = vi.spyOn(Math, 'random').mockReturnValue(0);
+  database.current = answersIn(200);
+  for (let id = 0; id < 16; id++) create(id);
+  await clock.advance(1);
+  const old = create(16);
+  await clock.advance(198);
+  const young = create(17);
+  // From 200 ms on. The last attempt begins at 1 152.5 ms: more than nine tenths of the timeout after the last response.
+  database.current = async () => {
+    await clock.sleep(15);
+    throw new RolledBack('together', refused);
+  };
+  await clock.advance(1_160 - 199);
+  expect(old.outcome).toMatchObject({ message: 'the storage is unavailable' });
+  expect(young.outcome).toBe('pending');
+  expect(queue.state()).toMatchObject({ isOpen: false, inFlightSince: 7.5 });
+  await clock.advance(40);
+  expect(young.outcome).toMatchObject({ name: 'StorageBusy' });
+  expect(queue.state()).toMatchObject({ isOpen: true });
+  dice.mockRestore();
 });
 
 describe('a call that is rolled back together', () => {
@@ -258,7 +285,7 @@ describe('a call that times out', () => {
     for (let id = 2; id < 5; id++) {
       const probe = create(id);
       await clock.advance(1_000);
-      expect(Math.ceil(probe.after)).toBe(250);
+      expect(probe.after).toBe(250);
     }
   });
 });

@@ -8,7 +8,7 @@ import {
   StorageBusy,
   type StorageContext,
 } from 'plant-store';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { waitFor } from '../support/wait-for.js';
 import { contextOf } from './context.js';
 import { answers, context, created, idsOf, open, outcomesOf, plant } from './group-commit-queue.js';
@@ -140,6 +140,19 @@ describe('a namespace', () => {
     expect(contexts.map(({ caller }) => caller)).toEqual(['garden', 'park']);
   });
 
+  // Neither symbols nor objects without a prototype can be sorted.
+  it.each([
+    ['symbols', [Symbol('park'), Symbol('garden')]],
+    ['objects without a prototype', [Object.create(null), Object.create(null)]],
+    ['different types', [1, '1']],
+  ])('may be any value, compared by ===: %s', async (_, [park, garden]) => {
+    const { clock, create, createMany } = open({ namespace: ({ caller }) => caller });
+    const creates = [park, garden, park].map((caller) => create(1, 'Rosa', contextOf(caller)));
+    await clock.endTurn();
+    expect(outcomesOf(creates)).toEqual(['created', 'created', 'taken']);
+    expect(createMany).toHaveBeenCalledTimes(1);
+  });
+
   it('that cannot be found fails its create alone', async () => {
     const { create } = groupCommit(answers, {
       namespace: ({ caller }: StorageContext<{ tenant: string }>) => caller.tenant,
@@ -220,7 +233,59 @@ it('a createMany that returns the array of plants, filled with outcomes, has its
   ]);
 });
 
+it('on Workers each create is sent on its own, and the state is that of an empty queue', async () => {
+  vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' });
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const { answersIn, clock, create, database, queue, sentIds } = open();
+  const empty = queue.state();
+  database.current = answersIn(5);
+  const creates = [create(1), create(2)];
+  await clock.advance(1);
+  expect(sentIds()).toEqual([[1], [2]]);
+  expect(queue.state()).toEqual(empty);
+  await clock.advance(4);
+  expect(outcomesOf(creates)).toEqual(['created', 'created']);
+});
+
 describe('groupCommit', () => {
+  const hangs = () => new Promise<never>(() => {});
+  const full = expect.objectContaining({ name: 'StorageBusy', message: 'the storage queue is full' });
+
+  it('sends at most 256 plants in a batch by default', async () => {
+    const { clock, create, createMany } = open({});
+    create(0);
+    await clock.endTurn();
+    for (let id = 1; id <= 300; id++) create(id);
+    await clock.endTurn();
+    expect(createMany.mock.calls.map(([plants]) => plants.length)).toEqual([1, 256, 44]);
+  });
+
+  it('takes 10 000 pending creates by default', async () => {
+    const { clock, create } = open({}, hangs);
+    const creates = Array.from({ length: 10_001 }, (_, id) => create(id));
+    await clock.endTurn();
+    expect(outcomesOf(creates.slice(-2))).toEqual(['pending', full]);
+  });
+
+  it('takes pending creates with 33 554 432 characters by default', async () => {
+    const { clock, create } = open({}, hangs);
+    const creates = [33_554_431, 1, 1].map((length, id) => create(id, 'x'.repeat(length)));
+    await clock.endTurn();
+    expect(outcomesOf(creates)).toEqual(['pending', 'pending', full]);
+  });
+
+  it('lets a create take 10 s by default', async () => {
+    const { clock, create } = open({}, hangs);
+    const told = create(1);
+    await clock.advance(20_000);
+    expect(told).toMatchObject({ outcome: { name: 'TimeoutError' }, after: 10_000 });
+  });
+
+  it('takes 1 for each number', () => {
+    const least = { maxBatch: 1, maxQueued: 1, maxQueuedText: 1, timeoutMs: 1 };
+    expect(() => groupCommit(answers, least)).not.toThrow();
+  });
+
   it.each([
     [{ maxBatch: 0 }, 'maxBatch'],
     [{ maxQueued: 1.5 }, 'maxQueued'],

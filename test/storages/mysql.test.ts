@@ -1,6 +1,12 @@
 import { createPool } from 'mysql2/promise';
-import { type MysqlStatement, type MysqlStorage, mysqlStorage, schema } from 'plant-store/mysql';
-import { describe, expect, it } from 'vitest';
+import {
+  type MysqlPool,
+  type MysqlStatement,
+  type MysqlStorage,
+  mysqlStorage,
+  schema,
+} from 'plant-store/mysql';
+import { describe, expect, it, vi } from 'vitest';
 import { context } from './context.js';
 import { answering, connectionOf, inserted } from './mysql-connection.js';
 
@@ -178,6 +184,93 @@ describe('mysqlStorage', () => {
     },
   );
 
+  it.each([
+    new TypeError('getConnection is not a function'),
+    new RangeError('Invalid array length'),
+    new ReferenceError('pool is not defined'),
+    new SyntaxError('Unexpected token'),
+  ])('rejects each create at once after a fault of the program that gives connections: %s', async (fault) => {
+    const { create } = mysqlStorage({ getConnection: () => Promise.reject(fault) });
+    await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({
+      name: 'RolledBack',
+      message: 'every create fails',
+      cause: { name: 'SetupError', cause: fault },
+    });
+  });
+
+  it('reads what an error wraps, although that is null in a library', async () => {
+    const wrapping = Object.assign(new Error('failed'), {
+      cause: null,
+      original: mysqlError({ errno: 1213, sqlState: '40001' }),
+    });
+    const { pool } = answering(wrapping);
+    expect(await mysqlStorage(pool).create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
+  });
+
+  it('ends reading an error that makes another cause each time', async () => {
+    class Endless extends Error {
+      override get cause() {
+        return new Endless();
+      }
+    }
+    const { pool } = answering(new Endless());
+    await expect(mysqlStorage(pool).create({ id: 1n, name: 'Rosa' }, context)).rejects.toBeInstanceOf(
+      Endless,
+    );
+  });
+
+  it.each([
+    ['no network', 'no network'],
+    [undefined, 'the driver failed without an error'],
+  ])('tells what a pool throws that is no error: %s', async (thrown, why) => {
+    const storage = mysqlStorage({ getConnection: () => Promise.reject(thrown) });
+    const error = await storage.check().catch((error) => error);
+    expect(error.message).toContain(`check() got no connection to the database: ${why}. Check the settings`);
+    expect(error).not.toHaveProperty('code');
+  });
+
+  it.each([
+    ['check', 'Check the settings of the pool, and whether the database runs'],
+    [
+      'createTable',
+      'If this is a build, run a migration before the deployment instead: npx plant-store schema prints the SQL',
+    ],
+  ] as const)('without a database, %s keeps the code, and says what to do', async (call, remedy) => {
+    const refused = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' });
+    const storage = mysqlStorage({ getConnection: () => Promise.reject(refused) });
+    await expect(storage[call]()).rejects.toMatchObject({
+      message: `${call}() got no connection to the database: ECONNREFUSED. ${remedy}`,
+      code: 'ECONNREFUSED',
+      cause: refused,
+    });
+  });
+
+  it('check rejects with the error of a connection that is lost', async () => {
+    const lost = mysqlError({ code: 'PROTOCOL_CONNECTION_LOST', fatal: true });
+    const storage = mysqlStorage({ getConnection: async () => connectionOf(() => Promise.reject(lost)) });
+    await expect(storage.check()).rejects.toBe(lost);
+  });
+
+  it.each([
+    ['does not understand', { errno: 1064, sqlState: '42000' }],
+    ['lacks', { errno: 1146, sqlState: '42S02' }],
+    ['rejects', { errno: 1644, sqlState: '45000' }],
+  ])('uses a table unseen if the server %s the questions about it', async (_, properties) => {
+    const connection = connectionOf((sql) =>
+      /information_schema|^SHOW/.test(sql) ? Promise.reject(mysqlError(properties)) : inserted,
+    );
+    const { create } = mysqlStorage({ getConnection: async () => connection });
+    expect(await create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
+  });
+
+  it('asks refuse of no plant whose statement took too long', async () => {
+    const refuse = vi.fn(() => 'no');
+    const expired = mysqlError({ errno: 3024, sqlState: 'HY000' });
+    const { create } = mysqlStorage(answering(expired).pool, { refuse });
+    await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({ cause: expired });
+    expect(refuse).not.toHaveBeenCalled();
+  });
+
   it('fails at once after the app has ended its pool', async () => {
     const pool = createPool({});
     await pool.end();
@@ -273,6 +366,38 @@ describe('mysqlStorage, of the table that the server shows', () => {
       name: 'RolledBack',
       cause: { message: expect.stringContaining(why) },
     });
+  });
+
+  it.each<[string, Pick<MysqlPool, 'getConnection'>, number]>([
+    ['once', showing({}), 1],
+    ['again, if there was none', answering().pool, 2],
+  ])('looks at the table %s', async (_, pool, looks) => {
+    // Each pool of this file has one connection.
+    const connection = await pool.getConnection();
+    const execute = vi.spyOn(connection, 'execute');
+    const { create } = mysqlStorage(pool);
+    for (const id of [1n, 2n]) expect(await create({ id, name: 'Rosa' }, context)).toBe('created');
+    const asked = execute.mock.calls.filter(([sql]) =>
+      JSON.stringify(sql).includes('information_schema.TABLES'),
+    );
+    expect(asked).toHaveLength(looks);
+  });
+
+  it('looks at the table again after it was missing: it may be another one', async () => {
+    const dropped = connectionOf((sql) =>
+      /information_schema|^SHOW/.test(sql)
+        ? []
+        : Promise.reject(mysqlError({ errno: 1146, sqlState: '42S02' }, 'no such table')),
+    );
+    const pools = [showing({}), { getConnection: async () => dropped }, showing({ types: { id: 'double' } })];
+    const { create } = mysqlStorage({ getConnection: () => pools[0]!.getConnection() });
+    expect(await create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
+    for (const why of ['it does not exist', 'double']) {
+      pools.shift();
+      await expect(create({ id: 2n, name: 'Rosa' }, context)).rejects.toMatchObject({
+        cause: { message: expect.stringContaining(why) },
+      });
+    }
   });
 
   it.each<[string, boolean]>([

@@ -13,8 +13,8 @@ const { mysqlStorage } = await import('plant-store/mysql');
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** The outcome of a create that has begun and times out. */
-async function timeOut(getConnection: () => Promise<MysqlConnection>): Promise<unknown> {
-  const { create } = mysqlStorage({ getConnection }, { timeoutMs: 1_000 });
+async function timeOut(getConnection: () => Promise<MysqlConnection>, timeoutMs = 1_000): Promise<unknown> {
+  const { create } = mysqlStorage({ getConnection }, { timeoutMs });
   const outcome = create({ id: 1n, name: 'Rosa' }, context).catch((error: Error) => error);
   // The event loop has to end the turn of the create, and to look at the table.
   for (let i = 0; i < 10; i++) await turn();
@@ -48,3 +48,22 @@ it.each([
     expect(log).toEqual(['INSERT 1', 'destroy']);
   },
 );
+
+it('a server storage also destroys a connection whose create timed out before its call is watched', async () => {
+  const { log, pool } = answering(new Promise(() => {}));
+  expect(await timeOut(pool.getConnection, 20)).toMatchObject({
+    message: 'the storage did not answer within 20 ms',
+  });
+  expect(log).toEqual(['INSERT 1', 'destroy']);
+});
+
+it('a server storage destroys a connection that does not respond to find', async () => {
+  const { log, pool } = answering(new Promise(() => {}));
+  const finding = mysqlStorage(pool, { timeoutMs: 1_000 })
+    .find(1n, context)
+    .catch((error: Error) => error);
+  for (let i = 0; i < 10; i++) await turn();
+  await timers.clock.advance(1_000);
+  expect(await finding).toMatchObject({ message: 'the database did not answer within 1000 ms' });
+  expect(log).toEqual(['SELECT 1', 'destroy']);
+});
