@@ -18,11 +18,14 @@ class OwnServer {
   }
 }
 
+/** No test of `ownServer` survives a crash of the machine: its commits need not wait for the disk. */
+const inMemory = { fsync: 'off', full_page_writes: 'off' };
+
 /** A PostgreSQL for the tests of a file. */
 export function ownServer(settings: Record<string, string> = {}, options: pg.PoolConfig = {}): OwnServer {
   const own = new OwnServer();
   beforeAll(async () => {
-    own.server = await PostgresServer.start(settings);
+    own.server = await PostgresServer.start({ ...inMemory, ...settings });
     own.pool = own.poolOf(options);
   });
   afterAll(async () => {

@@ -93,11 +93,15 @@ async function untilBuffered(request: IncomingMessage, length: number): Promise<
   }
 }
 
-/** Makes `read()` return one of several buffers, of seven bytes, as Node 26, Bun and Deno do for buffers of any size. */
+/**
+ * Makes `read()` return one of several buffers, as Node 26, Bun and Deno do: of seven bytes, or of a fiftieth of what waits,
+ * because thousands of small ones take seconds and show no more.
+ */
 export function readByBuffers(request: IncomingMessage): void {
   const { read } = request;
   request.read = function (size) {
-    return read.call(this, size ?? (Math.min(7, this.readableLength) || undefined));
+    const piece = Math.max(7, Math.ceil(this.readableLength / 50));
+    return read.call(this, size ?? (Math.min(piece, this.readableLength) || undefined));
   };
 }
 

@@ -63,7 +63,7 @@ const before = valueAfter('--before');
 const json = valueAfter('--json');
 const chart = valueAfter('--chart');
 const effort: Effort = isQuick
-  ? { processes: 1, samples: 3, sampleMs: 80, warmUpMs: 200 }
+  ? { processes: 1, samples: 2, sampleMs: 80, warmUpMs: 50 }
   : { processes: 3, samples: 5, sampleMs: 500, warmUpMs: 1500 };
 
 const picked = rows.filter(({ what, against, connections }) =>

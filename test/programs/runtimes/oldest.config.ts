@@ -28,4 +28,6 @@ const olderPackages: Plugin = {
 /** The tests of `hosts/` and `storages/` with the built package, on the oldest frameworks and drivers. */
 const config = mergeConfig(built, { plugins: [olderPackages] });
 config.test.include = [...testsOfOldest];
+// It has a template of its own (`test/support/pglite.ts`).
+config.test.env = { ...config.test.env, PGLITE: oldest.dependencies['@electric-sql/pglite'] };
 export default config;

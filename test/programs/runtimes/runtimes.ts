@@ -71,7 +71,12 @@ export async function startOn(runtime: RuntimeName, file: string, ...args: strin
 
 /** Runs a command line of a runtime to its end. */
 export function run(runtime: RuntimeName, ...args: string[]): Program {
-  return startProgram([...commands[runtime], ...args], { OLDEST: join(folder, 'oldest') });
+  const env = {
+    OLDEST: join(folder, 'oldest'),
+    // From 22 on, Node compiles each module once, and not again in each file's process.
+    NODE_COMPILE_CACHE: join(folder, 'compiled'),
+  };
+  return startProgram([...commands[runtime], ...args], env);
 }
 
 /** Ends a program and lets it end its children: workerd and Next would survive a kill, which comes only after 5 s. */

@@ -3,7 +3,7 @@
  * remain; during each flood a well-behaved client is served. About ten minutes; `-- --quick` takes half a minute.
  */
 import assert from 'node:assert/strict';
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { getEventListeners, once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -50,38 +50,46 @@ interface Job {
   readonly kind: keyof typeof floods | 'creates';
 }
 
-/** The clients, in their own process, so that their memory is not counted as the server's. They stop on a message. */
-function runClients({ port, kind }: Job): void {
-  const creators = new Creators(port);
+/** The clients, in their own process, so that their memory is not counted as the server's: one job after the other, until `stop`. */
+async function runClients(): Promise<void> {
+  for (;;) {
+    const [job] = (await once(process, 'message')) as [Job];
+    await run(job, once(process, 'message'));
+    process.send!('stopped');
+  }
+}
+
+async function run({ port, kind }: Job, stopped: Promise<unknown>): Promise<void> {
   let isStopped = false;
-  let lastId = 0;
-  let count = 0;
-  const counted = () => ++count === 64 && process.send!('enough');
-  const ended = async () => {
-    if (kind === 'creates') {
-      const create = async () => {
-        while (!isStopped) {
-          const { status, body } = await creators.create(++lastId);
-          assert.equal(status, 200, body);
-          counted();
-        }
-      };
-      await Promise.all(Array.from({ length: 64 }, create));
-    } else {
-      const open = () => {
-        const socket = connect(port, '127.0.0.1', () => floods[kind](socket));
-        socket.on('connect', counted).on('error', () => {});
-        socket.on('close', () => !isStopped && open()).resume();
-      };
-      for (let i = 0; i < 200; i++) open();
-      await once(process, 'message');
-    }
-  };
-  process.once('message', () => {
+  stopped.then(() => {
     isStopped = true;
   });
-  process.send!('started');
-  ended().then(() => process.exit());
+  let count = 0;
+  const counted = () => ++count === 64 && process.send!('enough');
+  if (kind === 'creates') {
+    const creators = new Creators(port);
+    let lastId = 0;
+    const create = async () => {
+      while (!isStopped) {
+        const { status, body } = await creators.create(++lastId);
+        assert.equal(status, 200, body);
+        counted();
+      }
+    };
+    await Promise.all(Array.from({ length: 64 }, create));
+    await creators.stop();
+    return;
+  }
+  const open = new Set<Socket>();
+  const reopen = () => {
+    const socket = connect(port, '127.0.0.1', () => floods[kind](socket));
+    open.add(socket);
+    socket.on('connect', counted).on('error', () => {});
+    socket.on('close', () => open.delete(socket) && !isStopped && reopen()).resume();
+  };
+  for (let i = 0; i < 200; i++) reopen();
+  await stopped;
+  for (const socket of open) socket.destroy();
 }
 
 /** Stores nothing, so that any growth is the library's; `stalled` holds its batches back. */
@@ -136,9 +144,8 @@ async function callHandle(): Promise<void> {
 }
 
 /** Lets clients send for a while, beside one well-behaved client. */
-async function beside(port: number, kind: Job['kind']): Promise<void> {
-  const clients = fork(new URL(import.meta.url), [JSON.stringify({ port, kind })]);
-  await once(clients, 'message');
+async function beside(clients: ChildProcess, { port, kind }: Job): Promise<void> {
+  clients.send({ port, kind });
   let isEnough = false;
   clients.once('message', () => {
     isEnough = true;
@@ -154,7 +161,7 @@ async function beside(port: number, kind: Job['kind']): Promise<void> {
   }
   await creators.stop();
   clients.send('stop');
-  await once(clients, 'exit');
+  await once(clients, 'message');
   // The quick run is the suite's, which never fails on a time.
   assert.ok(isQuick || longest < 2_000, `beside ${kind}, a client waited for ${longest} ms`);
 }
@@ -178,7 +185,7 @@ async function stall(port: number): Promise<void> {
   assert.equal(statuses.filter((status) => status === 503).length, 100);
 }
 
-if (process.argv[2]?.startsWith('{')) runClients(JSON.parse(process.argv[2]));
+if (process.argv.includes('clients')) await runClients();
 else {
   await soak('calls of handle', callHandle);
   const server = createServer({ connectionsCheckingInterval: 500, headersTimeout: 1_000 }, toNode(handle));
@@ -188,8 +195,12 @@ else {
   });
   const { port, close } = await listen(server);
   await soak('a stalled storage', () => stall(port));
+  // One process for all of them: to start it takes most of a second of a core.
+  const clients = fork(new URL(import.meta.url), ['clients']);
   for (const kind of ['creates', ...Object.keys(floods)] as Job['kind'][])
-    await soak(kind, () => beside(port, kind));
+    await soak(kind, () => beside(clients, { port, kind }));
+  clients.kill();
+  await once(clients, 'exit');
   await close();
   await heapInUse();
   assert.deepEqual(getEventListeners(client.signal, 'abort'), [], 'a listener is left on the signal');
