@@ -35,6 +35,8 @@ interface Incident {
   readonly provoke: (garden: Garden) => unknown;
   /** The alerts that fire, and after how many minutes at most. */
   readonly alerts: Readonly<Record<string, number>>;
+  /** One that may fire besides. */
+  readonly mayFire?: string;
 }
 
 const trigger =
@@ -56,6 +58,8 @@ const incidents: readonly Incident[] = [
     isServerOwn: true,
     provoke: ({ server }) => server.stop(),
     alerts: { PlantStoreUnavailable: 2.5, PlantStoreRolledBack: 1 },
+    // The server may end before it has told the call in flight: its outcome is then unknown.
+    mayFire: 'PlantStoreCallsFailed',
   },
   {
     name: 'a row is locked',
@@ -168,11 +172,10 @@ describeUnless(missing, 'alerts.yml', () => {
       const minutes = times.map(([alert, at]) => [alert, (at * 1_000 - provokedAt) / minuteMs]);
       return { name, ...Object.fromEntries(minutes) };
     });
-    for (const [i, { name, alerts }] of incidents.entries()) {
+    for (const [i, { name, alerts, mayFire }] of incidents.entries()) {
       const { name: _, ...found } = report[i]!;
-      expect(Object.keys(found).sort(), `${name}\n${gardens[i]!.output()}`).toEqual(
-        Object.keys(alerts).sort(),
-      );
+      const expected = [...Object.keys(alerts), ...(mayFire && mayFire in found ? [mayFire] : [])];
+      expect(Object.keys(found).sort(), `${name}\n${gardens[i]!.output()}`).toEqual(expected.sort());
       for (const [alert, minutes] of Object.entries(alerts))
         expect(found[alert as never], `${alert}: ${name}`).toBeLessThan(minutes);
     }

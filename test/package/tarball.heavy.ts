@@ -78,7 +78,7 @@ beforeAll(async () => {
   names = files
     .filter((file) => file.isFile())
     .map((file) => join(relative(folder, file.parentPath), file.name));
-}, 120_000);
+}, 600_000);
 
 afterAll(() => rm(temp, { recursive: true, force: true }));
 
@@ -159,7 +159,7 @@ describe('the tarball', () => {
     const { code, output } = await run('npx', [...attw, tarball, ...options], temp);
     expect({ code, output: code ? output : '' }).toEqual({ code: 0, output: '' });
     for (const name of specifiers) expect(output).toContain(`"${name}"`);
-  }, 120_000);
+  }, 600_000);
 });
 
 describe.each(['module', 'commonjs'] as const)('in a project of "type": "%s"', (type) => {
