@@ -4,11 +4,9 @@ import { toFetch } from 'plant-store/fetch';
 
 /** The part of `D1Database` that this needs. */
 interface D1 {
-  prepare(sql: string): { bind(...values: unknown[]): Statement };
-  batch(statements: Statement[]): Promise<{ results: unknown[] }[]>;
+  prepare(sql: string): { bind(...values: unknown[]): object };
+  batch(statements: object[]): Promise<{ results: unknown[] }[]>;
 }
-
-type Statement = object;
 
 interface Env {
   readonly DB: D1;

@@ -13,6 +13,8 @@ import { alertsFaster, missing, Prometheus, promtoolTest } from './prometheus.js
 
 const faster = 10;
 const minuteMs = 60_000 / faster;
+/** By how many minutes, of six seconds, a busy machine may be late. */
+const late = 0.5;
 const timeoutMs = 4_000;
 
 /** One database of the server, for one incident. */
@@ -177,7 +179,7 @@ describeUnless(missing, 'alerts.yml', () => {
       const expected = [...Object.keys(alerts), ...(mayFire && mayFire in found ? [mayFire] : [])];
       expect(Object.keys(found).sort(), `${name}\n${gardens[i]!.output()}`).toEqual(expected.sort());
       for (const [alert, minutes] of Object.entries(alerts))
-        expect(found[alert as never], `${alert}: ${name}`).toBeLessThan(minutes);
+        expect(found[alert as never], `${alert}: ${name}`).toBeLessThan(minutes + late);
     }
   });
 
