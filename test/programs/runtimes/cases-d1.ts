@@ -48,4 +48,4 @@ async function open(statements: readonly string[] = []) {
 // D1 has no TEMP triggers.
 const openPeer = async (statements: readonly string[]) =>
   statements.join().includes('TEMP') ? undefined : open(statements);
-await report(open, peerCases(openPeer));
+await report(open, peerCases(openPeer, 'Error'));

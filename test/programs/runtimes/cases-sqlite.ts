@@ -30,4 +30,4 @@ const openPeer = (statements: readonly string[]) =>
     throw error;
   });
 
-await report(open, peerCases(openPeer));
+await report(open, peerCases(openPeer, 'RolledBack'));
