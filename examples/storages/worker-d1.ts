@@ -26,7 +26,8 @@ function d1Storage(database: D1): PlantStorage {
         database.prepare(insert).bind(String(id), name, tag ?? null),
         database.prepare(find).bind(String(id)),
       ]);
-      if (stored?.results.length !== 1) throw new Error(`a trigger has dropped or moved the plant ${id}`);
+      if (stored?.results.length !== 1)
+        throw new Error(`plant ${id} is not stored after its INSERT: check the table's triggers`);
       return inserted?.results.length === 1 ? 'created' : 'taken';
     },
   };

@@ -7,7 +7,7 @@ import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 import { mysqlStorage } from 'plant-store/mysql';
 import { postgresStorage } from 'plant-store/postgres';
-import { sqliteStorage } from 'plant-store/sqlite';
+import { schema as sqliteSchema, sqliteStorage } from 'plant-store/sqlite';
 import postgres from 'postgres';
 import { describe, expect, it, vi } from 'vitest';
 import { context } from './context.js';
@@ -161,3 +161,22 @@ it.each(shown)(
     process.off('unhandledRejection', unhandled);
   },
 );
+
+it('a statement of SQLite whose run counts no rows is told by a create, and nothing is stored', async () => {
+  const database = new Database(':memory:');
+  database.exec(sqliteSchema);
+  const prepare = (sql: string) => {
+    const statement = database.prepare(sql);
+    return {
+      all: (...values: unknown[]) => statement.all(...values),
+      run: (...values: unknown[]) => void statement.run(...values),
+    };
+  };
+  const storage = sqliteStorage({ exec: (sql) => database.exec(sql), prepare });
+  const cause = { name: 'SetupError', message: expect.stringContaining('run must return { changes }') };
+  await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({
+    name: 'RolledBack',
+    cause,
+  });
+  expect(await storage.find(1n, context)).toBeUndefined();
+});

@@ -18,7 +18,7 @@ for (const proxy of proxies) {
     const http1 = everyHost.filter(({ name }) => some.test(name));
     describe.each(named(http1.map((host) => behind(proxy, host))))('%s', (_, host) => {
       eachIsAnswered(host, 2, 'keep-alive');
-      // More than the buffers of both kernels' sockets and of the proxy. Two clients: of eight, 22 GB were sent in all.
+      // More than the buffers of both kernels' sockets and of the proxy. Two clients: eight would send 22 GB in all.
       eachIsAnswered(host, 12, 'keep-alive', 2);
     });
   });
