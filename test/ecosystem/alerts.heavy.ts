@@ -153,7 +153,7 @@ describeUnless(missing, 'alerts.yml', () => {
     const port = await portOf(program);
     const load = new AlertLoad(port);
     onTestFinished(() => load.stop());
-    load.start(clients, 20);
+    load.start(clients, 100);
     return { server, url: DATABASE_URL, pool, load, port, output: program.output };
   }
 

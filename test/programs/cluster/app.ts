@@ -36,7 +36,7 @@ const handles = urls.map((url) => storeAt(url));
 const acceptReplays = retrying === 'with acceptReplays';
 const client = retrying && (await clientOf(storeAt(urls[0]!, acceptReplays), acceptReplays, attempts));
 const mine = Array.from({ length: creators / apps }, (_, i) => i * apps + app);
-const reporting = setInterval(report, 20);
+const reporting = setInterval(report, 50);
 await Promise.race([Promise.all(mine.map(create)), untilGraceIsOver()]);
 clearInterval(reporting);
 attempts.abandon();

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { bundleOf } from '../../support/bundle.js';
 import { seed } from '../../support/random.js';
 import { type Attempt, type History, type Holdings, violationsIn } from './checker.js';
 import type { Machine } from './network.js';
@@ -83,10 +83,8 @@ export class Load {
     this.#apps = Array.from({ length: this.#all.apps }, (_, app) => {
       const all: AppSettings = { app, ...this.#all };
       const [execPath, ...prefix] = machine ? machine.enter(process.execPath) : [process.execPath];
-      const child = fork(fileURLToPath(new URL('app.ts', import.meta.url)), [JSON.stringify(all)], {
-        execPath,
-        execArgv: [...prefix, '--import', 'tsx'],
-      });
+      const program = bundleOf('test/programs/cluster/app.ts');
+      const child = fork(program, [JSON.stringify(all)], { execPath, execArgv: prefix });
       child.on('message', (message: ToLoad) => this.#receive(message));
       return child;
     });

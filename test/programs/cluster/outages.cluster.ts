@@ -72,7 +72,7 @@ describe.skipIf(inject('obstacle'))(`64 creators while the database is away (see
         const creators = { apps: 1, creators: 64, rivals: 0, pauseMs: 100 };
         const load = new Load({ table: 'plants', urls: [url], ...creators });
         try {
-          await load.tells('created', 2_000);
+          await load.tells('created', 1_000);
           const calm = load.memory;
           const struck = Date.now();
           await begin(server);
@@ -80,7 +80,7 @@ describe.skipIf(inject('obstacle'))(`64 creators while the database is away (see
           const ended = Date.now();
           await end(server);
           const back = Date.now();
-          await load.tells('created', 2_000);
+          await load.tells('created', 1_000);
           const answers = await load.stop();
           const violations = violationsIn({ attempts: answers, machines: [await server.plants()] });
           const first = Math.min(

@@ -87,15 +87,15 @@ export async function survive(
   const { app } = cluster.network;
   const urls = [cluster.url, cluster.url];
   // Names so long that a batch takes more than one packet, or no rule of sizes would meet it.
-  const creators = { pauseMs: 100, nameLength: 400, retrying: 'with acceptReplays' as const };
+  const creators = { pauseMs: 200, nameLength: 400, retrying: 'with acceptReplays' as const };
   const load = new Load({ table, urls, ...creators, ...(pool && { pool }) }, app);
   try {
-    await load.tells('created', 500);
+    await load.tells('created', 300);
     const struck = Date.now();
     await fail();
     cluster.network.heal();
     const healed = Date.now();
-    await load.tells('created', 500);
+    await load.tells('created', 300);
     await cluster.healthy();
     const recovery = { from: healed, withinMs };
     const violations = await load.violations(() => cluster.holdings(table), { limits, recovery });
