@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { BatchReport, PlantResponse, PlantStorage, PlantStoreOptions } from 'plant-store';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { passInPause } from '../support/clock.js';
 import { Doorway } from '../support/doorway.js';
 import { createRequest } from '../support/plants.js';
 import { startProgram, untilTestEnds } from '../support/program.js';
@@ -38,14 +39,22 @@ function appOn(storage: PlantStorage, options: PlantStoreOptions = {}) {
   };
 }
 
-/** Lets time pass until all have settled, with real time for the server between the steps, and returns the codes. */
-async function codesOf(creates: readonly Promise<PlantResponse>[], stepMs = 10): Promise<number[]> {
+/**
+ * Lets time pass until all have settled, with real time for the server between the steps, and returns the codes.
+ *
+ * @param step milliseconds, or what lets time pass
+ */
+async function codesOf(
+  creates: readonly Promise<PlantResponse>[],
+  step: number | (() => Promise<void>) = 10,
+): Promise<number[]> {
+  const pass = typeof step === 'number' ? () => clock.advance(step) : step;
   let isOver = false;
   const all = Promise.all(creates).finally(() => {
     isOver = true;
   });
   while (!isOver) {
-    await clock.advance(stepMs);
+    await pass();
     await sleep(2);
   }
   return (await all).map(({ status, error }) => error ?? status);
@@ -219,8 +228,7 @@ it('a locked row is named by its id, while others are stored and the circuit is 
   const locked = create(70);
   const others = times(40, () => create(1_000 + ids++));
   expect(await codesOf(others, 1)).toEqual(Array(40).fill(200));
-  // In small steps: an attempt takes PostgreSQL 250 ms of real time, and one that outlasts the timeout would be unknown.
-  expect(await codesOf([locked], 2)).toEqual([50301]);
+  expect(await codesOf([locked], () => passInPause(clock, storage))).toEqual([50301]);
   expect(storage.state().isOpen).toBe(false);
   expect(await written()).toEqual([
     `50301 busy${post}the row of id 70 is locked: canceling statement due to lock timeout`,
@@ -310,8 +318,11 @@ it('a database that rolls back each call is unavailable, with its reason, and no
   await own.pool.query(`CREATE OR REPLACE FUNCTION conflict() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
       RAISE EXCEPTION 'could not serialize access' USING ERRCODE = 'serialization_failure'; END $$;
     CREATE TRIGGER conflict BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION conflict()`);
-  const create = appOn(postgresStorage(own.poolOf()));
-  expect(await codesOf([create()], 20)).toEqual([50301]);
+  const onBatch = vi.fn();
+  const storage = postgresStorage(own.poolOf(), { onBatch });
+  const creating = appOn(storage)();
+  await waitFor(() => expect(onBatch).toHaveBeenCalled());
+  expect(await codesOf([creating], () => passInPause(clock, storage))).toEqual([50301]);
   expect(await written()).toEqual([
     `50301 busy${post}the storage is unavailable: could not serialize access`,
   ]);

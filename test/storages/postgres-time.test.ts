@@ -1,7 +1,8 @@
 // What times out on a real PostgreSQL, on a simulated clock: it stands still while the server works, however slow that is.
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { passInPause } from '../support/clock.js';
 import { Doorway } from '../support/doorway.js';
 import { SimulatedTimers } from '../support/timers.js';
 import { waitFor } from '../support/wait-for.js';
@@ -19,22 +20,30 @@ beforeAll(() => postgresStorage(own.pool).createTable());
 let ids = 0n;
 const plant = () => ({ id: ids++, name: 'Rosa' });
 
-/** Lets time pass, in steps between which the server has some real time to answer, until `isOver`. */
-async function passUntil(isOver: () => boolean | Promise<boolean>, stepMs = 1): Promise<void> {
+/**
+ * Lets time pass, in steps between which the server has some real time to answer, until `isOver`.
+ *
+ * @param step milliseconds, or what lets time pass
+ */
+async function passUntil(
+  isOver: () => boolean | Promise<boolean>,
+  step: number | (() => Promise<void>) = 1,
+): Promise<void> {
+  const pass = typeof step === 'number' ? () => clock.advance(step) : step;
   while (!(await isOver())) {
-    await clock.advance(stepMs);
+    await pass();
     await sleep(5);
   }
 }
 
 /** Lets time pass until a promise settles. */
-async function settled<T>(promise: Promise<T>, stepMs?: number): Promise<T> {
+async function settled<T>(promise: Promise<T>, step?: Parameters<typeof passUntil>[1]): Promise<T> {
   let isSettled = false;
   const settle = () => {
     isSettled = true;
   };
   promise.then(settle, settle);
-  await passUntil(() => isSettled, stepMs);
+  await passUntil(() => isSettled, step);
   return promise;
 }
 
@@ -56,9 +65,11 @@ it('a create that times out at a locked row names it, and opens no circuit', asy
   const holder = await own.pool.connect();
   const locked = plant();
   await holder.query(`BEGIN; INSERT INTO plants VALUES (${locked.id}, 'held')`);
-  const { create, state } = postgresStorage(own.poolOf(), { timeoutMs: 2_000 });
+  const onBatch = vi.fn();
+  const { create, state } = postgresStorage(own.poolOf(), { timeoutMs: 2_000, onBatch });
   const failed = create(locked, context).catch((error) => error);
-  expect(await settled(failed, 10)).toMatchObject({
+  await waitFor(() => expect(onBatch).toHaveBeenCalled());
+  expect(await settled(failed, () => passInPause(clock, { state }))).toMatchObject({
     name: 'StorageBusy',
     message: `the row of id ${locked.id} is locked`,
     cause: { code: '55P03' },

@@ -1,3 +1,4 @@
+import type { GroupCommitStorage } from 'plant-store';
 import type { Clock } from '../../src/timers.js';
 import { inContext } from './requests.js';
 
@@ -48,6 +49,12 @@ export class SimulatedClock implements Clock {
     this.#now = end;
   }
 
+  /** Lets time pass until the next timer expires, which runs. */
+  async advanceToNextTimer(): Promise<void> {
+    const times = [...this.#timers].map(({ at }) => at);
+    if (times.length > 0) await this.advance(Math.min(...times) - this.#now);
+  }
+
   /** Lets time pass as work does that blocks the event loop: no timer fires. */
   jump(ms: number): void {
     this.#now += ms;
@@ -59,4 +66,15 @@ export class SimulatedClock implements Clock {
       this.setTimer(resolve, ms);
     });
   }
+}
+
+/**
+ * Lets time pass in a pause between the calls of creates that are retried, and not while a server works, however slow that is:
+ * the outcome of a call that outlasts the timeout is unknown.
+ */
+export async function passInPause(
+  clock: SimulatedClock,
+  { state }: Pick<GroupCommitStorage, 'state'>,
+): Promise<void> {
+  if (state().inFlightSince === null) await clock.advanceToNextTimer();
 }
