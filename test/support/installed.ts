@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { bundleOf } from './bundle.js';
 import { examples } from './examples.js';
 import { root } from './root.js';
@@ -55,3 +55,6 @@ export const ecosystemBundle = (name: string): string => bundleOf(examples.get(n
 /** Runs such a program in the process of the test, and returns its exports. */
 export const importExample = (name: string): Promise<Any> =>
   import(pathToFileURL(ecosystemBundle(name)).href);
+
+// As a program, beside others: two files of tests that begin together would both install them.
+if (process.argv[1] === fileURLToPath(import.meta.url)) ecosystemFolder();

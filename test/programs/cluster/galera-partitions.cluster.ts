@@ -3,7 +3,7 @@ import { describe, inject, it } from 'vitest';
 import { randomOf, seed } from '../../support/random.js';
 import { GaleraCluster } from './galera.js';
 import type { Machine, Network } from './network.js';
-import { apart, faultMs, faultsOfLinks, flap, trialsOn } from './partitions.js';
+import { apart, faultMs, trialsOn } from './partitions.js';
 
 describe.skipIf(inject('obstacle'))(`mysqlStorage while the network of Galera splits (seed ${seed})`, () => {
   const choose = randomOf(seed);
@@ -47,13 +47,4 @@ describe.skipIf(inject('obstacle'))(`mysqlStorage while the network of Galera sp
 
   it('keeps its promises with all nodes apart for 30 s', () =>
     trials.survive('all nodes apart', () => apart(trials.cluster.network)));
-
-  it('keeps its promises while the links of a node come and go every 2 s for 40 s', () => {
-    const fail = () => flap(trials.cluster.network, anyNode()[0]);
-    return trials.survive('the links of a node come and go every 2 s', fail);
-  });
-
-  it.each(Object.entries(faultsOfLinks))('keeps its promises with %s', (fault, fail) =>
-    trials.survive(fault, () => fail(trials.cluster.network)),
-  );
 });

@@ -19,8 +19,8 @@ const config = mergeConfig(
       reporters: ['verbose'],
       globalSetup: ['test/programs/cluster/install.ts'],
       env: { SEED: String(seedOf(process.env.SEED ?? 'random')) },
-      // Four clusters at a time on two cores: they wait for a fault to end most of the time.
-      maxWorkers: 4,
+      // Five clusters at a time on two cores: they wait for a fault to end most of the time.
+      maxWorkers: 5,
       sequence: { sequencer: LongestFirst },
       testTimeout: 180_000,
       hookTimeout: 120_000,
