@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { mergeConfig } from 'vitest/config';
 import { seedOf } from './support/random.js';
 import base from './vitest.config.js';
@@ -17,8 +16,6 @@ config.test = {
     'test/core/{log,openapi-answers,options,schema}.test.ts',
   ],
   env: { HEAVY: 'true', SEED: String(seedOf(process.env.SEED ?? 'random')) },
-  // Each file keeps a core busy: one more than cores, as in `npm test`, would only heat up what measures time or memory.
-  maxWorkers: availableParallelism(),
   // A line for each test: a file takes up to a minute.
   reporters: ['verbose'],
 };

@@ -392,7 +392,7 @@ const rejections: unknown[] = [];
 it(`a request returns the outcome that came first, and never responds after its timeout (SEED=${seed})`, async () => {
   const onRejection = (error: unknown) => void rejections.push(error);
   process.on('unhandledRejection', onRejection);
-  await runSchedules(isHeavy ? 40_000 : 3_000, (random) => new Store(random).run());
+  await runSchedules(isHeavy ? 25_000 : 3_000, (random) => new Store(random).run());
   process.off('unhandledRejection', onRejection);
   expect(rejections).toEqual([]);
 }, 600_000);

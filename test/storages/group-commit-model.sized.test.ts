@@ -374,7 +374,7 @@ class Schedule {
 
 // Schedules that once were late by seconds, or waited for another create.
 const hazards = [1_994_172_162, 653_543_204, 1_776_505_780, 1_722_295_422];
-const count = isHeavy ? 40_000 : 3_000;
+const count = isHeavy ? 25_000 : 3_000;
 
 it(`a create settles truly, before its timeout, in the context of its batch, whatever happens (SEED=${seed})`, async () => {
   onTestFinished(() => useClock());
