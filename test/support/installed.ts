@@ -56,5 +56,5 @@ export const ecosystemBundle = (name: string): string => bundleOf(examples.get(n
 export const importExample = (name: string): Promise<Any> =>
   import(pathToFileURL(ecosystemBundle(name)).href);
 
-// As a program, beside others: two files of tests that begin together would both install them.
+// `.ci/run` runs this beside other tests: two test files that begin together would each install the packages.
 if (process.argv[1] === fileURLToPath(import.meta.url)) ecosystemFolder();

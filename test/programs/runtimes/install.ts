@@ -80,7 +80,7 @@ export default function setup(project: TestProject): () => Promise<void> {
   return () => rm(folder, { recursive: true, force: true });
 }
 
-// SQLite takes a minute to compile otherwise.
+// Without optimization, SQLite compiles in 7 s instead of 40.
 const env = { ...process.env, CFLAGS: '-O0', CXXFLAGS: '-O0' };
 const npm = (...args: string[]) => execFileSync('npm', args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
 
