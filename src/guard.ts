@@ -9,6 +9,7 @@ import {
 } from './http.js';
 import { inspect } from './inspect.js';
 import { checkOptions, type PlantStoreOptions, plantStoreRules } from './options.js';
+import { ownWords } from './quotable.js';
 import { bearerToken, callerOf } from './request/headers.js';
 import { guardedHandler, verifier } from './request/parties.js';
 import { createHandler } from './request/progress.js';
@@ -62,6 +63,9 @@ export function guard<Caller>(
   }, settings);
 }
 
+const invalidResponse =
+  'a guarded handler must return { status, headers, body }: an integer from 200 to 599, a plain object of header fields, and a string, which is empty for 204, 205 and 304';
+
 /** Whether a header is one that every host sends (RFC 9110 §5). Of others, some throw and some send "undefined". */
 function isField([name, value]: [string, unknown]): boolean {
   return /^[\w!#$%&'*+.^`|~-]+$/.test(name) && typeof value === 'string' && /^[\t -~\x80-\xff]*$/.test(value);
@@ -77,9 +81,7 @@ function validateResponse(response: PlantResponse): PlantResponse {
   // Of a status without a body (RFC 9110 §6.4.1), Fetch throws if there is one, and Node would miscount it.
   const isBody = typeof body === 'string' && (body === '' || ![204, 205, 304].includes(status));
   if (!isStatus || !areFields || !isBody) {
-    throw new TypeError(
-      'a guarded handler must return { status, headers, body }: an integer from 200 to 599, a plain object of header fields, and a string, which is empty for 204, 205 and 304',
-    );
+    throw ownWords(new TypeError(invalidResponse));
   }
   return isNotMine(response) ? { status, headers, body } : response;
 }

@@ -1,3 +1,5 @@
+import { ownWords } from './quotable.js';
+
 /**
  * The platform's own type if the platform has it, otherwise a structural one: the published types then compile everywhere
  * and fit `fetch` and `pg` without a cast.
@@ -55,12 +57,13 @@ export type ReadBody = (limit: number) => MaybePromise<Content>;
 export class BodyError extends Error {
   override readonly name = 'BodyError';
 
-  /** @param message for `onError` only. For `body_unreadable` it names the line of the app to change. */
+  /** @param message for `onError` only; quotes no body. For `body_unreadable` it names the line of the app to change. */
   constructor(
     readonly problem: 'body_too_large' | 'body_incomplete' | 'body_unreadable',
     message: string = problem,
   ) {
     super(message);
+    ownWords(this);
   }
 }
 

@@ -1,6 +1,9 @@
 import { type ErrorNumber, problemOf } from './error-numbers.js';
 import { type PlantRequest, pathOf } from './http.js';
-import { isFaultOfProgram, propertyOf } from './problems.js';
+import { isFaultOfProgram } from './problems.js';
+import { propertyOf } from './property-of.js';
+import { quotableOf } from './quoted-text.js';
+import { takeOut } from './take-out.js';
 import { now, sleep } from './timers.js';
 
 /** A message is written once in this time: milliseconds. */
@@ -32,7 +35,7 @@ export class ErrorLog {
 
   log(error: unknown, request: PlantRequest, code: ErrorNumber): void {
     const target = `${propertyOf(request, 'method')} ${pathOf(`${propertyOf(request, 'url')}`)}`;
-    const message = messageOf(error) + hintOf(error, code);
+    const message = start(messageOf(error)) + hintOf(error, code);
     const key = this.#keyOf(`${code} ${message}`, code);
     const written = this.#written.get(key);
     if (written) {
@@ -89,26 +92,64 @@ function messageOf(error: unknown, depth = 1): string {
   const cause = depth < 5 && propertyOf(error, 'cause');
   const rest = cause ? messageOf(cause, depth + 1) : '';
   if (own.includes(rest)) return own;
-  return own === propertyOf(cause, 'message') ? rest : `${own}: ${rest}`;
+  return propertyOf(error, 'message') === propertyOf(cause, 'message') ? rest : `${own}: ${rest}`;
 }
 
+/** The message of one error, without what it quotes of a request; then its codes and names say the rest. */
 function textOf(thrown: unknown): string {
+  if (Object(thrown) !== thrown)
+    return thrown === undefined ? 'undefined was thrown' : `a ${typeof thrown} was thrown`;
   // The AggregateError of a refused connection has a code and no message.
   const text = propertyOf(thrown, 'message') || propertyOf(thrown, 'code');
-  if (typeof text !== 'string') return typeof thrown === 'object' ? 'an object was thrown' : String(thrown);
-  return isFaultOfProgram(thrown) ? `${nameOf(thrown)}: ${text}` : text;
+  if (typeof text !== 'string') return 'an object was thrown';
+  const quotable = quotableOf(thrown);
+  const shown = quotable === undefined ? withheld : takeOut(start(text), quotable);
+  const said = isFaultOfProgram(thrown) ? `${nameOf(thrown)}: ${shown}` : shown;
+  const names = shown === start(text) ? [] : namesIn(thrown, quotable ?? '');
+  return names.length > 0 ? `${said} (${names.join(', ')})` : said;
 }
 
-/** The lines of the stack of a fault of a program, without its message, which may quote a client. */
+const withheld = 'its message may quote a request, and is not shown';
+
+/** The longest part of a message that is looked at: a client may have caused the rest of it. */
+const start = (text: string) => (text.length > 1_000 ? `${text.slice(0, 1_000)} …` : text);
+
+/** What drivers set beside a message, as they document it: what it is about, in names of the database, the system or the app. */
+const namesOfErrors = [
+  'code',
+  'errno',
+  'sqlState',
+  'schema',
+  'table',
+  'column',
+  'dataType',
+  'constraint',
+  'routine',
+  'syscall',
+];
+
+function namesIn(thrown: unknown, quotable: string): string[] {
+  return namesOfErrors.flatMap((member) => {
+    const value = propertyOf(thrown, member);
+    const isName = typeof value === 'number' || (typeof value === 'string' && /^[\w$.-]{1,63}$/.test(value));
+    if (!isName || takeOut(`${value}`, quotable) !== `${value}`) return [];
+    return member === 'code' ? `${value}` : `${member} ${value}`;
+  });
+}
+
+/** The lines of the stack of a fault of a program, behind its message, which may quote a client. */
 function framesOf(error: unknown): string[] {
   const fault = [error, propertyOf(error, 'cause')].find(isFaultOfProgram);
   if (!fault) return [];
-  const [, ...parts] = String(propertyOf(fault, 'stack')).split(`${propertyOf(fault, 'message')}\n`);
-  return parts.join().match(/^ {4}at .+/gm) ?? [];
+  const message = String(propertyOf(fault, 'message'));
+  const [first, ...rest] = String(propertyOf(fault, 'stack')).split(`${message}\n`);
+  // A message that was changed later is not found, and its lines may look like frames.
+  const isFound = rest.length > 0 && !first!.includes('\n');
+  return isFound ? (rest.join('').match(/^ {4}at .+/gm) ?? []) : [];
 }
 
 /** Escapes controls, line separators and bidirectional marks: what a driver says may quote a client. */
 function printable(line: string): string {
-  const escaped = line.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, encodeURI);
-  return escaped.length > 1_000 ? `${escaped.slice(0, 1_000)} …` : escaped;
+  // Cut before, because each escape is longer than what it stands for, and after.
+  return start(start(line).replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, encodeURI));
 }

@@ -5,6 +5,7 @@ import { checkOptions, type PlantStoreOptions, plantStoreRules } from './options
 import { parsePlant } from './plant/json.js';
 import { toJson } from './plant/plant.js';
 import { idTaken, methodNotAllowed, notFound } from './problems.js';
+import { ownWords } from './quotable.js';
 import { decodeBody, readBody } from './request/body.js';
 import { bearerToken, callerOf, checkBodyHeaders } from './request/headers.js';
 import { bodyOwner, library, storageParty, verifier } from './request/parties.js';
@@ -61,6 +62,7 @@ export function createPlantStore<Caller>(
     // Hosts on Node have the bytes already: `await` would cost a turn of the microtask queue.
     const content = isThenable(reading) ? await reading : reading;
     const plant = parsePlant(decodeBody(content, settings.bodyLimit));
+    progress.plant = plant;
     // Before the storage gets the plant, which it may change.
     const { id } = plant;
     const body = toJson(plant);
@@ -68,7 +70,8 @@ export function createPlantStore<Caller>(
     progress.enter(storageParty);
     const outcome = await storage.create(plant, progress.context);
     if (outcome !== 'created') {
-      if (outcome !== 'taken') throw new TypeError("storage.create must return 'created' or 'taken'");
+      if (outcome !== 'taken')
+        throw ownWords(new TypeError("storage.create must return 'created' or 'taken'"));
       // Throws if the timeout has expired meanwhile: the response is sent, and `find` would be called for nothing.
       progress.enter(storageParty);
       const stored = settings.acceptReplays ? await storage.find?.(id, progress.context) : undefined;

@@ -1,5 +1,6 @@
 import { errorNumbers, type Problem } from './error-numbers.js';
 import { operation, type PlantResponse } from './http.js';
+import { propertyOf } from './property-of.js';
 
 /** One sentence for the client about each refusal, which the OpenAPI document shows too. */
 export const sentences: { readonly [Name in Problem]: string } = {
@@ -109,15 +110,4 @@ const faultsOfPrograms: readonly unknown[] = ['TypeError', 'RangeError', 'Refere
 /** Whether an error is a fault of the program, which no retry can cure. `fetch` reports an outage as a TypeError with a cause. */
 export function isFaultOfProgram(thrown: unknown): boolean {
   return faultsOfPrograms.includes(propertyOf(thrown, 'name')) && propertyOf(thrown, 'cause') === undefined;
-}
-
-/** A property of anything thrown, of any type; `undefined` if its getter throws, or if every object has it. */
-export function propertyOf(thrown: unknown, name: string): unknown {
-  try {
-    const value = (thrown as Record<string, unknown> | null | undefined)?.[name];
-    // A legacy library may have added it to `Object.prototype`.
-    return value === (Object.prototype as unknown as Record<string, unknown>)[name] ? undefined : value;
-  } catch {
-    return undefined;
-  }
 }

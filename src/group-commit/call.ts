@@ -1,5 +1,6 @@
 import type { Signal } from '../http.js';
 import { isFaultOfProgram, isNamed } from '../problems.js';
+import { mayQuote, ownWords } from '../quotable.js';
 import { systemClock } from '../timers.js';
 import { type BatchCall, type CreateMany, type CreateOutcome, RolledBack } from './create-many.js';
 import { dedupe } from './dedupe.js';
@@ -85,19 +86,31 @@ export class Call<Caller> implements BatchCall {
       const outcomes = await createMany(plants, contexts, this);
       if (!this.end) this.#onOutcomes(outcomes);
     } catch (error) {
+      this.#mayQuote(error);
       if (!this.end) this.#onError(error);
     }
     this.hasSettled = true;
   }
 
   #onOutcomes(outcomes: readonly CreateOutcome[]): void {
-    if (outcomes.length !== this.firsts.length) throw new TypeError(wrongCount);
+    if (outcomes.length !== this.firsts.length) throw ownWords(new TypeError(wrongCount));
     this.firsts.forEach((create, i) => {
       const outcome = outcomes[i];
       if (outcome === 'created' || outcome === 'taken') create.settle(outcome);
-      else create.fail(outcome && typeof outcome === 'object' ? outcome : new TypeError(wrongOutcome));
+      else this.#failWith(outcome, create);
     });
     this.#finish('settled');
+  }
+
+  #failWith(outcome: unknown, create: WaitingCreate<Caller>): void {
+    const isError = Object(outcome) === outcome;
+    if (isError) this.#mayQuote(outcome);
+    create.fail(isError ? outcome : ownWords(new TypeError(wrongOutcome)));
+  }
+
+  /** An error may quote each plant and each request of the call, whichever create gets it. */
+  #mayQuote(error: unknown): void {
+    mayQuote(error, ...this.firsts.flatMap(({ plant, context }) => [plant, context?.request]));
   }
 
   #onError(error: unknown): void {

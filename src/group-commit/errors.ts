@@ -1,3 +1,4 @@
+import { ownWords } from '../quotable.js';
 import { StorageBusy } from '../storage.js';
 
 /** Why the database stored nothing of a call. */
@@ -11,19 +12,28 @@ export interface Rollback {
 /** A call was given up. Named as the platform names its timeouts: the log then writes one line, without a stack. */
 export class CallTimeout extends Error {
   override readonly name = 'TimeoutError';
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    ownWords(this);
+  }
 }
 
+/** A create was not stored, for this reason, which quotes nobody. */
+export const busy = (message: string, cause?: unknown): StorageBusy =>
+  ownWords(new StorageBusy(message, { cause }));
+
 /** The error of a create that was not stored before its timeout. */
-export function notStoredInTime(id: bigint, rollback: Rollback | undefined): StorageBusy {
+export function notStoredInTime(rollback: Rollback | undefined): StorageBusy {
   switch (rollback?.reason) {
     case undefined:
-      return new StorageBusy(`${tooLittleTime}, and was not sent`);
+      return busy(`${tooLittleTime}, and was not sent`);
     case 'outage':
       return unavailable(rollback.cause);
     case 'locked row':
-      return new StorageBusy(`the row of id ${id} is locked`, { cause: rollback.cause });
+      return busy('another transaction has locked the row', rollback.cause);
     case 'batch':
-      return new StorageBusy(`${tooLittleTime}, after its batch was rolled back`, { cause: rollback.cause });
+      return busy(`${tooLittleTime}, after its batch was rolled back`, rollback.cause);
   }
 }
 
@@ -31,10 +41,10 @@ const tooLittleTime = 'the plant waited in the queue until too little of its tim
 
 /** The error of a create whose calls all failed, with nothing stored. */
 export function unavailable(cause: unknown): StorageBusy {
-  return new StorageBusy('the storage is unavailable', { cause });
+  return busy('the storage is unavailable', cause);
 }
 
 /** The error of a create that is not even queued. */
 export function circuitOpen(cause: unknown): StorageBusy {
-  return new StorageBusy('the circuit is open', { cause });
+  return busy('the circuit is open', cause);
 }

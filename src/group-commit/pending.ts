@@ -1,6 +1,8 @@
-import { StorageBusy } from '../storage.js';
 import type { Call } from './call.js';
+import { busy } from './errors.js';
 import type { WaitingCreate } from './waiting-create.js';
+
+const queueFull = 'the storage queue is full';
 
 interface Bounds {
   readonly maxQueued: number;
@@ -41,7 +43,7 @@ export class Pending<Caller> {
     const text = this.#text + held.text + create.textLength;
     const { maxQueued, maxQueuedText } = this.bounds;
     // A single create may be larger than the bound.
-    if (count > 0 && (count >= maxQueued || text > maxQueuedText)) throw new StorageBusy();
+    if (count > 0 && (count >= maxQueued || text > maxQueuedText)) throw busy(queueFull);
     this.#creates.push(create);
     this.#text += create.textLength;
   }

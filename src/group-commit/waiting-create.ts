@@ -67,7 +67,7 @@ export class WaitingCreate<Caller> {
 
   /** Rejects it because too little of its time is left to send it. */
   expire(): void {
-    this.failNotStored(notStoredInTime(this.plant.id, this.rollback));
+    this.failNotStored(notStoredInTime(this.rollback));
   }
 
   hasIdOf({ plant, namespace }: WaitingCreate<Caller>): boolean {

@@ -1,5 +1,5 @@
 import type { PlantRequest, ReadBody, Signal } from '../http.js';
-import { propertyOf } from '../problems.js';
+import { propertyOf } from '../property-of.js';
 import type { StorageContext } from '../storage.js';
 
 /**

@@ -1,7 +1,8 @@
 import { type Falsy, isScope } from '../bearer.js';
 import type { Problem } from '../error-numbers.js';
 import { header, type PlantHeaders } from '../http.js';
-import { isNamed, propertyOf, Refusal, tooLarge, unsupported } from '../problems.js';
+import { isNamed, Refusal, tooLarge, unsupported } from '../problems.js';
+import { propertyOf } from '../property-of.js';
 import { token68 } from '../token.js';
 
 /** Matches the scheme, in any letter case. Group 1 is the token, if exactly one well-formed token follows. */

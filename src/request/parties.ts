@@ -1,5 +1,6 @@
 import type { Complete, PlantStoreOptions } from '../options.js';
-import { isNamed, propertyOf, Refusal, tooLarge } from '../problems.js';
+import { isNamed, Refusal, tooLarge } from '../problems.js';
+import { propertyOf } from '../property-of.js';
 import { scopeInsufficient } from './headers.js';
 
 /** The party that is working on the request. The same error means something different from each. */

@@ -1,11 +1,13 @@
 import type { ErrorNumber } from '../error-numbers.js';
 import type { PlantHandler, PlantRequest, PlantResponse } from '../http.js';
 import type { Complete, PlantStoreOptions } from '../options.js';
-import { propertyOf, Refusal } from '../problems.js';
+import { Refusal } from '../problems.js';
+import { propertyOf } from '../property-of.js';
+import { anything, mayQuote, ownWords } from '../quotable.js';
 import { asHostRequest, RequestContext } from './context.js';
 import { Deadline } from './deadline.js';
 import { respondToMistake } from './mount-mistakes.js';
-import { library, type Party } from './parties.js';
+import { bodyOwner, guardedHandler, library, type Party } from './parties.js';
 import { report } from './report.js';
 
 /** The steps of one request. They end by calling `progress.respond`, or throw. */
@@ -30,6 +32,8 @@ export function createHandler<Caller>(
 export class Progress<Caller> {
   /** What `verifyToken`, the storage and a guarded handler get. */
   readonly context: RequestContext<Caller>;
+  /** What the body says: an error of the storage may quote it. */
+  plant: unknown = undefined;
   readonly #deadline: Deadline;
   /** The party at work; a timeout is attributed to it. */
   #party = library;
@@ -76,14 +80,26 @@ export class Progress<Caller> {
     const refusal = isRefusal ? (thrown as Refusal) : this.#party.toRefusal(thrown, isTimeout, this.settings);
     const response = refusal.toResponse(propertyOf(this.request, 'method'));
     const { status, error } = response;
-    if (status >= 500) report(this.settings.onError, thrown, this.request, error as ErrorNumber);
+    if (status >= 500) {
+      mayQuote(thrown, ...this.#quotable());
+      report(this.settings.onError, thrown, this.request, error as ErrorNumber);
+    }
     this.respond(response);
     this.#abandonBody?.(this.#deadline.leftMs);
   }
 
+  /** What an error of the party at work may quote. */
+  #quotable(): readonly unknown[] {
+    const { request, plant } = this;
+    const isReading = this.#party === bodyOwner || this.#party === guardedHandler;
+    // What they have read, nobody else knows. A guarded GET has no body.
+    const mayHaveRead = isReading && propertyOf(request, 'method') !== 'GET';
+    return [request, plant, mayHaveRead && anything];
+  }
+
   #expire(): void {
     const message = `timed out after ${this.settings.timeoutMs} ms waiting for ${this.#party.name}`;
-    const reason = new DOMException(message, 'TimeoutError');
+    const reason = ownWords(new DOMException(message, 'TimeoutError'));
     this.#deadline.expire(reason);
     this.fail(reason);
   }

@@ -1,7 +1,8 @@
 import type { ErrorNumber } from '../error-numbers.js';
 import { ignoringErrors, type PlantRequest } from '../http.js';
 import type { Complete, PlantStoreOptions } from '../options.js';
-import { isNamed, propertyOf } from '../problems.js';
+import { isNamed } from '../problems.js';
+import { propertyOf } from '../property-of.js';
 import { asHostRequest } from './context.js';
 
 /** Reports an error to `onError`, unless it only says that the client disconnected. Never rejects. */

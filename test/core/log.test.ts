@@ -73,13 +73,17 @@ describe('without onError, one line explains', () => {
       '50001 storage_failed, POST /plants: Connection terminated',
     ],
     ['a timeout', named('TimeoutError', 'no reply'), '50001 storage_failed, POST /plants: no reply'],
-    ['a thrown string', 'full', '50001 storage_failed, POST /plants: full'],
+    [
+      'a thrown string, which may quote anybody',
+      'full',
+      '50001 storage_failed, POST /plants: a string was thrown',
+    ],
     [
       'the first 1 000 characters',
-      'x'.repeat(2_000),
+      new Error('x'.repeat(2_000)),
       `50001 storage_failed, POST /plants: ${'x'.repeat(951)} …`,
     ],
-    ['nothing that was thrown', undefined, '50001 storage_failed, POST /plants: undefined'],
+    ['nothing that was thrown', undefined, '50001 storage_failed, POST /plants: undefined was thrown'],
     ['a thrown object', {}, '50001 storage_failed, POST /plants: an object was thrown'],
   ])('%s', async (_what, thrown, line) => {
     await storeOf(rejecting(thrown))(request);
@@ -136,7 +140,7 @@ describe('without onError, one line explains', () => {
 
 test('the default writes to console.error', async () => {
   const write = vi.spyOn(console, 'error').mockImplementation(() => {});
-  await createPlantStore(rejecting('the default'), () => true)(request);
+  await createPlantStore(rejecting(new Error('the default')), () => true)(request);
   expect(write.mock.calls).toEqual([['plant-store: 50001 storage_failed, POST /plants: the default']]);
   write.mockRestore();
 });

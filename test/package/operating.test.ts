@@ -24,7 +24,7 @@ const provoked: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       'a database that is stopped: the first line comes at the timeout, and then every create fails at once',
     '50301 `the app has closed the database connection`':
       'a full queue and another error at the same time have counts of their own',
-    '50301 `the row of id` … `is locked`':
+    '50301 `another transaction has locked the row`':
       'a locked row is named by its id, while others are stored and the circuit is closed',
     '50301 `was not sent`, `its batch was rolled back`':
       'a create whose batch was rolled back, and that then waits for its whole timeout, says both',

@@ -118,7 +118,7 @@ it.each<[string, () => Error, object]>([
   [
     'a TypeError that wraps nothing is a fault of the program, and rejected at once',
     () => new TypeError('a bug'),
-    { name: 'RolledBack', cause: { name: 'SetupError', message: expect.stringContaining('a bug') } },
+    { name: 'RolledBack', cause: { name: 'SetupError', cause: { message: 'a bug' } } },
   ],
   [
     'a TypeError of fetch that wraps an error of the system is an outage',
@@ -370,7 +370,7 @@ describe('SQLite', () => {
         database.exec('PRAGMA query_only = 1');
         return database;
       },
-      'attempt to write a readonly database. Open a database file that may be written',
+      'SQLite cannot use its file. Open a database file that may be written',
     ],
   ])('a connection %s is rejected at once', async (_, make, why) => {
     const storage = sqliteStorage(make());

@@ -37,7 +37,7 @@ describe('a locked row', () => {
     await clock.advance(1_000);
     expect(told.outcome).toMatchObject({
       name: 'StorageBusy',
-      message: 'the row of id 5 is locked',
+      message: 'another transaction has locked the row',
       cause: locked,
     });
     expect(new Set(reports)).toEqual(new Set(['together']));
@@ -67,7 +67,7 @@ describe('a locked row', () => {
     expect(outcomesOf(creates)).toEqual(['created', 'pending', 'created']);
     expect(reports[0]).toBe('apart');
     await clock.advance(1_000);
-    expect(creates[1]?.outcome).toMatchObject({ message: 'the row of id 5 is locked' });
+    expect(creates[1]?.outcome).toMatchObject({ message: 'another transaction has locked the row' });
   });
 
   it('leaves the creates that joined it to be sent, if the first of them is rejected', async () => {

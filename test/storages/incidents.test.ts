@@ -231,7 +231,7 @@ it('a locked row is named by its id, while others are stored and the circuit is 
   expect(await codesOf([locked], () => passInPause(clock, storage))).toEqual([50301]);
   expect(storage.state().isOpen).toBe(false);
   expect(await written()).toEqual([
-    `50301 busy${post}the row of id 70 is locked: canceling statement due to lock timeout`,
+    `50301 busy${post}another transaction has locked the row: canceling statement due to lock timeout`,
   ]);
 });
 

@@ -38,7 +38,9 @@ export function itTellsTheTruthOnSqlite(connect: () => OpenDatabase): void {
       await expect(table.storage.create(rosa(1), context)).rejects.toMatchObject({
         name: 'RolledBack',
         cause: {
-          message: expect.stringMatching(/the table "plants" has no plant 1 after its INSERT: .* peer$/),
+          message: expect.stringMatching(
+            /the table "plants" does not have the plant after its INSERT: .* peer$/,
+          ),
         },
       });
       for (const id of ids) expect(await table.peek(BigInt(id + 100))).toBeUndefined();
@@ -56,7 +58,9 @@ export function itTellsTheTruthOnSqlite(connect: () => OpenDatabase): void {
     );
     const acer = (id: number) => ({ id: BigInt(id), name: 'Acer' });
     expect(await createTruly(table, [rosa(1), acer(2), acer(3)])).toEqual(['created', 'created', 'refused']);
-    await expect(table.storage.create(rosa(4), context)).rejects.toThrow(/no plant 4 .* ON CONFLICT IGNORE$/);
+    await expect(table.storage.create(rosa(4), context)).rejects.toThrow(
+      /not have the plant .* ON CONFLICT IGNORE$/,
+    );
   });
 
   it('a view with a trigger in place of the INSERT: no plant is created or taken', async () => {

@@ -25,7 +25,8 @@ export interface Setup {
 /** The message of an error, and those of its causes. */
 function told(error: unknown): string {
   const { message, cause } = error as Error;
-  return cause ? `${message}: ${told(cause)}` : message;
+  if (!cause) return message;
+  return (cause as Error).message === message ? told(cause) : `${message}: ${told(cause)}`;
 }
 
 /** What `onError` was told. */

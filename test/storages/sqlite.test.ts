@@ -195,7 +195,7 @@ describe('sqliteStorage', () => {
         {
           reason: {
             name: 'RolledBack',
-            cause: { message: expect.stringMatching(/no plant 2 after .* no_nettles$/) },
+            cause: { message: expect.stringMatching(/not have the plant after .* no_nettles$/) },
           },
         },
         { value: 'created' },

@@ -118,7 +118,7 @@ const shown: [string, string, () => ReturnType<typeof sqliteStorage>][] = [
   ],
   [
     'a bug',
-    "got an object, which failed: Cannot read properties of undefined (reading 'trim')",
+    'got an object, which failed. See adapters/storages/README.md',
     () => postgresStorage({ query: async (text: { sql: string }) => text.sql.trim() } as never),
   ],
   [

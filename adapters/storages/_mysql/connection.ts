@@ -1,3 +1,4 @@
+import { ownWords } from '../../../src/for-storages.js';
 import { StorageBusy } from '../../../src/index.js';
 import { OpenTransaction } from '../_shared/meaning.js';
 import { keepsPrepared } from '../_shared/prepared.js';
@@ -102,7 +103,7 @@ async function execute(
 async function leaveTransaction(connection: MysqlConnection, serverStatus: number): Promise<never> {
   await connection.execute('ROLLBACK', []);
   if ((serverStatus & autocommit) !== 0) throw new OpenTransaction();
-  throw new StorageBusy('autocommit is off: set it');
+  throw ownWords(new StorageBusy('autocommit is off: set it'));
 }
 
 /** A connection that has closed by now throws, and has no statement left to drop. */

@@ -39,7 +39,7 @@ export function mysqlServer(pool: MysqlPool, spec: TableSpec): TableServer<Mysql
     createTable: (connection) => run(connection, spec.schema),
     async whyNotCreated(_connection, error) {
       const grant = missingGrantOf(error, spec.table);
-      return grant && grantOf(spec, grant, error);
+      return grant && grantOf(spec, grant);
     },
   };
 }
@@ -109,7 +109,7 @@ async function faultOfTable(
   error: unknown,
 ): Promise<string | undefined> {
   const grant = missingGrantOf(error, spec.table);
-  if (grant) return grantOf(spec, grant, error);
+  if (grant) return grantOf(spec, grant);
   const isMissing = serverErrorIn(error)?.errno === noSuchTable;
   const table = await look(connection, spec).catch((found) => {
     if (serverErrorIn(found)?.errno === noSuchTable) return undefined;
@@ -121,7 +121,7 @@ async function faultOfTable(
 
 const noSuchTable = 1146;
 
-function grantOf({ name, container }: TableSpec, grant: string, error: unknown): string {
+function grantOf({ name, container }: TableSpec, grant: string): string {
   const on = grant === 'CREATE' ? `${container ? `\`${container}\`` : 'the database'}.*` : name;
-  return `${serverErrorIn(error)?.message}. Run: GRANT ${grant} ON ${on} TO ...`;
+  return `its user may not ${grant}. Run: GRANT ${grant} ON ${on} TO ...`;
 }

@@ -1,3 +1,4 @@
+import { ownWords } from '../../../src/for-storages.js';
 import { Rejection } from '../_shared/rejection.js';
 import type { TableSpec } from '../_shared/table.js';
 import type { PgClient } from './pool.js';
@@ -27,9 +28,9 @@ WHERE NOT tgisinternal AND tgtype & 7 = 7 AND (tgrelid = to_regclass($1::text)
   OR tgrelid IN (SELECT relid FROM pg_partition_tree(to_regclass($2::text))))`;
 
 /** Returns the rejection of a plant that a trigger would have stored under another key. Others of its batch may keep theirs. */
-export async function rejectionOf(client: PgClient, { name }: TableSpec, key: string): Promise<Rejection> {
+export async function rejectionOf(client: PgClient, { name }: TableSpec): Promise<Rejection> {
   const { rows } = await client.query(triggersBefore, [name, name]);
   const trigger = rows[0]?.names ? `its trigger ${rows[0].names}` : 'a trigger behind it';
-  const why = `the table ${name} would store the plant under another key, ${key}: ${trigger} changes it`;
-  return new Rejection('apart', new Error(`${why}. Let the trigger keep the key, or drop it`));
+  const why = `the table ${name} would store the plant under another key: ${trigger} changes it`;
+  return new Rejection('apart', ownWords(new Error(`${why}. Let the trigger keep the key, or drop it`)));
 }

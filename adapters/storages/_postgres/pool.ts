@@ -1,3 +1,4 @@
+import { ownWords } from '../../../src/for-storages.js';
 import type { Pool } from '../_shared/checkout.js';
 import { closedConnection, OpenTransaction } from '../_shared/meaning.js';
 
@@ -41,7 +42,6 @@ export interface PgClient extends PostgresPool {
 }
 
 interface Message {
-  readonly message?: string | undefined;
   readonly routine?: string | undefined;
 }
 
@@ -156,22 +156,23 @@ export async function withNotices<T>(
   }
   if (isInTransaction(client) || (isPglite(client) && (await hasWritten(client)))) {
     // Nobody but the app may end the transaction of a connection that the app gave: there the outcome is unknown.
-    if (!isDiscardable) throw new Error(new OpenTransaction().message);
+    if (!isDiscardable) throw ownWords(new Error(new OpenTransaction().message));
     await client.query('ROLLBACK');
     throw new OpenTransaction();
   }
-  const unreplicated = heard.find(isUnreplicated);
-  if (unreplicated) throw new Error(`not replicated: ${unreplicated.message}`);
+  if (heard.some(isUnreplicated)) throw ownWords(new Error(unreplicated));
   return result;
 }
 
 /**
  * If the wait for a standby is cut short, PostgreSQL still commits and only warns. Saying `created` could lose the
- * plant at the next failover.
+ * plant at the next failover. By the routine that warns, because a trigger may warn in any words.
  */
-function isUnreplicated({ message, routine }: Message): boolean {
-  return routine === 'SyncRepWaitForLSN' || message?.includes('synchronous replication') === true;
+function isUnreplicated({ routine }: Message): boolean {
+  return routine === 'SyncRepWaitForLSN';
 }
+
+const unreplicated = 'not replicated: the wait for a synchronous standby was cancelled after the commit';
 
 /** Whether a transaction is open. Exact after a statement, and unless one was begun and not awaited, before it. */
 function isInTransaction(client: PgClient): boolean {

@@ -49,7 +49,7 @@ export function postgresServer(
       }),
     async faultOf(client, error) {
       const changedKey = changedKeyOf(error);
-      if (changedKey !== undefined) throw await rejectionOf(client, spec, changedKey);
+      if (changedKey !== undefined) throw await rejectionOf(client, spec);
       const found = await look(client, spec).catch((failed) => {
         // The role may not use the schema that was named.
         if (sqlStateOf(failed) === '42501') return undefined;

@@ -1,3 +1,4 @@
+import { ownWords } from '../../../src/for-storages.js';
 import { type BatchCall, StorageBusy } from '../../../src/index.js';
 
 /** Where connections come from. */
@@ -45,7 +46,7 @@ export class Checkout<Connection> {
   hold(connection: Connection): Connection {
     if (this.#isOver) {
       this.pool.release(connection, true);
-      throw new StorageBusy('the connection came after the timeout');
+      throw ownWords(new StorageBusy('the connection came after the timeout'));
     }
     this.connection = connection;
     return connection;

@@ -1,7 +1,7 @@
+import { ownWords } from '../../../src/for-storages.js';
 import { RolledBack, StorageBusy } from '../../../src/index.js';
 import { Rejection, unusable } from './rejection.js';
 import type { TableSpec } from './table.js';
-import { messageOf } from './wrapped-error.js';
 
 /**
  * What an error says of the plants that were sent. `unknown`: they may or may not be stored. All others: nothing was stored,
@@ -36,6 +36,7 @@ export type Meaning =
 export class OpenTransaction extends StorageBusy {
   constructor(cause?: unknown, remedy = 'end it before the release') {
     super(`the connection already has an open transaction: ${remedy}`, { cause });
+    ownWords(this);
   }
 }
 
@@ -43,11 +44,16 @@ export class OpenTransaction extends StorageBusy {
  * Which plants of a batch were new could not be asked: some are stored. Its cause is an error of that question, and so says
  * nothing of the plants.
  */
-export class UnknownOutcome extends Error {}
+export class UnknownOutcome extends Error {
+  constructor(message: string, options: ErrorOptions) {
+    super(message, options);
+    ownWords(this);
+  }
+}
 
 /** Returns the error of a create after the app has closed the pool or the connection. Nothing was stored. */
 export function closedConnection(cause?: unknown): StorageBusy {
-  return new StorageBusy('the app has closed the database connection', { cause });
+  return ownWords(new StorageBusy('the app has closed the database connection', { cause }));
 }
 
 /**
@@ -74,11 +80,13 @@ export function failureOf(
       return new RolledBack('apart', error);
     case 'rejected':
       return new Rejection('apart', error);
-    case 'refused': {
-      const remedy = 'Check user, password, database and SSL in the settings of the pool';
-      return unusable(spec, `${messageOf(error)}. ${remedy}`, error);
-    }
+    case 'refused':
+      return unusable(
+        spec,
+        'the server refuses the login. Check user, password, database and SSL in the settings of the pool',
+        error,
+      );
     case 'statement':
-      return unusable(spec, `its statements fail: ${messageOf(error)}`, error);
+      return unusable(spec, 'its statements fail', error);
   }
 }

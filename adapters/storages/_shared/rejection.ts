@@ -1,21 +1,30 @@
+import { ownWords } from '../../../src/for-storages.js';
 import { RolledBack } from '../../../src/index.js';
 import type { TableSpec } from './table.js';
 
 /** The database, or a look at its table, rejected the rows: nothing was stored, and the connection is as before. */
 export class Rejection extends RolledBack {}
 
-/** The cause of the rejection of every create, until somebody does what it says. `logError` knows its name. */
+/** The cause of the rejection of every create, until somebody does what it says. */
 export class SetupError extends Error {
   override readonly name = 'SetupError';
+
+  constructor(message: string, options: ErrorOptions) {
+    super(message, options);
+    ownWords(this);
+  }
 }
 
-/** Returns the error of every create until somebody does what it says. */
+/**
+ * Returns the error of every create until somebody does what it says.
+ *
+ * @param why in words of plant-store, and names of the database; what somebody else says is the cause
+ */
 export function unusable(spec: TableSpec, why: string, cause?: unknown): Rejection {
-  const error = new SetupError(`plant-store cannot use the table ${spec.name}: ${why}`, { cause });
-  const rejection = new Rejection('apart', error);
-  // Loggers print the message of an error and those of its causes: together they are one sentence, and none is there twice.
-  rejection.message = 'every create fails';
-  return rejection;
+  return new Rejection(
+    'apart',
+    new SetupError(`plant-store cannot use the table ${spec.name}: ${why}`, { cause }),
+  );
 }
 
 /**

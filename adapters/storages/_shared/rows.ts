@@ -1,3 +1,4 @@
+import { ownWords } from '../../../src/for-storages.js';
 import {
   type CreateOutcome,
   type NewPlant,
@@ -157,7 +158,7 @@ export function callApp<T>(call: () => T, isValid: (value: T) => boolean, must: 
   if (isValid(value)) return value;
   // It may be a promise that rejects, which would crash the process.
   Promise.resolve(value).catch(() => {});
-  throw new RolledBack('apart', new TypeError(`${must}, got ${kindOf(value)}`, { cause }));
+  throw new RolledBack('apart', ownWords(new TypeError(`${must}, got ${kindOf(value)}`, { cause })));
 }
 
 function isValue(value: unknown): boolean {
@@ -200,5 +201,7 @@ export function outcomesOf(
 
 /** The error of a plant that is not stored after its INSERT. */
 export function lostRow(): Error {
-  return new Error("the plant was neither inserted nor found: check the table's triggers and policies");
+  return ownWords(
+    new Error("the plant was neither inserted nor found: check the table's triggers and policies"),
+  );
 }

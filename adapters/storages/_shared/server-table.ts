@@ -1,3 +1,4 @@
+import { ownWords } from '../../../src/for-storages.js';
 import { type BatchCall, type CreateOutcome, StorageBusy } from '../../../src/index.js';
 import { Checkout, type Pool } from './checkout.js';
 import { changeOf, type LearnedTable, unseenTable } from './columns.js';
@@ -144,7 +145,7 @@ export class ServerTable<Connection> implements StoredTable {
     call.sent = false;
     return new Promise((resolve, reject) => {
       checkout.watch(call, () => {
-        reject(new Error(`the database did not answer within ${this.timeoutMs} ms`));
+        reject(ownWords(new Error(`the database did not answer within ${this.timeoutMs} ms`)));
       });
       this.#work(task, call, checkout).then(resolve, reject);
     });
@@ -160,7 +161,7 @@ export class ServerTable<Connection> implements StoredTable {
       checkout.end(true);
       return result;
     } catch (given) {
-      const error = given ?? new Error('the driver failed without an error');
+      const error = given ?? ownWords(new Error('the driver failed without an error'));
       const { failure, isReusable } = await this.#explain(error, call.sent, checkout);
       checkout.end(isReusable);
       throw failure;

@@ -1,3 +1,4 @@
+import { mayQuote } from '../../../src/for-storages.js';
 import {
   type BatchCall,
   type CreateMany,
@@ -85,28 +86,7 @@ export function sqlStorage<Caller>(table: StoredTable, options: SqlOptions<Calle
   const { table: _, namespace: __, columns: ___, refuse = () => undefined, ...groupOptions } = options;
   if (typeof refuse !== 'function') throw new TypeError('refuse must be a function');
   const rows = rowMaker(options);
-
-  /** Returns what becomes of the plants of a call that failed. */
-  const outcomesAfter = (error: unknown, plants: readonly NewPlant[]): CreateOutcome[] => {
-    if (!(error instanceof Rejection)) throw error;
-    if (error.cause instanceof SetupError) return plants.map(() => error);
-    // Which of several plants is rejected shows when they are sent in parts.
-    if (plants.length > 1) throw error;
-    const text = textOfApp(refuse, error.cause, plants[0]!);
-    if (text === undefined) throw error;
-    return [new PlantRefused(text, { cause: error.cause })];
-  };
-
-  // Not async: a driver that blocks has then settled the call when it returns.
-  const createMany: CreateMany<RowValues> = (plants, contexts, call) => {
-    try {
-      const inserting = table.insert(rows.rowsOf(plants, contexts), call);
-      if (!(inserting instanceof Promise)) return inserting;
-      return inserting.catch((error) => outcomesAfter(error, plants));
-    } catch (error) {
-      return outcomesAfter(error, plants);
-    }
-  };
+  const createMany = createManyIn(table, rows, refuse);
   const namespace = rows.isPlain ? undefined : namespaceOf;
   const group = groupCommit(createMany, {
     ...(groupOptions as GroupCommitOptions<RowValues>),
@@ -119,12 +99,52 @@ export function sqlStorage<Caller>(table: StoredTable, options: SqlOptions<Calle
   return {
     ...group,
     create,
-    find: async (id, context) => plantOf(id, await table.find(rows.keyOf(id, context))),
+    async find(id, context) {
+      const key = rows.keyOf(id, context);
+      try {
+        return plantOf(id, await table.find(key));
+      } catch (error) {
+        mayQuote(error, key, context?.request);
+        throw error;
+      }
+    },
     async createTable() {
       if (rows.isPlain) return table.createTable();
       throw new Error(migrate);
     },
     check: () => table.check(),
+  };
+}
+
+/** How the plants of a call become rows, and what becomes of them if it fails. */
+function createManyIn(
+  table: StoredTable,
+  rows: Pick<ReturnType<typeof rowMaker>, 'rowsOf'>,
+  refuse: Refuse,
+): CreateMany<RowValues> {
+  /** Returns what becomes of the plants of a call that failed. */
+  const outcomesAfter = (error: unknown, plants: readonly NewPlant[]): CreateOutcome[] => {
+    if (!(error instanceof Rejection)) throw error;
+    if (error.cause instanceof SetupError) return plants.map(() => error);
+    // Which of several plants is rejected shows when they are sent in parts.
+    if (plants.length > 1) throw error;
+    const text = textOfApp(refuse, error.cause, plants[0]!);
+    if (text === undefined) throw error;
+    return [new PlantRefused(text, { cause: error.cause })];
+  };
+  // Not async: a driver that blocks has then settled the call when it returns.
+  return (plants, contexts, call) => {
+    const sent = rows.rowsOf(plants, contexts);
+    const onError = (error: unknown) => {
+      mayQuote(error, sent, ...contexts.map((context) => context?.request));
+      return outcomesAfter(error, plants);
+    };
+    try {
+      const inserting = table.insert(sent, call);
+      return inserting instanceof Promise ? inserting.catch(onError) : inserting;
+    } catch (error) {
+      return onError(error);
+    }
   };
 }
 

@@ -1,4 +1,4 @@
-import { messageOf } from './wrapped-error.js';
+import { ownWords } from '../../../src/for-storages.js';
 
 /** What a storage needs, and what to pass. */
 export interface Needed {
@@ -83,13 +83,15 @@ export function checkHandle(handle: unknown, isUsable: boolean, needed: Needed):
 
 /** Returns why a handle cannot be used that only its first error, or its first result, has shown to be another one. */
 export function failedHandle(handle: unknown, error: unknown, { storage, what }: Needed): string {
-  return `${storage} needs ${what}, got ${kindOf(handle)}, which failed: ${messageOf(error)}. See adapters/storages/README.md`;
+  const how = error instanceof WrongResult ? `: ${error.message}` : '';
+  return `${storage} needs ${what}, got ${kindOf(handle)}, which failed${how}. See adapters/storages/README.md`;
 }
 
 /** A handle gave another result than its documentation says: it is another one. */
 export class WrongResult extends TypeError {
   constructor(method: string, expected: string, got: unknown) {
     super(`${method} must return ${expected}, got ${kindOf(got)}`);
+    ownWords(this);
     // It may be a promise that rejects, which would end the process.
     if (isMethod(got, 'then')) (got as PromiseLike<unknown>).then(undefined, () => {});
   }

@@ -1,3 +1,4 @@
+import { ownWords } from '../../../src/for-storages.js';
 import {
   createIndex,
   hasIndexOf,
@@ -5,7 +6,6 @@ import {
   narrowIndexOf,
   unfilledColumn,
 } from '../_shared/rejection.js';
-import { type Row, textOf } from '../_shared/rows.js';
 import type { TableSpec } from '../_shared/table.js';
 import type { SqliteConnection } from './connection.js';
 
@@ -68,11 +68,10 @@ export function triggersOf(connection: SqliteConnection, { table }: TableSpec): 
 }
 
 /** Returns the error of a plant that is not stored after its INSERT. */
-export function lostPlant(connection: SqliteConnection, spec: TableSpec, row: Row): Error {
+export function lostPlant(connection: SqliteConnection, spec: TableSpec): Error {
   const names = triggersOf(connection, spec).join(', ');
-  const id = textOf(row[spec.key.length - 1]!);
   const why = names
     ? `one of its triggers drops it or changes its id: ${names}`
     : 'one of its constraints is ON CONFLICT IGNORE';
-  return new Error(`the table ${spec.name} has no plant ${id} after its INSERT: ${why}`);
+  return ownWords(new Error(`the table ${spec.name} does not have the plant after its INSERT: ${why}`));
 }

@@ -1,3 +1,4 @@
+import { ownWords } from '../../../src/for-storages.js';
 import type { CreateOutcome } from '../../../src/index.js';
 import { type Column, changeOf, type LearnedTable, learn, unseenTable } from '../_shared/columns.js';
 import { failureOf, type Meaning, OpenTransaction } from '../_shared/meaning.js';
@@ -5,7 +6,6 @@ import { missingTable, Rejection, reasonOf, unusable } from '../_shared/rejectio
 import { outcomesOf, type Row, type Rows, textOf, type Value } from '../_shared/rows.js';
 import type { StoredTable } from '../_shared/sql-storage.js';
 import type { TableSpec } from '../_shared/table.js';
-import { messageOf } from '../_shared/wrapped-error.js';
 import { failedHandle, type Needed } from '../_shared/wrong-handle.js';
 import { faultOfTable, lostPlant, triggersOf } from './check.js';
 import { type Found, SqliteConnection, type SqliteDatabase } from './connection.js';
@@ -17,6 +17,8 @@ export const needed: Needed = {
   what: 'an open database of a synchronous driver',
   remedy: "pass new Database('plants.db')",
 };
+
+const iterating = 'the app is reading rows on the connection';
 
 /** What was done when an error was thrown. */
 type Step = 'begin' | 'insert' | 'commit';
@@ -98,7 +100,7 @@ export class SqliteTable implements StoredTable {
       const meaning = meaningOfBegin(error, this.#connection.isClosed);
       // better-sqlite3 reports a connection that is iterating by a TypeError. Wrapped, because a TypeError is never retried.
       const isBusy = meaning === 'transient' && error instanceof TypeError;
-      return this.#failureOf(meaning, isBusy ? new Error(error.message, { cause: error }) : error);
+      return this.#failureOf(meaning, isBusy ? ownWords(new Error(iterating, { cause: error })) : error);
     }
     const isRolledBack = this.#connection.rollBack();
     const meaning = step === 'insert' ? meaningOfInsert(error) : meaningOfCommit(error, isRolledBack);
@@ -113,7 +115,11 @@ export class SqliteTable implements StoredTable {
       case 'program':
         return unusable(this.spec, failedHandle(this.database, error, needed), error);
       case 'refused':
-        return unusable(this.spec, `${messageOf(error)}. Open a database file that may be written`, error);
+        return unusable(
+          this.spec,
+          'SQLite cannot use its file. Open a database file that may be written',
+          error,
+        );
       case 'open transaction':
         return new OpenTransaction(error, 'give plant-store its own connection');
       default:
@@ -127,9 +133,8 @@ export class SqliteTable implements StoredTable {
     const areAllNew = inserted.length === rows.length;
     if (areAllNew && (isCounted || this.#areStored(rows))) return rows.map(() => 'created');
     const outcomes = outcomesOf(rows, inserted, this.#all(this.#sql.stored, rows));
-    const lost = outcomes.findIndex((outcome) => outcome instanceof Error);
-    if (lost === -1) return outcomes;
-    throw new Rejection('apart', lostPlant(this.#connection, this.spec, rows[lost]!));
+    if (!outcomes.some((outcome) => outcome instanceof Error)) return outcomes;
+    throw new Rejection('apart', lostPlant(this.#connection, this.spec));
   }
 
   /**
