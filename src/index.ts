@@ -26,6 +26,7 @@ export {
   type ReadBody,
   type Signal,
 } from './http.js';
+export { describeError } from './log.js';
 export type { PlantStoreOptions } from './options.js';
 export type { NewPlant, Plant, Whole } from './plant/plant.js';
 export { createPlantStore } from './plant-store.js';

@@ -78,6 +78,21 @@ export function logError(error: unknown, request: PlantRequest, code: ErrorNumbe
   errorLog.log(error, request, code);
 }
 
+/**
+ * Returns what the default of `onError` writes of an error, for a logger of the app's own: the message and those of its causes in
+ * one line, without any value of the request. For what `onError` got: what another error may quote is not known.
+ *
+ * @example
+ * ```ts
+ * const handle = createPlantStore(memoryStorage(), acceptTokens('secret'), {
+ *   onError: (error, request, code) => console.log(JSON.stringify({ code, cause: describeError(error) })),
+ * });
+ * ```
+ */
+export function describeError(error: unknown): string {
+  return printable(start(messageOf(error)));
+}
+
 /** What libraries for tokens throw is usually about the token, and no outage. */
 function hintOf(error: unknown, code: ErrorNumber): string {
   if (code !== 50002 || nameOf(error) === 'TimeoutError') return '';

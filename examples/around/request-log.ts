@@ -1,7 +1,13 @@
 // One line of JSON for each response and for each cause of a 5xx, joined by a request id.
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
-import { acceptTokens, createPlantStore, type PlantHandler, type PlantRequest } from 'plant-store';
+import {
+  acceptTokens,
+  createPlantStore,
+  describeError,
+  type PlantHandler,
+  type PlantRequest,
+} from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
 
@@ -16,7 +22,7 @@ const handle = createPlantStore(storage, acceptTokens('secret'), {
   onError: (error, request, code) => {
     // Many 503s are one outage, which an alert on their rate reports.
     const level = code >= 50300 ? 'warn' : 'error';
-    log({ level, requestId: ids.get(request), error: code, cause: String(error) });
+    log({ level, requestId: ids.get(request), error: code, cause: describeError(error) });
   },
 });
 

@@ -31,6 +31,15 @@ const postgresFaults: Faults = {
     'a serialization failure': (table) => failOnPostgres('40001', table),
   },
   fail: failOnPostgres,
+  quote: (table) => {
+    const name = `quote ${triggers++}`;
+    return [
+      `CREATE FUNCTION "${name}"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        RAISE 'no bed for %, %, %, %', new.name, quote_literal(new.name), encode(new.name::bytea, 'hex'), encode(new.name::bytea, 'base64')
+        USING DETAIL = new.name, HINT = new.name; END $$`,
+      `CREATE TRIGGER "${name}" BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION "${name}"()`,
+    ];
+  },
   failAtCommit: (table) => {
     const tags = `"tags of ${table.replaceAll('"', '')}"`;
     return [

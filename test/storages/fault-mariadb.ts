@@ -30,6 +30,11 @@ const mariaDbFaults: Faults = {
   // One of a serialization failure has the same number.
   failOnce: { 'a deadlock': (table) => failOnMariaDb('40001', table) },
   fail: failOnMariaDb,
+  quote: (table) => [
+    `CREATE TRIGGER quote BEFORE INSERT ON ${table} FOR EACH ROW BEGIN
+      SET @text = LEFT(CONCAT_WS(', ', 'no bed', NEW.name, HEX(NEW.name), TO_BASE64(NEW.name)), 128);
+      SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = @text; END`,
+  ],
   locksRows: true,
 };
 

@@ -1,9 +1,9 @@
 // What a create may be told while the database, or the way to it, fails: `taken` or a refusal never for a plant that is stored,
 // `created` never for one that is not. Storages and recipes run this, each on its own server.
 import type { Socket } from 'node:net';
-import type { NewPlant, PlantStorage } from 'plant-store';
+import { createPlantStore, type NewPlant, type PlantStorage } from 'plant-store';
 import type { OpenedStorage } from 'plant-store/testing';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { show } from '../published/trial.js';
 import type { Doorway } from '../support/doorway.js';
 import { waitFor } from '../support/wait-for.js';
@@ -59,11 +59,16 @@ export interface Faults {
   readonly failOnce: Readonly<Record<string, (table: string) => string[]>>;
   /** Lets the next INSERT fail with a SQLSTATE. */
   readonly fail?: (code: string, table: string) => string[];
+  /** Lets an INSERT fail with an error that spells the plant's name in several ways. */
+  readonly quote?: (table: string) => string[];
   /** Lets an INSERT with the tag `unknown` fail when it is committed. */
   readonly failAtCommit?: (table: string) => string[];
   /** Whether a transaction locks the rows that it inserts, and no others. */
   readonly locksRows: boolean;
 }
+
+/** In the names of the plants that are created. */
+const plantNames = /Rosa|Viola|Ilex|rugosa|526f7361|526F7361|Um9zY/;
 
 type Outcome = 'created' | 'taken' | 'refused' | 'unknown';
 
@@ -74,8 +79,21 @@ export async function outcomeOf({ storage }: FaultyTable, plant: NewPlant): Prom
   try {
     return await storage.create(plant, context);
   } catch (error) {
+    await expectUnquoted(error, plant);
     return saysNothingWasStored.includes((error as Error).name) ? 'refused' : 'unknown';
   }
+}
+
+/** Expects that the default of `onError` writes a line for an error of the storage, and no word of its plants in it. */
+async function expectUnquoted(error: unknown, { id, name, tag }: NewPlant): Promise<void> {
+  const written = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const handle = createPlantStore({ create: () => Promise.reject(error) }, () => true);
+  const headers = { authorization: 'Bearer zq7Xm2LwT9vKp4', 'content-type': 'application/json' };
+  const body = `{"id":${id},"name":${JSON.stringify(name)}${tag ? `,"tag":${JSON.stringify(tag)}` : ''}}`;
+  await handle({ method: 'POST', url: '/plants', headers, body });
+  // A message that repeats within a second is counted.
+  const lines = written.mock.calls.flat().join('\n');
+  expect(lines).not.toMatch(plantNames);
 }
 
 const plantOf = (id: number, rest: Partial<NewPlant> = {}): NewPlant => ({
@@ -97,9 +115,6 @@ export async function createTruly(table: FaultyTable, plants: readonly NewPlant[
   }
   return outcomes;
 }
-
-/** In the names of the plants that are created while a response is lost. */
-const plantNames = /Rosa|Ilex/;
 
 /**
  * Passes on what the server sends until a plant is stored; ends the connection of a create instead of telling so, once. A pool
@@ -199,6 +214,17 @@ export function itSurvivesFaults(database: FaultyDatabase): void {
     expect([first, third]).toEqual(['created', 'created']);
     expect(refused).toContain(second);
   });
+
+  const { quote } = faults;
+  if (quote) {
+    declare('a trigger that quotes its plant: no line of the log does', async () => {
+      const table = await database.open(10_000);
+      await database.run(...quote(table.table));
+      const plants = [1, 2, 3].map((id) => plantOf(id, { name: `Rosa ${id} "rugosa"` }));
+      for (const outcome of await createTruly(table, plants)) expect(refused).toContain(outcome);
+      expect(refused).toContain((await createTruly(table, [plants[0]!]))[0]);
+    });
+  }
 
   const { failAtCommit } = faults;
   if (failAtCommit) {
