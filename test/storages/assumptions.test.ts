@@ -3,7 +3,6 @@
 // test/programs/cluster/mariadb.cluster.ts, those of PgBouncer in pgbouncer.cluster.ts.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { createPool as createCallbackPool } from 'mysql2';
@@ -11,7 +10,6 @@ import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import { expect, it } from 'vitest';
 import { root } from '../support/root.js';
-import { listen } from '../support/sockets.js';
 import { ownServer } from './postgres-server.js';
 
 const own = ownServer();
@@ -32,79 +30,9 @@ async function check({ name, holds }: Assumption, shown: unknown): Promise<void>
   if (!holds((await shown) as never)) throw new Error(`no longer true: ${name}`);
 }
 
-/** The message that a promise rejects with, or that a function throws. */
-async function messageOf(run: () => unknown): Promise<string> {
-  try {
-    await run();
-  } catch (error) {
-    return (error as Error).message;
-  }
-  return 'no error';
-}
-
-const sqlite = (sql: string, before = '') =>
-  messageOf(() => {
-    const database = new Database(':memory:');
-    database.exec(`CREATE TABLE plants (id INTEGER, name TEXT NOT NULL); ${before}`);
-    database.exec(sql);
-  });
-
-/** The message of a `pg` Pool whose server answers the first packet like this. */
-async function loginMessage(answer: (sent: Buffer) => Buffer | undefined, options: pg.PoolConfig) {
-  const server = createServer((socket) => {
-    socket.on('error', () => {});
-    socket.on('data', (sent) => socket.write(answer(sent) ?? Buffer.alloc(0)));
-  });
-  const { port, close } = await listen(server);
-  const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'postgres', ...options });
-  const message = await messageOf(() => pool.query('SELECT 1'));
-  await pool.end();
-  await close();
-  return message;
-}
-
-/** A message of PostgreSQL's protocol. */
-function authentication(body: string): Buffer {
-  const length = Buffer.alloc(4);
-  length.writeInt32BE(body.length + 4);
-  return Buffer.concat([Buffer.from('R'), length, Buffer.from(body)]);
-}
-
 const postgresErrors = '_postgres/errors.ts';
-const sqliteErrors = '_sqlite/errors.ts';
 
 const assumptions: readonly Assumption[] = [
-  {
-    name: "a client of pg that has sent nothing says that it 'is not queryable'",
-    line: [postgresErrors, "endsWith('is not queryable')"],
-    async real() {
-      const client = new pg.Client(own.server.url);
-      await client.connect();
-      await client.end();
-      return messageOf(() => client.query('SELECT 1'));
-    },
-    broken: 'the connection is closed',
-    holds: (message: string) => message.endsWith('is not queryable'),
-  },
-  {
-    name: "pg reports a missing password by a message that begins with 'SASL: '",
-    line: [postgresErrors, "startsWith('SASL: ')"],
-    real: () =>
-      loginMessage((sent) => {
-        const nonce = /r=[^,\0]+/.exec(`${sent}`);
-        if (nonce) return authentication(`\0\0\0\x0b${nonce}server,s=c2FsdA==,i=4096`);
-        return authentication('\0\0\0\x0aSCRAM-SHA-256\0\0');
-      }, {}),
-    broken: 'a password is required',
-    holds: (message: string) => message.startsWith('SASL: '),
-  },
-  {
-    name: "pg reports a server without SSL by 'does not support SSL connections'",
-    line: [postgresErrors, "endsWith('does not support SSL connections')"],
-    real: () => loginMessage(() => Buffer.from('N'), { ssl: true }),
-    broken: 'SSL is not available',
-    holds: (message: string) => message.endsWith('does not support SSL connections'),
-  },
   {
     name: 'a pool of pg has `ending` from the call of end() on',
     line: ['_postgres/pool.ts', 'if (pool.ending)'],
@@ -151,60 +79,11 @@ const assumptions: readonly Assumption[] = [
     holds: (shown: unknown[]) => String(shown) === 'string,undefined',
   },
   {
-    name: 'PostgreSQL quotes in its message the text that is no integer, in English in these quotes',
-    line: ['_postgres/changed-key.ts', '([^"]*)"'],
-    real: () => messageOf(() => own.pool.query("SELECT ('found: ' || 101)::int4")),
-    broken: 'ungültige Eingabesyntax für Typ integer: »found: 101«',
-    holds: (message: string) => message.includes('"found: 101"'),
-  },
-  {
-    name: "mysql2 reports an ended pool by 'Pool is closed.'",
-    line: ['_mysql/errors.ts', "=== 'Pool is closed.'"],
-    async real() {
-      const pool = createPool({});
-      await pool.end();
-      return messageOf(() => pool.getConnection());
-    },
-    broken: 'The pool was ended',
-    holds: (message: string) => message === 'Pool is closed.',
-  },
-  {
     name: 'getConnection of mysql2 has a parameter in a callback pool, and none in a pool of promises',
     line: ['mysql.ts', 'getConnection.length === 0'],
     real: () => [createCallbackPool({}).getConnection.length, createPool({}).getConnection.length],
     broken: [0, 0],
     holds: ([callback, promise]: number[]) => callback! > 0 && promise === 0,
-  },
-  {
-    name: "SQLite names what is missing: 'no such table', 'no such column', 'has no column', 'ON CONFLICT clause'",
-    line: [sqliteErrors, 'no such table|no such column|has no column|ON CONFLICT clause'],
-    real: () =>
-      Promise.all([
-        sqlite('INSERT INTO herbs VALUES (1)'),
-        sqlite('SELECT tag FROM plants'),
-        sqlite('INSERT INTO plants (tag) VALUES (1)'),
-        sqlite("INSERT INTO plants VALUES (1, '') ON CONFLICT (id) DO NOTHING"),
-      ]),
-    broken: ['table herbs is missing', '', '', ''],
-    holds: (messages: string[]) =>
-      [/no such table/, /no such column/, /has no column/, /ON CONFLICT clause/].every((text, i) =>
-        text.test(messages[i]!),
-      ),
-  },
-  {
-    name: "SQLite says 'NOT NULL constraint failed', and 'syntax error'",
-    line: [sqliteErrors, 'unfilled: /NOT NULL constraint failed/'],
-    real: () => Promise.all([sqlite('INSERT INTO plants (id) VALUES (1)'), sqlite('INSRT')]),
-    broken: ['name is null', 'cannot parse'],
-    holds: ([unfilled, syntax]: string[]) =>
-      /NOT NULL constraint failed/.test(unfilled!) && /syntax error/.test(syntax!),
-  },
-  {
-    name: "SQLite says 'within a transaction' of a BEGIN in one",
-    line: [sqliteErrors, 'openTransaction: /within a transaction/'],
-    real: () => sqlite('BEGIN IMMEDIATE', 'BEGIN'),
-    broken: 'a transaction is open',
-    holds: (message: string) => /within a transaction/.test(message),
   },
   {
     name: '`run` of libsql counts as `changes` the row that an INSERT has inserted, and none if its id is taken',

@@ -102,9 +102,7 @@ export function itTellsTheTruthOnPostgres(own: { readonly pool: pg.Pool }): void
       await expect(creating).rejects.toMatchObject({
         name: 'RolledBack',
         cause: {
-          message: expect.stringMatching(
-            /would store the plant under another key: its trigger peer changes it/,
-          ),
+          message: expect.stringContaining('a trigger stores the plant under another key'),
         },
       });
       expect((await own.pool.query(`SELECT FROM "${table.table}"`)).rows).toEqual([]);
@@ -130,7 +128,7 @@ export function itTellsTheTruthOnPostgres(own: { readonly pool: pg.Pool }): void
     await own.pool.query(`${schemaOf(options)}; ${change}`);
     const creating = postgresStorage(own.pool, options).create(rosa(1), context);
     await expect(creating).rejects.toMatchObject({
-      cause: { message: expect.stringMatching(/under another key: its trigger peer/) },
+      cause: { message: expect.stringContaining('a trigger stores the plant under another key') },
     });
   });
 

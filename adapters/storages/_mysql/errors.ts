@@ -1,12 +1,11 @@
 import type { Meaning } from '../_shared/meaning.js';
 import type { Explanation } from '../_shared/server-table.js';
-import { firstIn, isFaultOfProgram, messageOf } from '../_shared/wrapped-error.js';
+import { firstIn, isFaultOfProgram } from '../_shared/wrapped-error.js';
 
-/** What the server said in an error: its number, its SQLSTATE and its text. */
+/** What the server said in an error: its number and its SQLSTATE. */
 export interface ServerError {
   readonly errno: number;
   readonly sqlState: string;
-  readonly message: string;
 }
 
 /** Returns the first error of the server in an error and in what it wraps. Those of the system have negative numbers. */
@@ -14,7 +13,7 @@ export function serverErrorIn(error: unknown): ServerError | undefined {
   return firstIn(error, (candidate) => {
     const { errno, sqlState } = candidate;
     const isOfServer = typeof errno === 'number' && errno > 0 && typeof sqlState === 'string';
-    return isOfServer ? { errno, sqlState, message: messageOf(candidate) } : undefined;
+    return isOfServer ? { errno, sqlState } : undefined;
   });
 }
 
@@ -111,19 +110,11 @@ function meaningOf({ errno, sqlState }: ServerError): Meaning {
 /** What an error means that is not the server's, but the driver's, a library's or the system's. */
 function meaningOfDriver(error: unknown, wasSent: boolean): Meaning {
   if (wasSent) return 'unknown';
-  // Assumed of `mysql2`: so it reports that the app has ended the pool.
-  if (messageOf(error) === 'Pool is closed.') return 'closed';
   return isFaultOfProgram(error) ? 'program' : 'transient';
 }
 
-/**
- * Returns what to grant after an error of this table: `CREATE`, or `SELECT, INSERT`. The server names the table at the end, and a
- * trigger may lack a grant on another.
- */
-export function missingGrantOf(error: unknown, table: string): string | undefined {
-  const said = serverErrorIn(error);
-  if (said?.errno !== 1142 && said?.errno !== 1143) return undefined;
-  const name = said.message.toLowerCase().replaceAll('`', "'");
-  if (!name.endsWith(`'${table.toLowerCase()}'`)) return undefined;
-  return said.message.startsWith('CREATE') ? 'CREATE' : 'SELECT, INSERT';
+/** A grant on a table or on a column is missing. */
+export function isDenied(error: unknown): boolean {
+  const errno = serverErrorIn(error)?.errno;
+  return errno === 1142 || errno === 1143;
 }

@@ -21,7 +21,7 @@ FROM information_schema.TABLES LEFT JOIN information_schema.ENGINES USING (ENGIN
 WHERE TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?`;
 
 /** Triggers that may fill or change a column. A role without the privilege TRIGGER sees none. */
-const triggersBefore = `SELECT ACTION_STATEMENT AS body FROM information_schema.TRIGGERS
+const triggersBefore = `SELECT TRIGGER_NAME AS name FROM information_schema.TRIGGERS
 WHERE EVENT_OBJECT_SCHEMA = COALESCE(?, DATABASE()) AND EVENT_OBJECT_TABLE = ?
 AND ACTION_TIMING = 'BEFORE' AND EVENT_MANIPULATION = 'INSERT'`;
 
@@ -43,7 +43,7 @@ export async function look(connection: MysqlConnection, spec: TableSpec): Promis
     spec,
     columns.map(({ Field, Type }) => ({ name: Field!, type: Type! })),
     // A view shows no engine, and no triggers of the table behind it.
-    facts?.engine === null || triggers.some(({ body }) => usesKey(spec, body!)),
+    facts?.engine === null || triggers.length > 0,
   );
   const changing = columns.find(({ Field, Collation }) => isOf(spec, Field!) && changesTexts(Collation));
   if (changing)
@@ -75,12 +75,6 @@ export async function unfilledOf(
   if (!unfilled) return undefined;
   const triggers = isCertain ? [] : await queryRows(connection, triggersBefore, namesOf(spec));
   return triggers.length > 0 ? undefined : unfilledColumn(unfilled.Field!);
-}
-
-/** Whether a trigger reads or sets a column of the key: it may give a row another one. */
-function usesKey({ keyNames }: TableSpec, body: string): boolean {
-  const text = body.toLowerCase().replaceAll('`', '');
-  return keyNames.some((column) => text.includes(`new.${column.toLowerCase()}`));
 }
 
 const namesOf = ({ container, table }: TableSpec) => [container ?? null, table];

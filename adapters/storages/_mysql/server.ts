@@ -1,4 +1,5 @@
 import type { CreateOutcome } from '../../../src/index.js';
+import { unseenTable } from '../_shared/columns.js';
 import { UnknownOutcome } from '../_shared/meaning.js';
 import { missingTable } from '../_shared/rejection.js';
 import { lostRow, type Rows } from '../_shared/rows.js';
@@ -7,7 +8,7 @@ import type { TableSpec } from '../_shared/table.js';
 import { failedHandle, type Needed } from '../_shared/wrong-handle.js';
 import { type MysqlConnection, type MysqlPool, queryRows, run } from './connection.js';
 import { sentTo } from './dialect.js';
-import { duplicateKey, explain, missingGrantOf, noDefault, serverErrorIn } from './errors.js';
+import { duplicateKey, explain, isDenied, noDefault, serverErrorIn } from './errors.js';
 import { look, unfilledOf } from './look.js';
 import { type Statements, statementsOf } from './statements.js';
 
@@ -37,10 +38,7 @@ export function mysqlServer(pool: MysqlPool, spec: TableSpec): TableServer<Mysql
     },
     faultOf: (connection, error) => faultOfTable(connection, spec, error),
     createTable: (connection) => run(connection, spec.schema),
-    async whyNotCreated(_connection, error) {
-      const grant = missingGrantOf(error, spec.table);
-      return grant && grantOf(spec, grant);
-    },
+    whyNotCreated: async (_connection, error) => (isDenied(error) ? grantOf(spec, 'CREATE') : undefined),
   };
 }
 
@@ -108,8 +106,8 @@ async function faultOfTable(
   spec: TableSpec,
   error: unknown,
 ): Promise<string | undefined> {
-  const grant = missingGrantOf(error, spec.table);
-  if (grant) return grantOf(spec, grant);
+  // A trigger may lack a grant on another table: so this one is asked.
+  if (isDenied(error) && (await isDeniedAgain(connection, spec))) return grantOf(spec, 'SELECT, INSERT');
   const isMissing = serverErrorIn(error)?.errno === noSuchTable;
   const table = await look(connection, spec).catch((found) => {
     if (serverErrorIn(found)?.errno === noSuchTable) return undefined;
@@ -117,6 +115,22 @@ async function faultOfTable(
   });
   if (!table) return isMissing || error === undefined ? missingTable(spec) : undefined;
   return unfilledOf(connection, spec, serverErrorIn(error)?.errno === noDefault);
+}
+
+/** Whether the role lacks a grant on the table itself. */
+async function isDeniedAgain(connection: MysqlConnection, spec: TableSpec): Promise<boolean> {
+  const { insertNothing, find } = statementsOf(spec, unseenTable);
+  try {
+    await run(connection, insertNothing);
+    await queryRows(
+      connection,
+      find,
+      spec.key.map(() => '0'),
+    );
+    return false;
+  } catch (error) {
+    return isDenied(error);
+  }
 }
 
 const noSuchTable = 1146;

@@ -1,14 +1,12 @@
 import type { Meaning } from '../_shared/meaning.js';
 import type { Explanation } from '../_shared/server-table.js';
-import { type ErrorMembers, firstIn, isFaultOfProgram, messageOf } from '../_shared/wrapped-error.js';
-import { changedKeyIn } from './changed-key.js';
+import { type ErrorMembers, firstIn, isFaultOfProgram } from '../_shared/wrapped-error.js';
 
 /** What the server said in an error: fields of the message `ErrorResponse` of PostgreSQL's protocol. */
 interface ServerError {
   readonly sqlState: string;
   /** Whether a function raised it, such as that of a trigger: it is then the fault of one plant, not of the statement. */
   readonly isOfFunction: boolean;
-  readonly message: string;
   /** The column that takes no null, if that is the error. */
   readonly column: unknown;
 }
@@ -37,18 +35,12 @@ function serverErrorIn(error: unknown): ServerError | undefined {
     const codes = [String(originalCode), ...(typeof errno === 'string' ? [errno] : [])];
     const sqlState = codes.find(isSqlState);
     if (sqlState === undefined) return undefined;
-    return { sqlState, isOfFunction: Boolean(candidate.where), message: messageOf(candidate), column };
+    return { sqlState, isOfFunction: Boolean(candidate.where), column };
   });
 }
 
 /** The SQLSTATE of an error, if the server has sent one. */
 export const sqlStateOf = (error: unknown): string | undefined => serverErrorIn(error)?.sqlState;
-
-/** The key that a trigger has given to a row, if that is the error. */
-export function changedKeyOf(error: unknown): string | undefined {
-  const said = serverErrorIn(error);
-  return said && changedKeyIn(said.sqlState, said.message);
-}
 
 /** What single SQLSTATEs mean. */
 const meanings: Readonly<Record<string, Meaning>> = {
@@ -118,8 +110,6 @@ const uselessAfter: readonly Meaning[] = [
 
 /** @param names the columns that each create fills: a null in one of them is the fault of its plant */
 export function explain(error: unknown, wasSent: boolean, names: readonly string[]): Explanation {
-  // The trigger is then looked for.
-  if (changedKeyOf(error) !== undefined) return { meaning: 'setup', isReusable: true };
   const said = serverErrorIn(error);
   const isOfPlant = said?.sqlState === '23502' && names.includes(String(said.column));
   const meaning = isOfPlant ? 'rejected' : said ? meaningOf(said, wasSent) : meaningOfDriver(error, wasSent);
@@ -127,10 +117,7 @@ export function explain(error: unknown, wasSent: boolean, names: readonly string
   return { meaning, isReusable: !isFatal && !uselessAfter.includes(meaning) };
 }
 
-function meaningOf({ sqlState, isOfFunction, message }: ServerError, wasSent: boolean): Meaning {
-  // Without a server, PgBouncer had nobody to send the statement to.
-  if (sqlState === '08P01' && /server login has been failing|query_wait_timeout/.test(message))
-    return 'transient';
+function meaningOf({ sqlState, isOfFunction }: ServerError, wasSent: boolean): Meaning {
   // The role may not connect to the database.
   if (sqlState === '42501' && !wasSent) return 'refused';
   const meaning = meanings[sqlState] ?? (isOfFunction ? undefined : meaningsOfStatement[sqlState]);
@@ -145,13 +132,8 @@ function meaningOf({ sqlState, isOfFunction, message }: ServerError, wasSent: bo
 
 /** What an error means that is not the server's, but the driver's, a library's or the system's. */
 function meaningOfDriver(error: unknown, wasSent: boolean): Meaning {
-  const message = messageOf(error);
-  // Assumed of `pg`: so it reports that it has sent nothing.
-  if (message.endsWith('is not queryable')) return 'transient';
   // Nobody listens: nothing can have been sent. Also on a driver that connects when it is first used.
   if (firstIn(error, ({ code }) => (code === 'ECONNREFUSED' ? code : undefined))) return 'transient';
   if (wasSent) return 'unknown';
-  // Assumed of `pg`: so it reports a missing password, and a server without SSL.
-  if (message.startsWith('SASL: ') || message.endsWith('does not support SSL connections')) return 'refused';
   return isFaultOfProgram(error) ? 'program' : 'transient';
 }

@@ -68,11 +68,19 @@ function isPglite(client: object): client is Pglite {
   return typeof ready === 'boolean' && typeof closed === 'boolean';
 }
 
+/** The Clients of the app that have emitted `end`, and those that are listened to: each once, for all of its storages. */
+const ended = new WeakSet<PgClient>();
+const heardOf = new WeakSet<PgClient>();
+
 /** Uses the one connection that the app has given, and never releases it. */
 function onlyConnection(client: PgClient): Pool<PgClient> {
+  if (isPg(client) && !heardOf.has(client)) {
+    heardOf.add(client);
+    client.on?.('end', () => ended.add(client));
+  }
   return {
     async connect() {
-      if (isPglite(client) && client.closed) throw closedConnection();
+      if (ended.has(client) || (isPglite(client) && client.closed)) throw closedConnection();
       return client;
     },
     release() {},

@@ -6,9 +6,8 @@ import { outcomesOf, type Rows, textOf } from '../_shared/rows.js';
 import type { TableServer, TableStatements } from '../_shared/server-table.js';
 import type { TableSpec } from '../_shared/table.js';
 import { failedHandle, type Needed, WrongResult } from '../_shared/wrong-handle.js';
-import { rejectionOf } from './changed-key.js';
 import { faultOfTable, whyNotCreated, whyNotFound } from './check.js';
-import { changedKeyOf, explain, sqlStateOf } from './errors.js';
+import { explain, sqlStateOf } from './errors.js';
 import {
   isPg,
   isPool,
@@ -48,8 +47,6 @@ export function postgresServer(
         hasTriggers: table.hasTriggers,
       }),
     async faultOf(client, error) {
-      const changedKey = changedKeyOf(error);
-      if (changedKey !== undefined) throw await rejectionOf(client, spec);
       const found = await look(client, spec).catch((failed) => {
         // The role may not use the schema that was named.
         if (sqlStateOf(failed) === '42501') return undefined;

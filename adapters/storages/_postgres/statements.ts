@@ -1,7 +1,6 @@
 import type { LearnedTable } from '../_shared/columns.js';
 import { type Rows, textOf, type Value } from '../_shared/rows.js';
 import type { TableSpec } from '../_shared/table.js';
-import { failBecauseOf } from './changed-key.js';
 
 /** A statement that connections of `pg` keep prepared under its name: half of the time of a lone INSERT. */
 export interface Statement {
@@ -60,6 +59,13 @@ JOIN ${name} AS plant ON ${where(values)}`,
       names.map((_, i) => arrayOf(rows.map((row) => sentTo(columns[i]?.base, row[i]!)))),
   };
 }
+
+/**
+ * SQL that fails, and so rolls back the INSERT that it is part of. An expression cannot raise an error of its own: a text that is no
+ * integer does, and is in its message, for people. It depends on the row, so that nothing evaluates it beforehand.
+ */
+const failBecauseOf = (key: string) =>
+  `(left(${key}, 0) || 'a trigger stores the plant under another key')::int4::text`;
 
 /** The member of a plant whose column is an integer, in a table that plant-store has created. */
 const idColumn = 'id';

@@ -7,7 +7,6 @@ import { Rejection, reasonOf, unusable } from './rejection.js';
 import type { Row, Rows } from './rows.js';
 import type { StoredTable } from './sql-storage.js';
 import type { TableSpec } from './table.js';
-import { messageOf } from './wrapped-error.js';
 
 /** What an error means, and whether its connection can be used again: otherwise it may still hold half a response. */
 export interface Explanation {
@@ -221,9 +220,9 @@ const remedies = {
 
 /** Returns the error of an app's call that no statement was sent for. It keeps the code, by which an app may wait for its database. */
 function unconnected(call: keyof typeof remedies, cause: unknown): Error {
-  const { code } = Object(cause) as { code?: unknown };
+  const { code, message } = Object(cause) as { code?: unknown; message?: unknown };
   // The AggregateError of a refused connection has a code and no message.
-  const why = messageOf(cause) || String(code);
+  const why = String(message || code || cause);
   const error = new Error(`${call}() got no connection to the database: ${why}. ${remedies[call]}`, {
     cause,
   });

@@ -59,9 +59,3 @@ export function isFaultOfProgram(error: unknown): boolean {
   const [outer, ...causes] = withCauses(error);
   return causes.length === 0 && faultsOfPrograms.includes(String(outer?.name));
 }
-
-/** The message of an error, or whatever was thrown instead of one. */
-export function messageOf(error: unknown): string {
-  const { message } = Object(error) as ErrorMembers;
-  return typeof message === 'string' ? message : String(error);
-}

@@ -1,9 +1,10 @@
 import type { Meaning } from '../_shared/meaning.js';
-import { firstIn, messageOf } from '../_shared/wrapped-error.js';
+import { firstIn } from '../_shared/wrapped-error.js';
 import { WrongResult } from '../_shared/wrong-handle.js';
 
 /** SQLite's primary result codes, by name and by number. */
 const results = {
+  SQLITE_ERROR: 1,
   SQLITE_BUSY: 5,
   SQLITE_LOCKED: 6,
   SQLITE_READONLY: 8,
@@ -29,41 +30,50 @@ export function resultOf(error: unknown): Result | undefined {
   });
 }
 
-/** Assumed of SQLite: the texts of errors whose result, SQLITE_ERROR, says no more. */
-const texts = {
-  missing: /no such table|no such column|has no column|ON CONFLICT clause/,
-  unfilled: /NOT NULL constraint failed/,
-  syntax: /syntax error/,
-  openTransaction: /within a transaction/,
-};
+/** A column that takes no null got none: an extended result of SQLITE_CONSTRAINT. */
+function isNotNull(error: unknown): boolean {
+  const found = firstIn(error, ({ code, errcode, errno }) =>
+    code === 'SQLITE_CONSTRAINT_NOTNULL' || [errcode, errno].includes(1299) ? true : undefined,
+  );
+  return found === true;
+}
 
 /** What an error of the INSERT, of `find` or of a look at the table means. Nothing is stored before COMMIT. */
 export function meaningOfInsert(error: unknown): Meaning {
-  const result = resultOf(error);
-  // Another connection holds the lock, of the file or of a table in a shared cache; or the disk is full.
-  if (result === 'SQLITE_BUSY' || result === 'SQLITE_LOCKED' || result === 'SQLITE_FULL') return 'transient';
-  // Not of a function of the app, which a trigger may call.
   if (error instanceof WrongResult) return 'program';
-  const message = messageOf(error);
-  if (texts.missing.test(message) || texts.unfilled.test(message)) return 'setup';
-  return texts.syntax.test(message) ? 'statement' : 'rejected';
+  switch (resultOf(error)) {
+    // Another connection holds the lock, of the file or of a table in a shared cache; or the disk is full.
+    case 'SQLITE_BUSY':
+    case 'SQLITE_LOCKED':
+    case 'SQLITE_FULL':
+      return 'transient';
+    // A table, a column or an index that is missing, a syntax error: or a function of the app, which a trigger may call.
+    case 'SQLITE_ERROR':
+      return 'setup';
+    default:
+      return isNotNull(error) ? 'setup' : 'rejected';
+  }
 }
 
-/** What an error of BEGIN means: nothing was sent. */
-export function meaningOfBegin(error: unknown, isClosed: boolean): Meaning {
+/**
+ * What an error of BEGIN means: nothing was sent.
+ *
+ * @param hasWorked whether this connection has run a statement before
+ */
+export function meaningOfBegin(error: unknown, isClosed: boolean, hasWorked: boolean): Meaning {
   if (isClosed) return 'closed';
-  const message = messageOf(error);
-  if (texts.openTransaction.test(message)) return 'open transaction';
-  // Assumed of better-sqlite3: so it reports that the app is iterating over rows.
-  if (message.includes('busy executing a query')) return 'transient';
   switch (resultOf(error)) {
+    // BEGIN has no other: a transaction is open.
+    case 'SQLITE_ERROR':
+      return 'open transaction';
     case 'SQLITE_READONLY':
     case 'SQLITE_CANTOPEN':
     case 'SQLITE_CORRUPT':
     case 'SQLITE_NOTADB':
       return 'refused';
     case undefined:
-      return 'program';
+      // better-sqlite3 throws a TypeError while the app is reading rows.
+      return hasWorked && !(error instanceof WrongResult) ? 'transient' : 'program';
     default:
       return 'transient';
   }

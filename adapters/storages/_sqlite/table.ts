@@ -97,7 +97,7 @@ export class SqliteTable implements StoredTable {
   /** Ends the transaction after an error; returns what to throw. */
   #failureAt(step: Step, error: unknown): unknown {
     if (step === 'begin') {
-      const meaning = meaningOfBegin(error, this.#connection.isClosed);
+      const meaning = meaningOfBegin(error, this.#connection.isClosed, this.#known !== undefined);
       // better-sqlite3 reports a connection that is iterating by a TypeError. Wrapped, because a TypeError is never retried.
       const isBusy = meaning === 'transient' && error instanceof TypeError;
       return this.#failureOf(meaning, isBusy ? ownWords(new Error(iterating, { cause: error })) : error);
@@ -182,10 +182,16 @@ export class SqliteTable implements StoredTable {
     this.#known = undefined;
     try {
       const why = this.#fault();
-      return why === undefined ? undefined : unusable(this.spec, why, error);
+      if (why !== undefined) return unusable(this.spec, why, error);
     } catch (found) {
       return found instanceof Rejection ? found : undefined;
     }
+    try {
+      this.#all(this.#sql.insert, []);
+    } catch {
+      return unusable(this.spec, 'its statements fail', error);
+    }
+    return undefined;
   }
 
   #all(sql: string, rows: Rows): Found[] {
