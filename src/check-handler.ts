@@ -1,25 +1,19 @@
 import { guard } from './guard.js';
 import { inspect } from './inspect.js';
 import { createPlantStore } from './plant-store.js';
-import { respondToMistake, whatToWrite } from './request/mount-mistakes.js';
+import { whatToWrite } from './request/mount-mistakes.js';
 
-/** What makes a handler, and is none. */
+/** What makes a handler, and is none: TypeScript lets `toKoa(guard)` pass where the app has switched its checks off. */
 const makers: readonly unknown[] = [createPlantStore, guard];
 
 /**
- * Checks what an adapter was given. `app.use(toExpress)` calls it with a request; `toKoa(createPlantStore)` and
- * `toExpress(guard)` give it what makes the handler.
+ * Checks what an adapter was given, which is a host's request if the app has written `app.use(toExpress)`.
  *
- * @param rest the adapter's further arguments: there are some only if a host calls it
- * @returns whether it is a handler; if not, the host got a response
- * @throws {TypeError} if it is none, and no host waits for a response
+ * The adapters' parameter `..._none` is for TypeScript, which then refuses that line on every host.
+ *
+ * @throws {TypeError} if it is no handler. Every host hears of it: without it the request would hang.
  */
-export function checkHandler(handle: unknown, rest: readonly unknown[]): boolean {
-  const isHandler = typeof handle === 'function' && !makers.includes(handle);
-  if (isHandler) return true;
-  // Nothing but the handler: the app calls it, and learns what it passed.
-  if (rest.every((one) => one === undefined))
-    throw new TypeError(`${whatToWrite} The adapter got ${inspect(handle)}.`);
-  respondToMistake(handle, ...rest);
-  return false;
+export function checkHandler(handle: unknown): void {
+  if (typeof handle === 'function' && !makers.includes(handle)) return;
+  throw new TypeError(`${whatToWrite} The adapter got ${inspect(handle)}.`);
 }

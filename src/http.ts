@@ -30,6 +30,11 @@ export type Json = string | { readonly parsed: unknown };
 /** The whole of a body. */
 export type Content = Json | Uint8Array;
 
+/** The parameters of a route, by their names, decoded by the host's router. */
+export interface RouteParams {
+  readonly [name: string]: string | readonly string[] | undefined;
+}
+
 /** A request body: text, bytes, a parsed value, or a stream of bytes. */
 export type PlantBody = Content | AsyncIterable<Uint8Array>;
 
@@ -90,6 +95,8 @@ export interface PlantRequest {
   readonly signal?: Signal | undefined;
   /** The host's own request, for `verifyToken` and the storage; never read by the library. */
   readonly raw?: unknown;
+  /** The parameters of the host's route, such as `id` of `/plants/:id`; never read by the library. */
+  readonly params?: RouteParams | undefined;
   /** Whether the host's router has matched the path, by rules of its own: `url` is then not compared with `basePath`. */
   readonly routed?: boolean | undefined;
 }
@@ -139,10 +146,13 @@ export function header(headers: PlantHeaders, name: string): string | readonly s
   return found;
 }
 
-/** The path of a request target in origin-form or absolute-form (RFC 9112 §3.2), without its query. */
+/**
+ * The path of a request target in origin-form or absolute-form (RFC 9112 §3.2), without its query. Of a host only what all
+ * readers take for one: to Node's `url.parse`, and so to Express and Koa, the path of `http://a;b/plants` is `;b/plants`.
+ */
 export function pathOf(url: string): string {
   // The expression matches every string.
-  return url.match(/^(?:[a-z][a-z0-9+.-]*:\/\/[^/?#]*)?([^?#]*)/i)![1]!;
+  return url.match(/^(?:https?:\/\/(?:[\w.-]+|\[[\da-f:.]+\])(?::\d*)?)?([^?#]*)/i)![1]!;
 }
 
 /**

@@ -24,6 +24,7 @@ export {
   type PlantRequest,
   type PlantResponse,
   type ReadBody,
+  type RouteParams,
   type Signal,
 } from './http.js';
 export { describeError } from './log.js';

@@ -45,7 +45,9 @@ export function createPlantStore<Caller>(
   // The client's mistakes are thrown where they are found; all other errors get their meaning in parties.ts.
   return createHandler<Caller>(async (progress, request) => {
     const { method, url, routed } = request;
-    if (!routed && path !== url && path !== pathOf(url)) throw notFound(path, pathOf(url));
+    const isHere = routed || path === url || path === pathOf(url);
+    // A target has no fragment (RFC 9112 §3.2), and what is behind one, each reader takes differently.
+    if (!isHere || url.includes('#')) throw notFound(path, isHere ? url : pathOf(url));
     if (method !== operation.method) throw methodNotAllowed();
     const token = bearerToken(request.headers);
 

@@ -1,8 +1,10 @@
 import { toNode } from './node.js';
 
+export { toRoute } from './node.js';
+
 /**
  * Mounts the handler in an Express 4 or 5 app, at its root, under a path or in a router: `toNode` under Express's
- * name. Every other request falls through to the app, its body unread.
+ * name. Every other request falls through to the app, its body unread. As the handler of a route, write `toRoute`.
  *
  * Mount it before `express.json()`. After it, an id beyond 2^53 is lost to the parser, unless that keeps `rawBody`.
  *

@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream';
-import { checkHandler, checkOptions, operation, routeSchema } from '../../src/for-hosts.js';
+import { checkHandler, checkOptions, mountMistake, operation, routeSchema } from '../../src/for-hosts.js';
 import type { PlantHandler, PlantResponse } from '../../src/index.js';
 import { Exchange } from './_node/exchange.js';
+import { endsInOperation, MountWarning, routeAdvice } from './_node/mount.js';
+import { NodePlantRequest } from './_node/request.js';
 import { respondTo } from './_node/respond.js';
 import type { NodeRequest, NodeResponse } from './_node/types.js';
 
@@ -9,6 +11,7 @@ import type { NodeRequest, NodeResponse } from './_node/types.js';
 export interface FastifyRequest {
   readonly raw: NodeRequest;
   readonly url: string;
+  readonly params?: unknown;
 }
 
 /** The part of a Fastify reply that this adapter uses. */
@@ -44,12 +47,15 @@ export interface FastifyRouteOptions {
   readonly config?: object | undefined;
 }
 
+/** What Fastify calls for each request of a route. */
+export type FastifyHandler = (request: FastifyRequest, reply: FastifyReply) => void;
+
+/** A plugin for `register`. */
+export type FastifyMount = (instance: FastifyInstance, options: unknown, done: () => void) => void;
+
 /**
- * Makes a Fastify 5 plugin with the route `POST <prefix>/plants`, on HTTP/1 and HTTP/2. It is an encapsulated plugin,
- * because one that skips that (fastify-plugin) also loses its prefix.
- *
- * The same function is a route's handler, for a `guard`: `app.get('/plants/:id', toFastify(getPlant))`. Fastify then parses
- * the body of a POST before the token is verified.
+ * Makes a Fastify plugin with the route `POST <prefix>/plants`, on HTTP/1 and HTTP/2. It is an encapsulated plugin,
+ * because one that skips that (fastify-plugin) also loses its prefix. For a `guard`, write `toRoute`.
  *
  * It responds in the route's last `onRequest` hook, before Fastify parses: a parser would read before the token is
  * accepted, and reject a wrong Content-Type by itself. So all `onRequest` hooks run first, and `onSend`, `onResponse`,
@@ -74,38 +80,31 @@ export interface FastifyRouteOptions {
 export function toFastify(
   handle: PlantHandler,
   route: FastifyRouteOptions = {},
-  ...rest: undefined[]
+  ..._none: undefined[]
 ): FastifyMount {
-  if (!checkHandler(handle, rest.length > 0 ? [route, ...rest] : [])) return () => {};
+  checkHandler(handle);
   const { schema, config } = checkOptions(route, { schema: objectRule, config: objectRule });
-  const respond = (request: FastifyRequest, reply: FastifyReply, isRouted: boolean): void => {
-    const { url, raw } = request;
-    // Before the handler of another route, Fastify has parsed the body.
-    const exchange = new Exchange(raw, reply.raw, request, isRouted ? raw : request);
-    // Its promise is not returned: Fastify would go on as soon as it resolves, before `reply` is sent.
-    respondTo(exchange, { url, originalUrl: url, mount: undefined, isRouted }, handle)
-      .then((response) => send(response, reply))
-      .catch((error) => reply.send(error))
-      // A wrapped `reply` may always throw.
-      .catch(() => reply.raw.destroy());
-  };
-  return function plantStore(first: FastifyInstance | FastifyRequest, second: unknown, done?: () => void) {
-    if ('raw' in first) return respond(first, second as FastifyReply, false);
+  const warning = new MountWarning();
+  return function plantStore(instance, _options, done) {
+    // As the handler of a route, the plugin gets a request.
+    if ('raw' in instance) {
+      warning.give(routeAdvice('toFastify'));
+      throw new TypeError(routeAdvice('toFastify'));
+    }
+    warnOfPrefix(instance.prefix, warning);
     const { method, path } = operation;
     // The schema is documentation only. Compiling it would cost time, and fail in an app whose compiler takes other schemas.
     const validatorCompiler = () => () => true;
     // Plugins, such as rate limiters, add hooks to the route in `onRoute`. Ours ends the chain, so it comes last.
-    first.addHook('onRoute', (added) => {
+    instance.addHook('onRoute', (added) => {
       // Skip routes that other plugins add here, such as OPTIONS.
       if (added.validatorCompiler !== validatorCompiler) return;
-      // The router has matched the path, by the app's rules on letter case, slashes and escapes.
-      const hook = (request: FastifyRequest, reply: FastifyReply) => respond(request, reply, true);
+      const hook: FastifyHandler = (request, reply) => respond(handle, request, reply, request.raw);
       added.onRequest = [added.onRequest ?? [], hook].flat();
     });
-    first.route({
+    instance.route({
       method,
-      // The prefix may have the path already.
-      url: new RegExp(`${path}/?$`).test(first.prefix) ? '' : path,
+      url: path,
       config,
       schema: { ...routeSchema(), ...schema },
       validatorCompiler,
@@ -113,14 +112,60 @@ export function toFastify(
       // Never called: `onRequest` has responded.
       handler() {},
     });
-    done?.();
+    done();
   };
 }
 
-/** A plugin, and the handler of a route. In this order: the host's own types infer from the last. */
-export interface FastifyMount {
-  (request: FastifyRequest, reply: FastifyReply): void;
-  (instance: FastifyInstance, options: unknown, done: () => void): void;
+/**
+ * Makes the handler of a route of the app, for a `guard`: `app.get('/plants/:id', toRoute(getPlant))`. The guard gets the route's
+ * parameters as `request.params`. Fastify parses the body of a POST before the token is verified: for `POST /plants` itself,
+ * `toFastify` is the better way.
+ *
+ * @throws {TypeError} if it is given no handler
+ *
+ * @example
+ * ```ts
+ * import Fastify from 'fastify';
+ * import { acceptTokens, guard } from 'plant-store';
+ * import { toRoute } from 'plant-store/fastify';
+ *
+ * const getPlant = guard(acceptTokens('secret'), ({ params }) => {
+ *   const headers = { 'content-type': 'application/json' };
+ *   return { status: 404, headers, body: JSON.stringify({ error: 1404, message: `No plant ${params?.id}.` }) };
+ * });
+ * await Fastify().get('/plants/:id', toRoute(getPlant)).listen({ port: 3000 });
+ * ```
+ */
+export function toRoute(handle: PlantHandler, ..._none: undefined[]): FastifyHandler {
+  checkHandler(handle);
+  return (request, reply) => {
+    if (!request.raw) throw mountMistake();
+    // Before the handler of a route, Fastify has parsed the body.
+    respond(handle, request, reply, request);
+  };
+}
+
+/** @param parsed where body parsers have left `body` and `rawBody` */
+function respond(handle: PlantHandler, request: FastifyRequest, reply: FastifyReply, parsed: object): void {
+  const exchange = new Exchange(request.raw, reply.raw, request, parsed);
+  const plantRequest = new NodePlantRequest(exchange, request.url);
+  // The router has matched the path, by the app's rules on letter case, slashes and escapes.
+  plantRequest.setRoute(true, request.params);
+  // Its promise is not returned: Fastify would go on as soon as it resolves, before `reply` is sent.
+  respondTo(plantRequest, handle)
+    .then((response) => send(response, reply))
+    .catch((error) => reply.send(error))
+    // A wrapped `reply` may always throw.
+    .catch(() => reply.raw.destroy());
+}
+
+function warnOfPrefix(prefix: string, warning: MountWarning): void {
+  const mount = prefix.endsWith('/') ? prefix.slice(0, -1) : prefix;
+  if (!endsInOperation(mount)) return;
+  const parent = mount.slice(0, -operation.path.length);
+  warning.give(
+    `toFastify(handle) is registered with the prefix '${prefix}', and adds ${operation.path} to it. For POST ${mount}, write app.register(toFastify(handle), { prefix: '${parent}' }).`,
+  );
 }
 
 const objectRule = [{}, (value: unknown) => Object(value) === value, 'an object'] as const;

@@ -4,8 +4,9 @@ import {
   type Global,
   HostRequest,
   isNotMine,
+  isThenable,
   linger,
-  respondToMistake,
+  mountMistake,
   Upload,
 } from '../../src/for-hosts.js';
 import {
@@ -23,6 +24,8 @@ export interface FetchRequest {
   readonly headers: { get(name: string): string | null };
   readonly body: unknown;
   readonly bodyUsed: boolean;
+  /** Of a route of Bun's. */
+  readonly params?: unknown;
   /** Azure Functions has none. */
   readonly signal?: Signal | undefined;
   arrayBuffer(): Promise<ArrayBuffer>;
@@ -39,6 +42,8 @@ export type FetchHandler = (request: FetchRequest, ...rest: unknown[]) => Promis
  * Mounts the handler on servers that pass every request: `Bun.serve`, `Deno.serve`, `export default { fetch }` on Workers.
  * There is no next handler here: other paths and methods return 404 and 405. Set `basePath` if the app has a prefix.
  *
+ * @throws {TypeError} if it is given no handler
+ *
  * @example
  * ```ts
  * import { acceptTokens, createPlantStore } from 'plant-store';
@@ -49,15 +54,24 @@ export type FetchHandler = (request: FetchRequest, ...rest: unknown[]) => Promis
  * export default { fetch: toFetch(handle) }; // POST /api/plants
  * ```
  */
-export function toFetch(handle: PlantHandler, ...rest: undefined[]): FetchHandler {
-  checkHandler(handle, rest);
-  return (request, server) => respond(handle, request, server, false);
+export function toFetch(handle: PlantHandler, ..._none: undefined[]): FetchHandler {
+  checkHandler(handle);
+  return (request, server) => {
+    checkRequest(request);
+    return respond(handle, new FetchPlantRequest(request, server));
+  };
 }
 
 /**
  * Mounts the handler as a route of a host with the Fetch API, such as Next, Hono, h3, SvelteKit, React Router or Elysia.
  * The host's router has matched the path, by its own rules on slashes, letter case and escapes, so that no `basePath` is
  * needed; other methods return 405.
+ *
+ * A `guard` is mounted alike, and gets the route's parameters as `request.params`: those of the second argument,
+ * `{ params }`, which Next passes itself (a promise of them is fine) and you pass in Hono, `getPlant(c.req.raw, { params:
+ * c.req.param() })`; without one, those of Bun's own request.
+ *
+ * @throws {TypeError} if it is given no handler
  *
  * @example
  * ```ts
@@ -72,21 +86,31 @@ export function toFetch(handle: PlantHandler, ...rest: undefined[]): FetchHandle
  * serve({ fetch: app.fetch, port: 3000 });
  * ```
  */
-export function toRoute(handle: PlantHandler, ...rest: undefined[]): FetchHandler {
-  checkHandler(handle, rest);
-  return (request, server) => respond(handle, request, server, true);
+export function toRoute(handle: PlantHandler, ..._none: undefined[]): FetchHandler {
+  checkHandler(handle);
+  return (request, context) => {
+    checkRequest(request);
+    const plantRequest = new FetchPlantRequest(request, context);
+    const { params = request.params } = Object(context) as RouteContext;
+    const respondAt = (params: unknown) => {
+      plantRequest.setRoute(true, params);
+      return respond(handle, plantRequest);
+    };
+    return isThenable(params) ? Promise.resolve(params).then(respondAt) : respondAt(params);
+  };
 }
 
-async function respond(
-  handle: PlantHandler,
-  request: FetchRequest,
-  server: unknown,
-  isRouted: boolean,
-): Promise<FetchResponse> {
-  // The request of a host of another kind, such as Node's: the wrong adapter was mounted.
-  if (typeof request.headers.get !== 'function') return respondToMistake(request, server) as never;
-  const plantRequest = new FetchPlantRequest(request, server);
-  plantRequest.routed = isRouted;
+/** What a host with the Fetch API passes to the handler of a route, in addition to the request. */
+interface RouteContext {
+  readonly params?: unknown;
+}
+
+/** The request of a host of another kind, such as Node's: the wrong adapter was mounted. */
+function checkRequest({ headers }: FetchRequest): void {
+  if (typeof headers?.get !== 'function') throw mountMistake();
+}
+
+async function respond(handle: PlantHandler, plantRequest: FetchPlantRequest): Promise<FetchResponse> {
   const response = await handle(plantRequest);
   const { status, headers, body } = response;
   // A host on Node destroys the socket after the last response of a connection, and a client that still writes loses that response:
@@ -112,17 +136,27 @@ function lastResponse(status: number, given: PlantResponse['headers'], text: str
 }
 
 class FetchPlantRequest extends HostRequest {
-  declare readonly raw: FetchRequest;
-  readonly body: ReadBody;
+  readonly #request: FetchRequest;
+  readonly #server: unknown;
   #upload: Upload | undefined;
 
   constructor(raw: FetchRequest, server: unknown) {
     super(raw.method, raw.url, raw.headers, raw);
-    this.body = (limit) => this.#read(limit, server);
+    this.#request = raw;
+    this.#server = server;
+  }
+
+  get body(): ReadBody {
+    return (limit) => this.#read(limit, this.#server);
+  }
+
+  // On some hosts reading `signal` builds a whole Request.
+  get signal(): Signal {
+    return this.#request.signal ?? new AbortController().signal;
   }
 
   async #read(limit: number, server: unknown): Promise<Uint8Array> {
-    const { raw } = this;
+    const raw = this.#request;
     if (raw.bodyUsed) throw new BodyError('body_unreadable', lostBody);
     const declared = raw.headers.get('content-length');
     try {
@@ -141,7 +175,7 @@ class FetchPlantRequest extends HostRequest {
   }
 
   async #readBytes(limit: number, isWhole: boolean, server: unknown): Promise<Uint8Array> {
-    const { raw } = this;
+    const raw = this.#request;
     if (!isWhole) this.#upload = uploadOf(raw);
     if (this.#upload) return this.#upload.read(new ChunkCollector(limit));
     // In half of the time on Bun, whose older versions have no `bytes`.
@@ -152,16 +186,11 @@ class FetchPlantRequest extends HostRequest {
   /** Throws away what was not read of the body. Resolves with whether nothing is left. */
   async discard(): Promise<boolean> {
     try {
-      if (!this.raw.bodyUsed) this.#upload ??= uploadOf(this.raw);
+      if (!this.#request.bodyUsed) this.#upload ??= uploadOf(this.#request);
     } catch {
       // Somebody else holds the stream's lock, and reads it.
     }
     return this.#upload?.discard(this.drainMs) ?? true;
-  }
-
-  // On some hosts reading `signal` builds a whole Request.
-  getSignal(): Signal {
-    return this.raw.signal ?? new AbortController().signal;
   }
 }
 

@@ -1,6 +1,8 @@
-import { checkHandler, Refusal, respondToMistake } from '../../src/for-hosts.js';
+import { checkHandler, mountMistake, operation, pathOf, Refusal } from '../../src/for-hosts.js';
 import type { PlantHandler, PlantResponse } from '../../src/index.js';
-import { Exchange, type Place } from './_node/exchange.js';
+import { Exchange } from './_node/exchange.js';
+import { endsInOperation, isRespelled, MountWarning, routeAdvice } from './_node/mount.js';
+import { NodePlantRequest } from './_node/request.js';
 import { respondTo } from './_node/respond.js';
 import type { NodeRequest, NodeResponse } from './_node/types.js';
 
@@ -14,6 +16,8 @@ const { nextTick } = process;
  * Polka and, as `toExpress`, Express. With a `next`, every request but
  * `POST <mount>/plants` falls through to the app, its body unread.
  *
+ * @throws {TypeError} if it is given no handler
+ *
  * @example
  * ```ts
  * import { createServer } from 'node:http';
@@ -25,20 +29,42 @@ const { nextTick } = process;
  * createServer(toNode(handle)).listen(3000);
  * ```
  */
-export function toNode(
-  handle: PlantHandler,
-  ...rest: undefined[]
-): (request: NodeRequest, response: NodeResponse, next?: Next) => void {
-  checkHandler(handle, rest);
+export function toNode(handle: PlantHandler, ..._none: undefined[]): NodeHandler {
+  checkHandler(handle);
+  const warning = new MountWarning();
   return function plantStore(request, response, next) {
-    if (!request.method || typeof response?.writeHead !== 'function')
-      return void respondToMistake(request, response);
-    const place = placeOf(request, next);
-    respondTo(new Exchange(request, response, request, request), place, handle, Boolean(next))
-      .then((plantResponse) => (plantResponse ? send(plantResponse, response) : passOn(next!)))
-      .catch((error) => (next ? passOn(next, error) : fail(error, response)));
+    if (!warning.isGiven) warnOfMount(request, plantStore, warning);
+    respond(handle, request, response, next, false);
   };
 }
+
+/**
+ * Mounts the handler as a route of Express, Polka or another router on Node, which has matched the path by its own rules on
+ * letter case, slashes and escapes: no `basePath` is needed. Other methods than POST are passed to `next`. A `guard` is mounted
+ * alike, and gets the route's parameters as `request.params`.
+ *
+ * @throws {TypeError} if it is given no handler
+ *
+ * @example
+ * ```ts
+ * import express from 'express';
+ * import { acceptTokens, createPlantStore } from 'plant-store';
+ * import { toRoute } from 'plant-store/express';
+ * import { memoryStorage } from 'plant-store/memory';
+ *
+ * const handle = createPlantStore(memoryStorage(), acceptTokens('secret'));
+ * express().post('/api/plants', toRoute(handle)).listen(3000);
+ * ```
+ */
+export function toRoute(handle: PlantHandler, ..._none: undefined[]): NodeHandler {
+  checkHandler(handle);
+  return function plantStore(request, response, next) {
+    respond(handle, request, response, next, true);
+  };
+}
+
+/** What a host on Node calls for each request. */
+export type NodeHandler = (request: NodeRequest, response: NodeResponse, next?: Next) => void;
 
 type Next = (error?: unknown) => void;
 
@@ -56,17 +82,40 @@ function passOn(next: Next, ...error: unknown[]): void {
 /** What Express adds to a request. */
 interface ExpressRequest extends NodeRequest {
   readonly originalUrl?: string;
-  readonly baseUrl?: string;
-  readonly route?: { readonly path: unknown; readonly stack?: unknown };
-  readonly next?: unknown;
+  readonly baseUrl?: unknown;
+  readonly params?: unknown;
+  readonly route?: { readonly stack?: unknown };
 }
 
-function placeOf(request: ExpressRequest, next: unknown): Place {
-  const { url = '', originalUrl = url, baseUrl: mount, route } = request;
-  // Express leaves a route that was passed on its requests; a route's own `next` is not the router's, which the request
-  // has. Agents and apps wrap handlers, but not this.
-  const isInRoute = Array.isArray(route?.stack) && next !== request.next;
-  return { url, originalUrl, mount, route: isInRoute ? route.path : undefined };
+function respond(
+  handle: PlantHandler,
+  request: ExpressRequest,
+  response: NodeResponse,
+  next: Next | undefined,
+  isRouted: boolean,
+): void {
+  if (!request.method || typeof response?.writeHead !== 'function') throw mountMistake();
+  const { url = '', originalUrl = url } = request;
+  if (next && isRespelled(url, originalUrl)) return void passOn(next);
+  const plantRequest = new NodePlantRequest(new Exchange(request, response, request, request), url);
+  plantRequest.setRoute(isRouted, request.params);
+  respondTo(plantRequest, handle, Boolean(next))
+    .then((plantResponse) => (plantResponse ? send(plantResponse, response) : passOn(next!)))
+    .catch((error) => (next ? passOn(next, error) : fail(error, response)));
+}
+
+/** Warns of a mount at which nothing can be served, by what the app has written. */
+function warnOfMount(request: ExpressRequest, plantStore: NodeHandler, warning: MountWarning): void {
+  const { route, baseUrl, params, url = '' } = request;
+  const stack = route?.stack;
+  if (Array.isArray(stack) && stack.some((layer) => layer?.handle === plantStore))
+    return void warning.give(routeAdvice('toExpress'));
+  // A mount with a parameter ends in whatever the client sends. Express does not show that of an outer router to an inner one.
+  const isLiteral = Object.keys(Object(params)).length === 0;
+  if (endsInOperation(baseUrl) && pathOf(url) === '/' && isLiteral)
+    warning.give(
+      `toExpress(handle) adds ${operation.path} to its mount. If that is app.use('/api${operation.path}', toExpress(handle)), write app.use('/api', toExpress(handle)), which serves POST /api${operation.path}.`,
+    );
 }
 
 function send({ status, headers, body }: PlantResponse, response: NodeResponse): void {

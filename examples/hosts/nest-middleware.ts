@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { Inject, type MiddlewareConsumer, Module, type NestModule, RequestMethod } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { toExpress } from 'plant-store/express';
+import { toRoute } from 'plant-store/express';
 import { PlantsModule, PlantsService } from './nest-plants.js';
 
 @Module({ imports: [PlantsModule] })
@@ -10,9 +10,7 @@ class GardenModule implements NestModule {
   constructor(@Inject(PlantsService) private readonly plants: PlantsService) {}
 
   configure(consumer: MiddlewareConsumer): void {
-    consumer
-      .apply(toExpress(this.plants.handle))
-      .forRoutes({ path: 'api/plants', method: RequestMethod.POST });
+    consumer.apply(toRoute(this.plants.handle)).forRoutes({ path: 'api/plants', method: RequestMethod.POST });
   }
 }
 

@@ -2,10 +2,10 @@
 import { eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { bigint, pgTable, text } from 'drizzle-orm/pg-core';
-import express, { type Request } from 'express';
+import express from 'express';
 import pg from 'pg';
 import { acceptTokens, createPlantStore, guard } from 'plant-store';
-import { toExpress } from 'plant-store/express';
+import { toExpress, toRoute } from 'plant-store/express';
 import { postgresStorage } from 'plant-store/postgres';
 import { idSchema } from 'plant-store/schema';
 
@@ -40,8 +40,8 @@ const json = (status: number, value: object) => ({
   body: JSON.stringify(value),
 });
 
-const getPlant = guard(verifyToken, async ({ raw }) => {
-  const id = await idSchema['~standard'].validate((raw as Request).params.id);
+const getPlant = guard(verifyToken, async ({ params }) => {
+  const id = await idSchema['~standard'].validate(params?.id);
   if (id.issues) return json(400, { error: 1400, message: id.issues[0]?.message });
   const plant = await find(id.value);
   if (!plant) return json(404, { error: 1404, message: 'No plant has this id.' });
@@ -51,7 +51,7 @@ const getPlant = guard(verifyToken, async ({ raw }) => {
 
 const app = express();
 app.use('/api', toExpress(createPlantStore(storage, verifyToken))); // POST /api/plants
-app.get('/api/plants/:id', toExpress(getPlant));
+app.get('/api/plants/:id', toRoute(getPlant));
 
 export const server = app.listen(process.env.PORT ?? 3000, (error) => {
   if (error) throw error;

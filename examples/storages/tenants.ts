@@ -1,10 +1,10 @@
 // A multi-tenant app on PostgreSQL: JWTs say the tenant, an id is unique within it, and each plant says who created it.
 // `DATABASE_URL=postgres://… ISSUER=https://… AUDIENCE=… node --import tsx examples/storages/tenants.ts`
-import express, { type Request } from 'express';
+import express from 'express';
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose';
 import pg from 'pg';
 import { createPlantStore, guard, InsufficientScope, type VerifyToken } from 'plant-store';
-import { toExpress } from 'plant-store/express';
+import { toExpress, toRoute } from 'plant-store/express';
 import { type PostgresOptions, postgresStorage, schemaOf } from 'plant-store/postgres';
 import { idSchema } from 'plant-store/schema';
 
@@ -59,8 +59,8 @@ const json = (status: number, value: object) => ({
   body: JSON.stringify(value),
 });
 
-const getPlant = guard(allow('plants:read'), async ({ raw }, { caller }) => {
-  const id = await idSchema['~standard'].validate((raw as Request).params.id);
+const getPlant = guard(allow('plants:read'), async ({ params }, { caller }) => {
+  const id = await idSchema['~standard'].validate(params?.id);
   if (id.issues) return json(400, { error: 1400, message: id.issues[0]?.message });
   const plant = await find(caller.tenant, id.value);
   return plant ? json(200, plant) : json(404, { error: 1404, message: 'No plant has this id.' });
@@ -68,7 +68,7 @@ const getPlant = guard(allow('plants:read'), async ({ raw }, { caller }) => {
 
 const app = express();
 app.use('/api', toExpress(createPlantStore(storage, allow('plants:write')))); // POST /api/plants
-app.get('/api/plants/:id', toExpress(getPlant));
+app.get('/api/plants/:id', toRoute(getPlant));
 
 export const server = app.listen(Number(PORT), (error) => {
   if (error) throw error;

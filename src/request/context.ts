@@ -1,17 +1,13 @@
-import type { PlantRequest, ReadBody, Signal } from '../http.js';
+import {
+  type PlantHeaders,
+  type PlantRequest,
+  pathOf,
+  type ReadBody,
+  type RouteParams,
+  type Signal,
+} from '../http.js';
 import { propertyOf } from '../property-of.js';
 import type { StorageContext } from '../storage.js';
-
-/**
- * Gives an object the member `signal`, which is created when it is first read, because most code never reads it. An own
- * member, so that `{ ...context }` copies it.
- *
- * @param getSignal one function for all objects of a class: V8 would give each a hidden class of its own, which tripled the
- *   time of a request
- */
-function defineSignal<T extends object>(object: T, getSignal: (this: T) => Signal): void {
-  Object.defineProperty(object, 'signal', { get: getSignal, enumerable: true, configurable: true });
-}
 
 /** What `verifyToken`, the storage and a guarded handler get of a request: these three members, and nothing else. */
 export class RequestContext<Caller> implements StorageContext<Caller> {
@@ -25,7 +21,9 @@ export class RequestContext<Caller> implements StorageContext<Caller> {
     deadline: { readonly signal: Signal },
   ) {
     this.#deadline = deadline;
-    defineSignal(this, this.#getSignal);
+    // Created when it is first read, because most code never reads it; an own member, so that `{ ...context }` copies it. One
+    // getter for all: V8 would give each object a hidden class of its own, which tripled the time of a request.
+    Object.defineProperty(this, 'signal', { get: this.#getSignal, enumerable: true, configurable: true });
   }
 
   #getSignal(): Signal {
@@ -33,37 +31,80 @@ export class RequestContext<Caller> implements StorageContext<Caller> {
   }
 }
 
-/** A request that an adapter creates from the host's own. */
+/**
+ * A request that an adapter creates from the host's own. It has no members of its own, only getters of its class: so a log of
+ * the whole, or of a copy, shows neither credentials nor the host's request. By their names all can be read.
+ */
 export abstract class HostRequest implements PlantRequest {
-  declare readonly signal: Signal;
-  abstract readonly body: ReadBody;
-  /** Whether the host's router has matched the path. */
-  routed = false;
-  /** How long the remaining upload may be drained after a refusal: milliseconds. Set before each refusal. */
-  drainMs = 5_000;
+  readonly #method: string;
+  readonly #url: string;
+  readonly #headers: PlantHeaders;
+  readonly #raw: unknown;
+  #routed = false;
+  #params: RouteParams | undefined;
+  #drainMs = 5_000;
+  abstract get body(): ReadBody;
+  /** The same signal at each read, created when it is first read. */
+  abstract get signal(): Signal;
 
-  constructor(
-    readonly method: string,
-    public url: string,
-    readonly headers: PlantRequest['headers'],
-    readonly raw: unknown,
-  ) {
-    defineSignal(this, this.getSignal);
+  constructor(method: string, url: string, headers: PlantHeaders, raw: unknown) {
+    this.#method = method;
+    this.#url = url;
+    this.#headers = headers;
+    this.#raw = raw;
   }
 
-  /** Called at each read of `signal`. Returns the same signal each time. */
-  abstract getSignal(): Signal;
-
-  /** Hides credentials and the host's own request from a log of the whole. By their names they can still be read. */
-  conceal(): void {
-    const hidden = ['headers', 'raw', 'body', 'signal', 'routed', 'drainMs'];
-    // Does not throw if the app has frozen its request.
-    for (const name of hidden) Reflect.defineProperty(this, name, { enumerable: false });
+  get method(): string {
+    return this.#method;
   }
 
-  /** `%o` of Node, and of winston, shows hidden members, too. */
+  get url(): string {
+    return this.#url;
+  }
+
+  get headers(): PlantHeaders {
+    return this.#headers;
+  }
+
+  get raw(): unknown {
+    return this.#raw;
+  }
+
+  get routed(): boolean {
+    return this.#routed;
+  }
+
+  get params(): RouteParams | undefined {
+    return this.#params;
+  }
+
+  /**
+   * @param isRouted whether the host's router has matched the path
+   * @param params what it has found in the path
+   */
+  setRoute(isRouted: boolean, params: unknown): void {
+    this.#routed = isRouted;
+    if (Object(params) === params) this.#params = params as RouteParams;
+  }
+
+  /** How long the remaining upload may be drained after a refusal: milliseconds. */
+  get drainMs(): number {
+    return this.#drainMs;
+  }
+
+  /** Called before each refusal. */
+  setDrainMs(ms: number): void {
+    this.#drainMs = ms;
+  }
+
+  /** What a log of the whole shows: no query, which may have a token (RFC 6750 §2.3). */
+  toJSON(): { readonly method: string; readonly url: string } {
+    return { method: this.method, url: pathOf(this.url) };
+  }
+
+  /** For `console.log` and `util.inspect` of Node, Bun and Deno. */
   [Symbol.for('nodejs.util.inspect.custom')](): object {
-    return { ...this };
+    return this.toJSON();
   }
 }
 
@@ -72,5 +113,5 @@ export abstract class HostRequest implements PlantRequest {
  * as CommonJS, there are two classes.
  */
 export function asHostRequest(request: PlantRequest): HostRequest | undefined {
-  return typeof propertyOf(request, 'conceal') === 'function' ? (request as HostRequest) : undefined;
+  return typeof propertyOf(request, 'setDrainMs') === 'function' ? (request as HostRequest) : undefined;
 }

@@ -6,7 +6,7 @@ import { propertyOf } from '../property-of.js';
 import { anything, mayQuote, ownWords } from '../quotable.js';
 import { asHostRequest, RequestContext } from './context.js';
 import { Deadline } from './deadline.js';
-import { respondToMistake } from './mount-mistakes.js';
+import { mountMistake } from './mount-mistakes.js';
 import { bodyOwner, guardedHandler, library, type Party } from './parties.js';
 import { report } from './report.js';
 
@@ -19,9 +19,9 @@ export function createHandler<Caller>(
   settings: Complete<PlantStoreOptions>,
 ): PlantHandler {
   return function handle(request, index) {
+    // `index` is that of `requests.map(handle)`. An object is a host's response or next handler: the adapter was forgotten.
+    if (Object(index) === index) throw mountMistake();
     return new Promise((resolve) => {
-      // `index` is that of `requests.map(handle)`. An object is a host's response or next handler: the adapter was forgotten.
-      if (Object(index) === index) return resolve(respondToMistake(request, index));
       const progress = new Progress<Caller>(request, settings, resolve);
       steps(progress, request).catch((thrown) => progress.fail(thrown));
     });
@@ -64,8 +64,7 @@ export class Progress<Caller> {
     this.#hasResponded = true;
     this.#deadline.end();
     const hostRequest = response.status >= 400 && asHostRequest(this.request);
-    // Not by an assignment, which throws if the app has frozen its request.
-    if (hostRequest) Reflect.set(hostRequest, 'drainMs', this.#deadline.leftMs);
+    if (hostRequest) hostRequest.setDrainMs(this.#deadline.leftMs);
     this.resolve(response);
   }
 

@@ -3,7 +3,6 @@ import { ignoringErrors, type PlantRequest } from '../http.js';
 import type { Complete, PlantStoreOptions } from '../options.js';
 import { isNamed } from '../problems.js';
 import { propertyOf } from '../property-of.js';
-import { asHostRequest } from './context.js';
 
 /** Reports an error to `onError`, unless it only says that the client disconnected. Never rejects. */
 export async function report(
@@ -13,7 +12,6 @@ export async function report(
   code: ErrorNumber,
 ): Promise<void> {
   if (isOfClient(error, request)) return;
-  asHostRequest(request)?.conceal();
   await ignoringErrors(() => onError(error, request, code));
 }
 

@@ -318,7 +318,9 @@ describe('a request', () => {
   test.each<[string, string, number]>([
     ['', '/plants', 200],
     ['', '/plants?x', 200],
-    ['', 'https://plants.example/plants?x#y', 200],
+    ['', 'https://plants.example/plants?x', 200],
+    ['', 'https://plants.example/plants#x', 404],
+    ['', '/plants#', 404],
     ['', 'plants', 404],
     ['', '', 404],
     ['', 'https://plants.example', 404],

@@ -1,6 +1,6 @@
 /** The rows of `test/hosts/hosts.ts` for frameworks that mount `toNode`, `toExpress`, `toFastify` or `toFetch` as they are. */
 import { createServer as createHttp } from 'node:http';
-import { toExpress } from 'plant-store/express';
+import { toExpress, toRoute } from 'plant-store/express';
 import { toFastify } from 'plant-store/fastify';
 import { toFetch } from 'plant-store/fetch';
 import { toNode } from 'plant-store/node';
@@ -129,7 +129,7 @@ export const onNest =
   async (handle) => {
     class Plants {
       configure(consumer: Any) {
-        consumer.apply(toExpress(handle)).forRoutes({ path, method: RequestMethod.POST });
+        consumer.apply(toRoute(handle)).forRoutes({ path, method: RequestMethod.POST });
       }
     }
     Module({})(Plants);

@@ -7,7 +7,7 @@ import { expectPlantsUnder } from './recipe.js';
 
 // The quick start, 'express', has a test of its own.
 // Those that need a framework of their own are in test/ecosystem/hosts.heavy.ts.
-const names = ['koa', 'fastify', 'hono', 'h3', 'existing-app', 'node-http'];
+const names = ['express-route', 'koa', 'fastify', 'hono', 'h3', 'existing-app', 'node-http'];
 
 it.each(names)('plants with exact ids are created by %s, which serves what is not ours', async (name) => {
   const mount = (await urlOf(runExample(name))) + (name === 'node-http' ? '' : '/api');

@@ -6,11 +6,11 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import type Koa from 'koa';
 import { createPlantStore, guard, type PlantRequest, type PlantResponse } from 'plant-store';
 import { toExpress } from 'plant-store/express';
-import { toFastify } from 'plant-store/fastify';
-import { toFetch } from 'plant-store/fetch';
+import { toFastify, toRoute as toFastifyRoute } from 'plant-store/fastify';
+import { toFetch, toRoute as toFetchRoute } from 'plant-store/fetch';
 import { toKoa } from 'plant-store/koa';
 import { memoryStorage } from 'plant-store/memory';
-import { toNode } from 'plant-store/node';
+import { toNode, toRoute } from 'plant-store/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Client, clientOf } from '../support/client.js';
 import { listen, type Running } from '../support/sockets.js';
@@ -39,8 +39,9 @@ async function textOf(body: PlantRequest['body']): Promise<string> {
 }
 
 const verifyToken = (token: string) => token === 'good';
-const guarded = guard(verifyToken, async ({ url, body }) => {
-  const name = url.split('/').at(-1)!;
+const guarded = guard(verifyToken, async ({ url, body, params }) => {
+  // On node:http there is no router.
+  const name = params ? String(params.name) : url.split('/').at(-1)!;
   return name === 'echo' ? { status: 201, headers, body: await textOf(body) } : answers[name]!;
 });
 
@@ -50,26 +51,26 @@ const store = createPlantStore(memoryStorage(), verifyToken, { basePath: '/api' 
 const onFastify: Start = async (handle) => {
   const app: FastifyInstance = Fastify();
   app.register(toFastify(store), { prefix: '/api' });
-  app.route({ method: ['GET', 'POST'], url: '/api/:name', handler: toFastify(handle) });
+  app.route({ method: ['GET', 'POST'], url: '/api/:name', handler: toFastifyRoute(handle) });
   await app.ready();
   return listen(app.server);
 };
 
 const routeOnExpress = (make: typeof express) =>
-  onExpress(make, (app, plants) =>
-    app.use(toExpress(store)).get('/api/:name', plants).post('/api/:name', plants),
+  onExpress(make, (app, _, route) =>
+    app.use(toExpress(store)).get('/api/:name', route).post('/api/:name', route),
   );
 
 const routeOnKoa = (Make: typeof Koa) =>
-  onKoa(Make, (plants) => {
+  onKoa(Make, (_, route) => {
     const router = new Router();
-    router.get('/api/:name', plants as never).post('/api/:name', plants as never);
+    router.get('/api/:name', route as never).post('/api/:name', route as never);
     return [toKoa(store), router.routes() as unknown as Koa.Middleware];
   });
 
 const hosts: Record<string, Start> = {
   'node:http': (handle) => {
-    const [first, second] = [toNode(store), toNode(handle)];
+    const [first, second] = [toNode(store), toRoute(handle)];
     return listen(
       createServer((request, response) => first(request, response, () => second(request, response))),
     );
@@ -77,11 +78,11 @@ const hosts: Record<string, Start> = {
   ...Object.fromEntries(Object.entries(expresses).map(([name, make]) => [name, routeOnExpress(make)])),
   ...Object.fromEntries(Object.entries(koas).map(([name, Make]) => [name, routeOnKoa(Make)])),
   Fastify: onFastify,
-  Hono: onHono((app, plants) => {
+  Hono: onHono((app, route) => {
     const fetch = toFetch(store);
     app.post('/api/plants', (context) => fetch(context.req.raw));
-    return app.on(['GET', 'POST'], '/api/:name', (context) => plants(context.req.raw));
-  }),
+    return app.on(['GET', 'POST'], '/api/:name', ({ req }) => route(req.raw, { params: req.param() }));
+  }, toFetchRoute),
 };
 
 describe.each(Object.entries(hosts))('on %s, a guarded route', (host, start) => {
@@ -146,5 +147,79 @@ describe.each(Object.entries(hosts))('on %s, a guarded route', (host, start) => 
     const get = await send('GET', 'echo', note);
     expect(get.status).toBe(201);
     expect(['', note]).toContain(get.text);
+  });
+});
+
+describe('the parameters of a route are request.params', () => {
+  const seen = guard(verifyToken, ({ params }) => ({
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(params ?? null),
+  }));
+  const authorization = 'Bearer good';
+  const paramsOf = async (start: Start, path: string) => {
+    const running = await start(seen);
+    const response = await fetch(new URL(path, running.url), { headers: { authorization } });
+    await running.close();
+    return response.json();
+  };
+  const path = '/acme/plants/R%C3%B6se';
+  const params = { tenant: 'acme', id: 'R\u00f6se' };
+
+  test.each(Object.entries(expresses))(
+    "of %s, with an outer router's if the inner merges them",
+    async (_, make) => {
+      const route = (merged: boolean) =>
+        onExpress(make, (app, _plants, route) =>
+          app.use('/:tenant', make.Router({ mergeParams: merged }).get('/plants/:id', route)),
+        );
+      expect(await paramsOf(route(true), path)).toEqual(params);
+      expect(await paramsOf(route(false), path)).toEqual({ id: params.id });
+    },
+  );
+
+  test.each(Object.entries(koas))('of @koa/router in %s', async (_, Make) => {
+    const start = onKoa(
+      Make,
+      (_plants, route) =>
+        new Router().get('/:tenant/plants/:id', route as never).routes() as unknown as Koa.Middleware,
+    );
+    expect(await paramsOf(start, path)).toEqual(params);
+  });
+
+  test('of Fastify', async () => {
+    const app = Fastify().get('/:tenant/plants/:id', toFastifyRoute(seen));
+    const { body } = await app.inject({ url: path, headers: { authorization } });
+    expect(JSON.parse(body)).toEqual(params);
+  });
+
+  const route = toFetchRoute(seen);
+  const request = () => new Request(`http://localhost${path}`, { headers: { authorization } });
+  const ofBun = () => Object.assign(request(), { params });
+  test.each<[string, () => ReturnType<typeof route>, object | null]>([
+    ['as Next passes them', () => route(request(), { params: Promise.resolve(params) }), params],
+    ['as an app passes them', () => route(request(), { params }), params],
+    [
+      'of a request of Bun, whose second argument is its server',
+      () => route(ofBun(), { requestIP() {} }),
+      params,
+    ],
+    ['of none', () => route(request()), null],
+    ['of a bad kind', () => route(request(), { params: 'x' }), null],
+  ])('of a Fetch host, %s', async (_, answer, expected) => {
+    expect(await ((await answer()) as Response).json()).toEqual(expected);
+  });
+
+  test('of a middleware below a mount with a parameter, for the verifier', async () => {
+    const tenants: unknown[] = [];
+    const handle = createPlantStore(memoryStorage(), (_token, { request }) =>
+      tenants.push(request.params?.tenant),
+    );
+    for (const make of Object.values(expresses)) {
+      const running = await onExpress(make, (app, plants) => app.use('/:tenant', plants))(handle);
+      await fetch(`${running.url}/acme/plants`, { method: 'POST', headers: { authorization } });
+      await running.close();
+    }
+    expect(tenants).toEqual(['acme', 'acme']);
   });
 });

@@ -22,10 +22,10 @@ import Koa from 'koa';
 import mount from 'koa-mount';
 import Koa2 from 'koa2';
 import type { PlantHandler } from 'plant-store';
-import { toExpress } from 'plant-store/express';
+import { toExpress, toRoute as toExpressRoute } from 'plant-store/express';
 import { toFastify } from 'plant-store/fastify';
 import { toFetch, toRoute } from 'plant-store/fetch';
-import { toKoa } from 'plant-store/koa';
+import { toKoa, toRoute as toKoaRoute } from 'plant-store/koa';
 import { toNode } from 'plant-store/node';
 import { certificate } from '../support/certificate.js';
 import { listen, type Running } from '../support/sockets.js';
@@ -69,13 +69,10 @@ export interface Own {
   readonly body: string;
 }
 
-const adapters = { toNode, toExpress, toKoa, toFastify, toFetch };
+const adapters = { toNode, toExpress, toExpressRoute, toKoa, toKoaRoute, toFastify, toFetch };
 
 /** What the app around the mount answers to everything it gets. */
 export const theApp = { status: 418, text: 'the app' };
-
-/** Express 4 strips `/api/` from `/api//plants`, Express 5 strips `/api`. */
-const takesOneSlashMore = { 'path-double-slash': 200 };
 
 /** The routers of Express and Koa take a slash at the end, and any letter case. */
 const matchedByRouter = { 'path-slash': 200, 'path-case': 200 };
@@ -110,7 +107,8 @@ function fail(error: unknown, { onError }: Around, response: ServerResponse): Se
   return response;
 }
 
-type Place<App, Plants> = (app: App, plants: Plants) => unknown;
+/** @param route the same as the handler of a route */
+type Place<App, Plants> = (app: App, plants: Plants, route: Plants) => unknown;
 
 export const onExpress =
   (make: typeof express, place: Place<express.Express, express.RequestHandler>, path = ''): Start =>
@@ -118,7 +116,8 @@ export const onExpress =
     const { before, onError } = around;
     const app = make();
     if (before) app.use((request, response, next) => before(request, response, next, request));
-    place(app, (around.adapters ?? adapters).toExpress(handle));
+    const { toExpress, toExpressRoute } = around.adapters ?? adapters;
+    place(app, toExpress(handle), toExpressRoute(handle));
     app.use((request, response, next) => {
       respond(around, request, request.originalUrl)
         .then(({ status, headers = {}, body }) => response.status(status).set(headers).send(body))
@@ -133,7 +132,7 @@ export const onExpress =
 export const onKoa =
   (
     Make: typeof Koa,
-    place: (plants: Koa.Middleware) => Koa.Middleware | Koa.Middleware[],
+    place: (plants: Koa.Middleware, route: Koa.Middleware) => Koa.Middleware | Koa.Middleware[],
     path = '',
   ): Start =>
   (handle, around = {}) => {
@@ -142,7 +141,8 @@ export const onKoa =
     const inFront: Koa.Middleware = ({ req, res, request }, next) =>
       new Promise((resolve, reject) => before?.(req, res, () => next().then(resolve, reject), request));
     if (before) app.use(inFront);
-    for (const middleware of [place((around.adapters ?? adapters).toKoa(handle))].flat()) app.use(middleware);
+    const { toKoa, toKoaRoute } = around.adapters ?? adapters;
+    for (const middleware of [place(toKoa(handle), toKoaRoute(handle))].flat()) app.use(middleware);
     app.use(async (context) => {
       const { status, headers = {}, body } = await respond(around, context.req, context.originalUrl);
       context.set(headers);
@@ -183,7 +183,7 @@ export const onFastify =
   };
 
 const onH3 =
-  (place: Place<H3, ReturnType<typeof toFetch>>, adapter = toFetch): Start =>
+  (place: (app: H3, plants: ReturnType<typeof toFetch>) => unknown, adapter = toFetch): Start =>
   (handle, { onError } = {}) => {
     const app = new H3({ silent: true, onError: ({ cause }) => onError?.(cause) });
     place(app, adapter(handle));
@@ -192,7 +192,11 @@ const onH3 =
   };
 
 export const onHono =
-  (place: Place<Hono, ReturnType<typeof toFetch>>, adapter = toFetch, options = {}): Start =>
+  (
+    place: (app: Hono, plants: ReturnType<typeof toFetch>) => unknown,
+    adapter = toFetch,
+    options = {},
+  ): Start =>
   (handle, around) => {
     const { before, onError } = around ?? {};
     const app = new Hono<{ Bindings: HttpBindings }>(options);
@@ -239,13 +243,11 @@ export const hosts: readonly Host[] = [
     {
       name: `${name}, under a path`,
       others: 'the app',
-      quirks: name === 'Express 4' ? takesOneSlashMore : {},
       start: onExpress(make, (app, plants) => app.use('/api', plants), '/api'),
     },
     {
       name: `${name}, in nested routers`,
       others: 'the app',
-      quirks: name === 'Express 4' ? takesOneSlashMore : {},
       start: onExpress(
         make,
         (app, plants) => app.use('/api', make.Router().use(make.Router().use('/v1', plants))),
@@ -253,11 +255,10 @@ export const hosts: readonly Host[] = [
       ),
     },
     {
-      name: `${name}, as the handler of one route`,
-      basePath: '/api',
+      name: `${name}, as a route`,
       others: 'the app',
       quirks: matchedByRouter,
-      start: onExpress(make, (app, plants) => app.post('/api/plants', plants), '/api'),
+      start: onExpress(make, (app, _plants, route) => app.post('/api/plants', route), '/api'),
     },
   ]),
   ...Object.entries(koas).flatMap(([name, Make]): Host[] => [
@@ -269,12 +270,12 @@ export const hosts: readonly Host[] = [
     },
     {
       name: `${name}, in a @koa/router`,
-      basePath: '/api',
       others: 'the app',
       quirks: matchedByRouter,
       start: onKoa(
         Make,
-        (plants) => new Router().post('/api/plants', plants as never).routes() as unknown as Koa.Middleware,
+        (_plants, route) =>
+          new Router().post('/api/plants', route as never).routes() as unknown as Koa.Middleware,
         '/api',
       ),
     },

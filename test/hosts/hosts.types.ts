@@ -15,10 +15,10 @@ import type { Hono } from 'hono';
 import type Koa from 'koa';
 import type Koa2 from 'koa2';
 import type { PlantHandler } from 'plant-store';
-import { toExpress } from 'plant-store/express';
-import { toFastify } from 'plant-store/fastify';
+import { toExpress, type toRoute as toExpressRoute } from 'plant-store/express';
+import { toFastify, type toRoute as toFastifyRoute } from 'plant-store/fastify';
 import { toFetch, type toRoute } from 'plant-store/fetch';
-import { toKoa } from 'plant-store/koa';
+import { toKoa, type toRoute as toKoaRoute } from 'plant-store/koa';
 import { toNode } from 'plant-store/node';
 
 declare const node: ReturnType<typeof toNode>;
@@ -27,6 +27,9 @@ declare const koa: ReturnType<typeof toKoa>;
 declare const fastify: ReturnType<typeof toFastify>;
 declare const fetch: ReturnType<typeof toFetch>;
 declare const route: ReturnType<typeof toRoute>;
+declare const expressRoute: ReturnType<typeof toExpressRoute>;
+declare const koaRoute: ReturnType<typeof toKoaRoute>;
+declare const fastifyRoute: ReturnType<typeof toFastifyRoute>;
 declare const handle: PlantHandler;
 
 declare const five: express.Express;
@@ -54,8 +57,8 @@ export function nodeServers(): void {
 export function expressApps(router: express.Router): void {
   const forFive: express.RequestHandler = forExpress;
   const forFour: express4.RequestHandler = forExpress;
-  five.use(forExpress).use('/api', forFive).post('/api/plants', forExpress);
-  four.use(forExpress).use('/api', forFour).post('/api/plants', forExpress);
+  five.use(forExpress).use('/api', forFive).post('/api/plants', expressRoute);
+  four.use(forExpress).use('/api', forFour).post('/api/plants', expressRoute);
   router.use('/v1', forExpress);
 }
 
@@ -63,7 +66,7 @@ export function koaApps(): void {
   const middleware: [Koa.Middleware, Koa2.Middleware] = [koa, koa];
   three.use(koa).use(middleware[0]);
   two.use(koa).use(middleware[1]);
-  koaRouter.post('/api/plants', koa);
+  koaRouter.post('/api/plants', koaRoute);
 }
 
 export function fastifyApps(): void {
@@ -134,11 +137,13 @@ export function withoutHandler(): void {
   serve({ fetch: toFetch });
 }
 
-/** Fastify's adapter returns a plugin that is a route's handler too, with one name for each. */
+/** In Fastify a route and a plugin are two words. */
 export function inFastify(): void {
   fastifyApp.register(toFastify(handle), { prefix: '/api' });
+  fastifyApp.get('/api/plants/:id', fastifyRoute);
+  fastifyApp.route({ method: 'GET', url: '/api/plants/:id', handler: fastifyRoute });
+  // @ts-expect-error
   fastifyApp.get('/api/plants/:id', toFastify(handle));
-  fastifyApp.route({ method: 'GET', url: '/api/plants/:id', handler: toFastify(handle) });
   // @ts-expect-error
   fastifyApp.get('/api/plants/:id', toExpress(handle));
 }

@@ -57,23 +57,28 @@ function readEnded(exchange: Exchange, limit: number): ReturnType<ReadBody> {
 }
 
 /** The bytes that somebody has kept as `rawBody`. */
-function keptBytes({ parsed }: Exchange): Uint8Array | string | undefined {
-  const rawBody = readProperty(parsed, 'rawBody');
+function keptBytes(exchange: Exchange): Uint8Array | string | undefined {
+  const rawBody = readKept(exchange, 'rawBody');
   if (typeof rawBody === 'string') return requireLossless(rawBody);
   return isBytes(rawBody) ? rawBody : undefined;
 }
 
 /** What a body parser has left as `body`: the bytes, their text, or the value that it has parsed. */
-function keptBody({ parsed, request }: Exchange): Uint8Array | string | { parsed: unknown } | undefined {
-  const body = readProperty(parsed, 'body');
+function keptBody(exchange: Exchange): Uint8Array | string | { parsed: unknown } | undefined {
+  const body = readKept(exchange, 'body');
   if (isBytes(body)) return body;
-  if (typeof body === 'string' && isUnparsed(body, request)) return requireLossless(body);
+  if (typeof body === 'string' && isUnparsed(body, exchange.request)) return requireLossless(body);
   return body === undefined ? undefined : { parsed: body };
 }
 
 /** A stream that was read never ends again: to wait would hang. */
 function throwLost(): never {
   throw new BodyError('body_unreadable', lostBody);
+}
+
+/** What a body parser of this host has left, or one in front of it: Koa can be inside of Express, or on a platform. */
+function readKept({ parsed, request }: Exchange, name: 'body' | 'rawBody'): unknown {
+  return readProperty(parsed, name) ?? (parsed === request ? undefined : readProperty(request, name));
 }
 
 /** What a body parser or a platform has left. A getter that parses when it is read throws if the body is not JSON. */

@@ -14,21 +14,7 @@ export class Exchange {
     readonly response: NodeResponse,
     /** The host's own request, which may be made of Node's. */
     readonly raw: unknown,
-    /** Where body parsers leave `body` and `rawBody`. */
+    /** Where this host's body parsers leave `body` and `rawBody`. Others, and platforms, leave them on Node's request. */
     readonly parsed: object,
   ) {}
-}
-
-/** Where a request was sent, and where the app has mounted the middleware that got it. */
-export interface Place {
-  /** The request's target, as the middleware sees it. */
-  readonly url: string;
-  /** The request's target, as the client sent it. */
-  readonly originalUrl: string;
-  /** What the host has removed from the front of `originalUrl`. */
-  readonly mount: unknown;
-  /** The pattern of the route whose handler the middleware is, or a list of them. */
-  readonly route?: unknown;
-  /** Whether the host's router has matched the operation's own route. */
-  readonly isRouted?: boolean;
 }

@@ -6,18 +6,24 @@ import type { NodeRequest, NodeResponse } from './types.js';
 
 /** A Node request as the handler takes it. */
 export class NodePlantRequest extends HostRequest {
-  readonly body: ReadBody;
   readonly #exchange: Exchange;
   #signal: Signal | undefined;
 
   constructor(exchange: Exchange, url: string) {
     const { request, raw } = exchange;
     super(request.method!, url, headersOf(request), raw);
-    this.body = (limit) => readNodeBody(exchange, limit);
     this.#exchange = exchange;
   }
 
-  getSignal(): Signal {
+  get exchange(): Exchange {
+    return this.#exchange;
+  }
+
+  get body(): ReadBody {
+    return (limit) => readNodeBody(this.#exchange, limit);
+  }
+
+  get signal(): Signal {
     if (this.#signal) return this.#signal;
     const controller = new AbortController();
     const { request, response } = this.#exchange;

@@ -1,9 +1,7 @@
 import { isNotMine } from '../../../src/for-hosts.js';
 import type { PlantHandler } from '../../../src/index.js';
 import { drain } from './drain.js';
-import type { Exchange, Place } from './exchange.js';
-import { retryOtherTargets } from './mount.js';
-import { NodePlantRequest } from './request.js';
+import type { NodePlantRequest } from './request.js';
 
 /**
  * Handles a request on every Node host: calls the handler, then drains the remaining upload.
@@ -11,16 +9,13 @@ import { NodePlantRequest } from './request.js';
  * @param hasApp whether there is an app to pass other paths and methods on to
  * @returns the response to send, or `undefined` to pass the request on, in this turn and with its body unread
  */
-export async function respondTo(exchange: Exchange, place: Place, handle: PlantHandler, hasApp = true) {
+export async function respondTo(plantRequest: NodePlantRequest, handle: PlantHandler, hasApp = true) {
+  const { exchange } = plantRequest;
   const { request } = exchange;
   // A body that flows already, because an earlier middleware listens to it, would be lost while the handler runs.
   const wasFlowing = request.readableFlowing === true;
   if (wasFlowing) request.pause();
-  const plantRequest = new NodePlantRequest(exchange, place.url);
-  plantRequest.routed = place.isRouted === true;
-  let plantResponse = await handle(plantRequest);
-  if (plantResponse.error === 40401)
-    plantResponse = (await retryOtherTargets(handle, plantRequest, exchange, place)) ?? plantResponse;
+  const plantResponse = await handle(plantRequest);
   if (hasApp && isNotMine(plantResponse)) {
     // It flows in the next tick: the app can listen first.
     if (wasFlowing) request.resume?.();

@@ -8,7 +8,10 @@ import { json, rose, roseCreated, token } from '../node/server.js';
 /** The library, loaded anew: it keeps what is global when it loads. */
 async function load() {
   vi.resetModules();
+  const { toRoute: toExpressRoute } = await import('plant-store/express');
+  const { toRoute: toKoaRoute } = await import('plant-store/koa');
   return {
+    ...{ toExpressRoute, toKoaRoute },
     ...(await import('plant-store')),
     ...(await import('plant-store/express')),
     ...(await import('plant-store/fastify')),

@@ -18,7 +18,12 @@ test.each<[what: string, outcome: number, line: string, headers?: readonly strin
   ['white space around its value', 200, 'POST /plants HTTP/1.1', ['authorization: \t Bearer good \t']],
   ['HTTP/1.0', 200, 'POST /plants HTTP/1.0'],
   // The core reads targets: no parser of the host may change one before.
-  ['absolute-form with a query', 200, 'POST http://user@[::1]:80/plants?x=/y HTTP/1.1'],
+  ['absolute-form with a query', 200, 'POST http://[::1]:80/plants?x=/y HTTP/1.1'],
+  // To Node's `url.parse`, and so to an app on Express or Koa, the path of these is another one.
+  ['a host with a semicolon', 40401, 'POST http://a;b/plants HTTP/1.1'],
+  ['a port that is no number', 40401, 'POST http://a:b/plants HTTP/1.1'],
+  ['a scheme without hosts', 40401, 'POST javascript://x/plants HTTP/1.1'],
+  ['a user', 40401, 'POST http://user@localhost/plants HTTP/1.1'],
   ['a query that holds slashes and question marks', 200, 'POST /plants?/plants?/ HTTP/1.1'],
   ['absolute-form of another path', 40401, 'POST http://localhost/plants/plants HTTP/1.1'],
   ['absolute-form without a path', 40401, 'POST http://localhost HTTP/1.1'],

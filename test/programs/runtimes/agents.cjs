@@ -39,17 +39,19 @@ const Koa = require('koa');
 const mount = require('koa-mount');
 const { Router } = require('@koa/router');
 const { acceptTokens, createPlantStore } = require('../../../dist/index.cjs');
-const { toExpress } = require('../../../dist/express.cjs');
-const { toKoa } = require('../../../dist/koa.cjs');
+const { toExpress, toRoute } = require('../../../dist/express.cjs');
+const { toKoa, toRoute: toKoaRoute } = require('../../../dist/koa.cjs');
 const { memoryStorage } = require('../../../dist/memory.cjs');
 
-const express = () => toExpress(createPlantStore(memoryStorage(), acceptTokens('secret')));
-const koa = () => toKoa(createPlantStore(memoryStorage(), acceptTokens('secret')));
+const handle = () => createPlantStore(memoryStorage(), acceptTokens('secret'));
+const express = () => toExpress(handle());
+const route = () => toRoute(handle());
+const koa = () => toKoa(handle());
 const wrapped = (handler) => (first, second, third) => handler(first, second, third);
 const next = (_request, _response, next) => next();
 
 const apps = {
-  'Koa, a route': () => new Koa().use(new Router().post('/api/plants', koa()).routes()),
+  'Koa, a route': () => new Koa().use(new Router().post('/api/plants', toKoaRoute(handle())).routes()),
   'Koa, a wrapped route': () => new Koa().use(new Router().post('/api/plants', wrapped(koa())).routes()),
   'Koa, a prefix': () => new Koa().use(new Router({ prefix: '/api' }).post('/plants', koa()).routes()),
   'Koa, a mount': () => new Koa().use(mount('/api', koa())),
@@ -59,11 +61,11 @@ for (const [name, make] of [
   ['Express 4', agent === 'express-async-errors' ? installed('express') : require('express4')],
 ]) {
   Object.assign(apps, {
-    [`${name}, a route`]: () => make().post('/api/plants', express()),
-    [`${name}, a wrapped route`]: () => make().post('/api/plants', wrapped(express())),
-    [`${name}, a route after another handler`]: () => make().post('/api/plants', next, express()),
-    [`${name}, a list of paths`]: () => make().post(['/trees', '/api/plants'], express()),
-    [`${name}, a route in a router`]: () => make().use('/api', make.Router().post('/plants', express())),
+    [`${name}, a route`]: () => make().post('/api/plants', route()),
+    [`${name}, a wrapped route`]: () => make().post('/api/plants', wrapped(route())),
+    [`${name}, a route after another handler`]: () => make().post('/api/plants', next, route()),
+    [`${name}, a list of paths`]: () => make().post(['/trees', '/api/plants'], route()),
+    [`${name}, a route in a router`]: () => make().use('/api', make.Router().post('/plants', route())),
     [`${name}, a mount`]: () => make().use('/api', express()),
   });
 }

@@ -1,0 +1,67 @@
+// A request that is logged as a whole shows neither its headers nor its query, nor the host's own request, to whichever of the app's
+// functions it comes: verifier, storage, onError and guard.
+import { createPlantStore, guard, type PlantRequest, type PlantStorage } from 'plant-store';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { clientOf } from '../support/client.js';
+import { named } from '../support/titled.js';
+import { honoHosts, hosts } from './hosts.js';
+import { expectConcealed } from './suite.js';
+
+const body = new TextEncoder().encode('{"id":1,"name":"Rosa"}');
+const headers = {
+  authorization: 'Bearer hidden',
+  cookie: 'session=hidden',
+  'x-api-key': 'hidden',
+  'content-type': 'application/json',
+};
+
+describe.each(named([...hosts, ...honoHosts]))('on %s', (_, { start, basePath }) => {
+  const sent = async (handle: Parameters<typeof start>[0]) => {
+    const { url, close } = await start(handle);
+    onTestFinished(close);
+    const client = clientOf(url);
+    onTestFinished(() => client.close());
+    const path = '/plants?access_token=hidden';
+    return client.send({ method: 'POST', path, headers, body });
+  };
+
+  test('a request is logged without credentials by the verifier, the storage and onError', async () => {
+    const seen: PlantRequest[] = [];
+    const look = (logged: { readonly request: PlantRequest }) => {
+      seen.push(logged.request);
+      expectConcealed(logged.request);
+      expectConcealed(logged);
+      // By their names all can be read.
+      const { request } = logged;
+      expect([request.method, request.url]).toEqual(['POST', expect.stringContaining('access_token=hidden')]);
+      expect(request.raw).toBeTypeOf('object');
+    };
+    const storage: PlantStorage = {
+      async create(_plant, context) {
+        look(context);
+        throw new Error('an outage');
+      },
+    };
+    const verifyToken = (_token: string, context: { readonly request: PlantRequest }) => {
+      look(context);
+      return true;
+    };
+    const onError = (_error: unknown, request: PlantRequest) => look({ request });
+    const { status } = await sent(createPlantStore(storage, verifyToken, { basePath, onError }));
+    expect([status, seen.length, new Set(seen).size]).toEqual([500, 3, 1]);
+  });
+
+  test('a request is logged without credentials by a guard', async () => {
+    const { status } = await sent(
+      guard(
+        () => true,
+        (request, context) => {
+          expectConcealed(request);
+          expectConcealed(context);
+          return { status: 204, headers: {}, body: '' };
+        },
+      ),
+    );
+    expect(status).toBe(204);
+  });
+});
