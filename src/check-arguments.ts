@@ -1,4 +1,4 @@
-import { inspect } from './inspect.js';
+import { inspect, kindOf } from './inspect.js';
 
 /** @throws {TypeError} if it is no storage; the message says what came, and what to pass */
 export function checkStorage(storage: unknown): void {
@@ -9,7 +9,7 @@ export function checkStorage(storage: unknown): void {
   else if (typeof query === 'function') remedy = 'pass postgresStorage(pool) or mysqlStorage(pool)';
   else if (typeof storage === 'function')
     remedy = 'pass the storage first, such as memoryStorage(), and then verifyToken';
-  throw new TypeError(`storage.create must be a function, got ${inspect(storage)} as the storage; ${remedy}`);
+  throw new TypeError(`storage.create must be a function, got ${kindOf(storage)} as the storage; ${remedy}`);
 }
 
 /** @throws {TypeError} if it is no function; the message shows no text, which could be a token */

@@ -1,5 +1,5 @@
 import { guard } from './guard.js';
-import { inspect } from './inspect.js';
+import { kindOf } from './inspect.js';
 import { createPlantStore } from './plant-store.js';
 import { whatToWrite } from './request/mount-mistakes.js';
 
@@ -15,5 +15,5 @@ const makers: readonly unknown[] = [createPlantStore, guard];
  */
 export function checkHandler(handle: unknown): void {
   if (typeof handle === 'function' && !makers.includes(handle)) return;
-  throw new TypeError(`${whatToWrite} The adapter got ${inspect(handle)}.`);
+  throw new TypeError(`${whatToWrite} The adapter got ${kindOf(handle)}.`);
 }

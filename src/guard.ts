@@ -7,7 +7,7 @@ import {
   type PlantRequest,
   type PlantResponse,
 } from './http.js';
-import { inspect } from './inspect.js';
+import { kindOf } from './inspect.js';
 import { checkOptions, type PlantStoreOptions, plantStoreRules } from './options.js';
 import { ownWords } from './quotable.js';
 import { bearerToken, callerOf } from './request/headers.js';
@@ -49,7 +49,7 @@ export function guard<Caller>(
 ): PlantHandler {
   checkVerifyToken(verifyToken);
   if (typeof answer !== 'function')
-    throw new TypeError(`answer must be a function, got ${inspect(answer)}; pass guard(verifyToken, answer)`);
+    throw new TypeError(`answer must be a function, got ${kindOf(answer)}; pass guard(verifyToken, answer)`);
   const settings = checkOptions<PlantStoreOptions>(options, plantStoreRules, ['timeoutMs', 'onError']);
 
   return createHandler<Caller>(async (progress, request) => {

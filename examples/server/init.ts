@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { described } from './printable.js';
 import { engines, schemaOf } from './schema.js';
 
 /** The example of each host, and the file that an app has it in. */
@@ -33,9 +34,9 @@ export type InitFiles = Readonly<Record<string, string>>;
 export function filesOf({ host, database }: InitOptions, folder: string): InitFiles {
   const known = host !== undefined && Object.hasOwn(hosts, host) && hosts[host];
   if (!known)
-    throw new Error(`init requires one of ${Object.keys(hosts).join(', ')}, got ${host ?? 'nothing'}`);
+    throw new Error(`init requires one of ${Object.keys(hosts).join(', ')}, got ${described(host)}`);
   if (database !== undefined && !engines.includes(database))
-    throw new Error(`--database must be one of ${engines.join(', ')}, got ${JSON.stringify(database)}`);
+    throw new Error(`--database must be one of ${engines.join(', ')}, got ${described(database)}`);
   // Nest's decorators are TypeScript.
   const isTypeScript = host === 'nest' || existsSync(join(folder, 'tsconfig.json'));
   const isNext = host === 'next';

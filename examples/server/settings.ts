@@ -2,6 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import type { AuditOptions } from './audit-trial.js';
+import { described } from './printable.js';
 import { isLoopback } from './refusals.js';
 
 const publicToken = 'for-evaluation-only';
@@ -154,15 +155,16 @@ export function readAuditOptions(
   environment: Environment,
 ): AuditOptions {
   const read = reader(flags, environment);
-  if (!/^https?:\/\/[^/]/.test(url ?? ''))
+  // With a user, a query or a fragment, `fetch` would fail, or send to another path.
+  if (!/^https?:\/\/[^/@?#][^@?#]*$/.test(url ?? ''))
     throw new Error(
-      `audit requires the URL before /plants, such as https://example.com/api, got ${url ?? 'nothing'}`,
+      `audit requires the URL before /plants, without a user and a query, such as https://example.com/api, got ${described(url)}`,
     );
   const token = read('TOKEN', 'token');
   if (!token.text) throw new Error('audit requires --token, or the environment variable TOKEN');
   checkToken(token.name, token.text);
   const { ids = String(randomInt(100_000_000, 1_000_000_000)) } = flags;
-  if (!/^[1-9]\d{8}$/.test(ids)) throw new Error(`--ids must be nine digits, got ${JSON.stringify(ids)}`);
+  if (!/^[1-9]\d{8}$/.test(ids)) throw new Error(`--ids must be nine digits, got ${described(ids)}`);
   const forbiddenToken = flags['forbidden-token'];
   if (forbiddenToken !== undefined) checkToken('--forbidden-token', forbiddenToken);
   return { url: url!.replace(/\/$/, ''), token: token.text, forbiddenToken, ids, strict: flags.strict };
@@ -196,6 +198,6 @@ function integer({ name, text }: Given, fallback: number, min: number, max: numb
   if (!text) return fallback;
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (!(value >= min && value <= max))
-    throw new Error(`${name} must be an integer from ${min} to ${max}, got ${JSON.stringify(text)}`);
+    throw new Error(`${name} must be an integer from ${min} to ${max}, got ${described(text)}`);
   return value;
 }

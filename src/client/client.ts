@@ -1,5 +1,5 @@
-import { type Global, type MaybePromise, own, type Signal } from '../http.js';
-import { inspect } from '../inspect.js';
+import { type Global, type MaybePromise, operation, own, type Signal } from '../http.js';
+import { inspect, kindOf } from '../inspect.js';
 import type { Plant, Whole } from '../plant/plant.js';
 import { checkToken } from '../token.js';
 import { PlantError, type Received } from './error.js';
@@ -86,21 +86,41 @@ export function createPlantClient(baseUrl: string | { toString(): string }, opti
 }
 
 /**
- * Returns the URL of the operation.
+ * Returns the URL of the operation. The token goes there.
  *
  * @param mayBeRelative whether there is a page that a path is relative to, or a `fetch` of the app's own
- * @throws {TypeError} if `fetch` would find no server in it, which would look like a lost connection
+ * @throws {TypeError} if `fetch` would find no server in it, which would look like a lost connection, or another than its text says
  */
 function endpointOf(baseUrl: unknown, mayBeRelative: boolean): string {
   let url = String(baseUrl);
   // Not by an expression such as `/\/*$/`, whose time grows with the square of the slashes.
   while (url.endsWith('/')) url = url.slice(0, -1);
-  url += '/plants';
+  url += operation.path;
+  // What came is not shown: it may have a password, or be the token.
+  if (/[?#]|^https?:\/\/[^/]*@/i.test(url))
+    throw new TypeError(
+      'baseUrl must have neither a user, nor a query, nor a fragment, such as "https://example.com/api"',
+    );
   // localhost:3000/api is a URL too: its scheme is "localhost".
-  if (/^https?:\/\//i.test(url) || (mayBeRelative && /^\.{0,2}\//.test(url))) return url;
+  const isAbsolute = /^https?:\/\//i.test(url);
+  if (isAbsolute || (mayBeRelative && /^\.{0,2}\//.test(url) && isOfPage(url))) return url;
+  const got = url.startsWith('/') ? 'a path' : kindOf(baseUrl);
   throw new TypeError(
-    `baseUrl must begin with "https://", "http://" or, in a browser, "/", such as "https://example.com/api", got ${inspect(baseUrl)}`,
+    `baseUrl must begin with "https://", "http://" or, in a browser, "/", such as "https://example.com/api", got ${got}`,
   );
+}
+
+/** Whether a relative URL leads to the page's own server: to `URL`, `//host` and `/\host` are hosts. */
+function isOfPage(url: string): boolean {
+  const { location } = globalThis as { location?: { readonly href: string } };
+  try {
+    const page = new URL(location?.href ?? 'http://localhost');
+    const { protocol, host } = new URL(url, page);
+    // Not `origin`, which is "null" for every page of an app's own scheme.
+    return protocol === page.protocol && host === page.host;
+  } catch {
+    return false;
+  }
 }
 
 /** Sends one attempt. */

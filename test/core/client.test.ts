@@ -107,6 +107,31 @@ describe('the client, against a server', () => {
     },
   );
 
+  it.each([
+    ...['//evil.example/x', '/\\evil.example', '///evil.example', '/\t/evil.example', '\\\\evil.example'],
+    ...['http:evil.example', 'javascript://evil.example', ''],
+  ])('on a page, throws on %j, which could lead to another server, and shows nothing of it', (baseUrl) => {
+    vi.stubGlobal(
+      'location',
+      new URL(baseUrl === '' ? 'about:blank' : 'https://app.example//evil.example/x'),
+    );
+    onTestFinished(() => void vi.unstubAllGlobals());
+    const create = () => createPlantClient(baseUrl, { token: 'secret' });
+    expect(create).toThrow(/^baseUrl must begin with/);
+    expect(create).not.toThrow(/evil/);
+  });
+
+  it.each([
+    'https://ann:hidden@example.com/api',
+    'https://hidden@example.com',
+    'https://example.com?key=hidden',
+    '/api#hidden',
+  ])('throws on %s, and does not show it', (baseUrl) => {
+    const create = () => createPlantClient(baseUrl, { token: 'secret', fetch: respondWith() });
+    expect(create).toThrow(/^baseUrl must have neither a user, nor a query, nor a fragment/);
+    expect(create).not.toThrow(/hidden/);
+  });
+
   it('sends id, name and tag only', async () => {
     const { url } = await serve();
     const plant = { ...ilex, colour: 1n, toJSON: () => 'x' };

@@ -198,12 +198,12 @@ describe('an exception', () => {
     [
       'a URL without its scheme, in the client',
       () => createPlantClient('localhost:3000/api', { token: 'secret' }),
-      'TypeError: baseUrl must begin with "https://", "http://" or, in a browser, "/", such as "https://example.com/api", got "localhost:3000/api"',
+      'TypeError: baseUrl must begin with "https://", "http://" or, in a browser, "/", such as "https://example.com/api", got a string',
     ],
     [
       'a path in place of a URL, in the client, outside of a browser',
       () => createPlantClient('/api', { token: 'secret' }),
-      'TypeError: baseUrl must begin with "https://", "http://" or, in a browser, "/", such as "https://example.com/api", got "/api"',
+      'TypeError: baseUrl must begin with "https://", "http://" or, in a browser, "/", such as "https://example.com/api", got a path',
     ],
     [
       'a URL that is not set, in the client',

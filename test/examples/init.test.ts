@@ -155,7 +155,7 @@ describe('plant-store init', () => {
 
   it.each([
     [{ host: undefined }, 'init requires one of express, koa, fastify, hono, next, nest, node, got nothing'],
-    [{ host: 'rails' }, 'init requires one of express, koa, fastify, hono, next, nest, node, got rails'],
+    [{ host: 'rails' }, 'init requires one of express, koa, fastify, hono, next, nest, node, got "rails"'],
     [{ host: 'koa', database: 'oracle' }, '--database must be one of postgres, mysql, sqlite, got "oracle"'],
   ])('rejects %j', (options, line) => {
     expect(() => filesOf({ database: undefined, ...options }, newFolder())).toThrow(new Error(line));

@@ -6,8 +6,10 @@ import { operation, pathOf } from '../../../src/for-hosts.js';
  * request is the app's, as one is whose path is not the operation's.
  */
 export function isRespelled(url: string, originalUrl: string): boolean {
-  return url !== originalUrl && /\/\/|\\/.test(pathOf(originalUrl));
+  return url !== originalUrl && respelled.test(originalUrl) && respelled.test(pathOf(originalUrl));
 }
+
+const respelled = /\/\/|\\/;
 
 /** Whether a path that the app has written ends in the operation's own, where nothing is left for the middleware to serve. */
 export function endsInOperation(mount: unknown): mount is string {
