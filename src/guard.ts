@@ -1,6 +1,7 @@
 import type { VerifyToken } from './bearer.js';
 import { checkVerifyToken } from './check-arguments.js';
 import {
+  checkMembers,
   isNotMine,
   type MaybePromise,
   type PlantHandler,
@@ -53,6 +54,7 @@ export function guard<Caller>(
   const settings = checkOptions<PlantStoreOptions>(options, plantStoreRules, ['timeoutMs', 'onError']);
 
   return createHandler<Caller>(async (progress, request) => {
+    checkMembers(request);
     const token = bearerToken(request.headers);
 
     progress.enter(verifier);

@@ -147,6 +147,18 @@ export function header(headers: PlantHeaders, name: string): string | readonly s
 }
 
 /**
+ * Throws if a request lacks its members, as a copy of an adapter's does: those are of its class, so that no log shows them.
+ *
+ * @throws {TypeError} which says what to write
+ */
+export function checkMembers({ url, headers }: PlantRequest): void {
+  if (typeof url === 'string' && headers) return;
+  throw new TypeError(
+    "a request must have method, url and headers; a copy ({ ...request }) of an adapter's request has none: pass the request itself, or name them: const { method, url, headers, body, signal, raw, params, routed } = request",
+  );
+}
+
+/**
  * The path of a request target in origin-form or absolute-form (RFC 9112 §3.2), without its query. Of a host only what all
  * readers take for one: to Node's `url.parse`, and so to Express and Koa, the path of `http://a;b/plants` is `;b/plants`.
  */

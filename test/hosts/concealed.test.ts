@@ -51,6 +51,19 @@ describe.each(named([...hosts, ...honoHosts]))('on %s', (_, { start, basePath })
     expect([status, seen.length, new Set(seen).size]).toEqual([500, 3, 1]);
   });
 
+  test('a wrapper that names the members creates; one that copies the request is told to name them', async () => {
+    const causes: unknown[] = [];
+    const onError = (error: unknown) => void causes.push(error);
+    const storage: PlantStorage = { create: async () => 'created' };
+    const handle = createPlantStore(storage, () => true, { basePath, onError });
+    const named = await sent(({ method, url, headers, body, routed }) =>
+      handle({ method, url, headers, body, routed }),
+    );
+    const copied = await sent((request) => handle({ ...request }));
+    expect([named.status, copied.status]).toEqual([200, 500]);
+    expect(causes.map(String)).toEqual([expect.stringContaining('name them: const { method, url, headers')]);
+  });
+
   test('a request is logged without credentials by a guard', async () => {
     const { status } = await sent(
       guard(

@@ -1,12 +1,15 @@
 /** Requests that are not quite Node's: stand-ins of tests and of serverless platforms. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { PassThrough, Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import Koa from 'koa';
 import { createRequest, createResponse } from 'node-mocks-http';
 import { acceptTokens, createPlantStore, type NewPlant } from 'plant-store';
 import { type KoaContext, toKoa } from 'plant-store/koa';
 import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
 import { describe, expect, test } from 'vitest';
+import { listen } from '../../support/sockets.js';
 
 const plant = '{"id":9007199254740993,"name":"Rosa canina"}';
 const headers = { authorization: 'Bearer good', 'content-type': 'application/json' };
@@ -122,4 +125,45 @@ test.each<[string, object]>([
   await toKoa(handle)(context as unknown as KoaContext, async () => {});
   expect(context).toMatchObject({ status: 200, body: '{"name":"Rosa canina"}' });
   expect(sent).toEqual([{ 'content-type': 'application/json' }]);
+});
+
+describe('Koa behind somebody who has read the body and left it on the request of Node', () => {
+  const exact = 9007199254740993n;
+  test.each<
+    [string, plant: string, stored: bigint | number, leave: (request: object, text: string) => object]
+  >([
+    [
+      'rawBody, as functions-framework does',
+      plant,
+      exact,
+      (request, text) => Object.assign(request, { rawBody: Buffer.from(text) }),
+    ],
+    ['a text', plant, exact, (request, text) => Object.assign(request, { body: text })],
+    [
+      'a parsed value, as Express does',
+      '{"id":1,"name":"Rosa canina"}',
+      1n,
+      (request, text) => Object.assign(request, { body: JSON.parse(text) }),
+    ],
+    [
+      'a value that has rounded the id',
+      plant,
+      50003,
+      (request, text) => Object.assign(request, { body: JSON.parse(text) }),
+    ],
+  ])('as %s', async (_what, body, stored, leave) => {
+    const plants = new Map<bigint, NewPlant>();
+    const onError = () => {};
+    const handle = createPlantStore(memoryStorage(plants), acceptTokens('good'), { onError });
+    const app = new Koa().use(toKoa(handle)).callback();
+    const server = createServer(async (request, response) => {
+      leave(request, await text(request));
+      app(request, response);
+    });
+    const { url, close } = await listen(server);
+    const response = await fetch(`${url}/plants`, { method: 'POST', headers, body });
+    const { error } = (await response.json()) as { error?: number };
+    await close();
+    expect(error ?? [...plants.keys()][0]).toBe(stored);
+  });
 });
