@@ -11,19 +11,29 @@ type OpenDatabase = SqliteDatabase & { close(): unknown };
 
 /** Declares what creates are told in a table of SQLite that the app uses, too. */
 export function itTellsTheTruthOnSqlite(connect: () => OpenDatabase): void {
-  function open(sql: string): FaultyTable {
+  function open(sql: string): FaultyTable & { database: OpenDatabase } {
     const database = connect();
     onTestFinished(() => void database.close());
     database.exec(`${sqliteSchema}; ${sql}`);
     const select = "SELECT printf('%d', id) AS id, name, tag FROM plants WHERE id = CAST(? AS INTEGER)";
     const peek = async (id: bigint) =>
       plantOf(database.prepare(select).all(String(id))[0] as Record<string, unknown> | undefined);
-    return { storage: sqliteStorage(database, { timeoutMs: 2_000 }), table: 'plants', peek };
+    return { database, storage: sqliteStorage(database, { timeoutMs: 2_000 }), table: 'plants', peek };
   }
 
   it.each(Object.entries(onSqlite))('%s: created and taken are true', async (_, statements) => {
     await expectTruth(open(statements.join(';')));
   });
+
+  it.each(Object.entries(onSqlite))(
+    '%s, from a migration while the app runs: created and taken are true',
+    async (_, statements) => {
+      const { database, ...table } = open('');
+      expect(await table.storage.create(rosa(99), context)).toBe('created');
+      database.exec(statements.join(';'));
+      await expectTruth(table);
+    },
+  );
 
   it('a trigger that drops each row: no plant is created or taken', async () => {
     await expectNoPlant(open(droppingEachRow), [1]);

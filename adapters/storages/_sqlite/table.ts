@@ -139,7 +139,7 @@ export class SqliteTable implements StoredTable {
 
   /**
    * Inserts a lone plant without JSON, in two thirds of the time. Returns the row that it has inserted, without a key: only where there
-   * is none are keys compared. Not for a table with triggers: they can move the row, and Bun counts their rows, too.
+   * is none are keys compared. Not for a table with triggers: they can move the row.
    */
   #insertOne(row: Row): Found[] {
     return this.#connection.run(this.#sql.insertOne, ...row.map(textOf)) > 0 ? [{}] : [];
