@@ -1,7 +1,7 @@
 // What only PostgreSQL has: tables that plant-store did not create, with their types, indexes, triggers and grants; and
 // connections with settings or transactions of the app.
 import pg from 'pg';
-import { type PostgresStorage, postgresStorage, schemaOf } from 'plant-store/postgres';
+import { type PostgresPool, type PostgresStorage, postgresStorage, schemaOf } from 'plant-store/postgres';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { withColumns } from '../support/tables.js';
 import { context } from './context.js';
@@ -230,6 +230,31 @@ it('a pool that ends no login and no statement that hangs gets one warning of th
       ],
     ]);
   }
+  vi.restoreAllMocks();
+});
+
+it('a pool whose clients show no open transaction gets one warning of the process, and one of pg none', async () => {
+  const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  const pool = own.poolOf({ connectionTimeoutMillis: 5_000, statement_timeout: 5_000 });
+  // As those of pg.native did before 8.21.
+  const silent = {
+    totalCount: 0,
+    query: pool.query.bind(pool),
+    connect: (callback: (error: unknown, client: object) => void) =>
+      pool.connect((error, client) => {
+        const { query, release } = client!;
+        callback(error, { query: query.bind(client), release: release.bind(client) });
+      }),
+  };
+  await open();
+  vi.resetModules();
+  const { postgresStorage } = await import('plant-store/postgres');
+  for (const [id, each] of [pool, silent, silent].entries()) {
+    const { create } = postgresStorage(each as PostgresPool, { table });
+    expect(await create({ id: BigInt(id), name: 'Rosa' }, context)).toBe('created');
+    expect(warn).toHaveBeenCalledTimes(Math.min(id, 1));
+  }
+  expect(warn).toHaveBeenCalledWith(expect.stringContaining('do not show whether'), { code: 'PLANT_STORE_POOL' });
   vi.restoreAllMocks();
 });
 

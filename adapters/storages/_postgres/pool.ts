@@ -38,7 +38,14 @@ export interface PgClient extends PostgresPool {
   off?(event: string, listener: (message: Message) => void): unknown;
   /** `I` if no transaction is open, `null` before the login. Absent before `pg` 8.21. */
   getTransactionStatus?(): string | null;
+  /** What reads the protocol. Absent from `pg.native`. */
+  readonly connection?: { on?(event: 'readyForQuery', listener: (message: Ready) => void): unknown };
   release?(isDiscarded: boolean): void;
+}
+
+/** The protocol's message ReadyForQuery, which ends each statement. */
+interface Ready {
+  readonly status?: string;
 }
 
 interface Message {
@@ -81,6 +88,7 @@ function onlyConnection(client: PgClient): Pool<PgClient> {
   return {
     async connect() {
       if (ended.has(client) || (isPglite(client) && client.closed)) throw closedConnection();
+      watchTransactions(client);
       return client;
     },
     release() {},
@@ -97,8 +105,9 @@ export function poolOf(pool: PostgresPool): Pool<PgClient> {
         pool.connect((error, client) => {
           // Listen at once: the server may close the connection right away, and an unheard `error` event ends the process.
           client?.on?.('error', ignore);
-          if (error) reject(error);
-          else resolve(client);
+          if (error) return reject(error);
+          watchTransactions(client);
+          resolve(client);
         });
       }),
     release(client, isReusable) {
@@ -107,6 +116,23 @@ export function poolOf(pool: PostgresPool): Pool<PgClient> {
     },
   };
 }
+
+let hasWarnedOfTransactions = false;
+
+/**
+ * Warns once of a pool whose clients do not show whether they come with an open transaction: as those of `pg.native` before `pg` 8.21.
+ *
+ * @param client one that has run a statement
+ */
+export function warnOfTransactions(pool: PostgresPool, client: PgClient): void {
+  if (hasWarnedOfTransactions || !isPool(pool) || transactionStatusOf(client) !== undefined) return;
+  hasWarnedOfTransactions = true;
+  warn(
+    'The clients of the pool that plant-store uses do not show whether they come with an open transaction, whose ROLLBACK would remove plants: use the JavaScript client of pg, or pg 8.21 or later.',
+  );
+}
+
+const warn = (text: string) => globalThis.process?.emitWarning(text, { code: 'PLANT_STORE_POOL' });
 
 let hasWarned = false;
 
@@ -129,7 +155,7 @@ export function warnOfTimeouts(pool: PostgresPool, statementTimeout: unknown, ti
     missing.length > 0
       ? `Give the pg Pool of plant-store a ${missing.join(' and a ')}: otherwise, calls that hang fill the pool and the server.`
       : `Set the statement_timeout of plant-store's pg Pool, which is ${statementTimeout}, below the storage's timeoutMs of ${timeoutMs} ms: otherwise it is unknown what a slow statement has stored.`;
-  globalThis.process?.emitWarning(text, { code: 'PLANT_STORE_POOL' });
+  warn(text);
 }
 
 /** The units in which PostgreSQL shows a time, in milliseconds. */
@@ -182,9 +208,27 @@ function isUnreplicated({ routine }: Message): boolean {
 
 const unreplicated = 'not replicated: the wait for a synchronous standby was cancelled after the commit';
 
+/** How the last statement left the transaction, by the `connection` of a client. */
+const lastStatus = new WeakMap<object, string | undefined>();
+
+/**
+ * Listens to what a client of `pg` before 8.21 reads of its transaction, and does not show. Assumed of those versions, which cannot
+ * change any more.
+ */
+function watchTransactions({ getTransactionStatus, connection }: PgClient): void {
+  if (getTransactionStatus || typeof connection?.on !== 'function' || lastStatus.has(connection)) return;
+  lastStatus.set(connection, undefined);
+  connection.on('readyForQuery', ({ status }) => lastStatus.set(connection, status));
+}
+
+/** `undefined` of a client that shows nothing. */
+function transactionStatusOf(client: PgClient): string | null | undefined {
+  return client.getTransactionStatus ? client.getTransactionStatus() : lastStatus.get(Object(client.connection));
+}
+
 /** Whether a transaction is open. Exact after a statement, and unless one was begun and not awaited, before it. */
 function isInTransaction(client: PgClient): boolean {
-  const status = client.getTransactionStatus?.();
+  const status = transactionStatusOf(client);
   return status === 'T' || status === 'E';
 }
 

@@ -15,6 +15,7 @@ import {
   type PostgresPool,
   poolOf,
   warnOfTimeouts,
+  warnOfTransactions,
   withNotices,
 } from './pool.js';
 import { arrayOf, type Statement, type Statements, statementsOf } from './statements.js';
@@ -38,6 +39,7 @@ export function postgresServer(
     async look(client) {
       const found = await look(client, spec);
       if (found) warnOfTimeouts(pool, found.timeout, timeoutMs);
+      warnOfTransactions(pool, client);
       return found?.table;
     },
     statementsFor: (table) =>
