@@ -278,9 +278,28 @@ describe('postgres.js', () => {
     for (const each of plants) expect(await find(each.id, context)).toEqual({ tag: undefined, ...each });
   });
 
-  it('rejects the plant of a constraint that fails at COMMIT', async () => {
-    await own.pool.query(`CREATE TABLE "tags ${table}" (name text PRIMARY KEY); ALTER TABLE "${table}"
+  const referToTags = () =>
+    own.pool.query(`CREATE TABLE "tags ${table}" (name text PRIMARY KEY); ALTER TABLE "${table}"
       ADD FOREIGN KEY (tag) REFERENCES "tags ${table}" DEFERRABLE INITIALLY DEFERRED`);
+
+  // Before 3.4.8, postgres.js returns the rows of an INSERT whose COMMIT fails.
+  it('returns created for no plant of a constraint that fails at COMMIT, and taken for none', async () => {
+    await referToTags();
+    const { create } = bridge();
+    const untagged = { id: 1n, name: 'Rosa' };
+    expect(await create(untagged, context)).toBe('created');
+    const faulty = [2n, 3n, 4n].map((id) => ({ id, name: 'Rosa', tag: 'unknown' }));
+    await expect(create(faulty[0]!, context)).rejects.toThrow();
+    const outcomes = await Promise.allSettled(faulty.map((each) => create(each, context)));
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    const stored = await own.pool.query(`SELECT id::text FROM "${table}"`);
+    expect(stored.rows).toEqual([{ id: '1' }]);
+    expect(await create(untagged, context)).toBe('taken');
+    expect(await create({ ...untagged, id: 5n }, context)).toBe('created');
+  });
+
+  it('rejects the plant of a constraint that fails at COMMIT', async () => {
+    await referToTags();
     const { create } = bridge();
     const outcomes = await Promise.allSettled([
       create({ ...plant(1), tag: 'unknown' }, context),

@@ -254,7 +254,9 @@ it('a pool whose clients show no open transaction gets one warning of the proces
     expect(await create({ id: BigInt(id), name: 'Rosa' }, context)).toBe('created');
     expect(warn).toHaveBeenCalledTimes(Math.min(id, 1));
   }
-  expect(warn).toHaveBeenCalledWith(expect.stringContaining('do not show whether'), { code: 'PLANT_STORE_POOL' });
+  expect(warn).toHaveBeenCalledWith(expect.stringContaining('do not show whether'), {
+    code: 'PLANT_STORE_POOL',
+  });
   vi.restoreAllMocks();
 });
 

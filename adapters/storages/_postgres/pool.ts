@@ -223,7 +223,9 @@ function watchTransactions({ getTransactionStatus, connection }: PgClient): void
 
 /** `undefined` of a client that shows nothing. */
 function transactionStatusOf(client: PgClient): string | null | undefined {
-  return client.getTransactionStatus ? client.getTransactionStatus() : lastStatus.get(Object(client.connection));
+  return client.getTransactionStatus
+    ? client.getTransactionStatus()
+    : lastStatus.get(Object(client.connection));
 }
 
 /** Whether a transaction is open. Exact after a statement, and unless one was begun and not awaited, before it. */

@@ -47,6 +47,7 @@ export function postgresServer(
         mayCount: isPg(pool) && !table.hasTriggers,
         isDiscardable: isPool(pool),
         hasTriggers: table.hasTriggers,
+        mayReturnEarly: !isPg(pool) && table.checksAtCommit === true,
       }),
     async faultOf(client, error) {
       const found = await look(client, spec).catch((failed) => {
@@ -67,16 +68,18 @@ interface HowToInsert {
   /** Whether a connection may be discarded. */
   readonly isDiscardable: boolean;
   readonly hasTriggers: boolean;
+  /** Whether a COMMIT may fail that the driver does not wait for, as postgres.js before 3.4.8 did not. */
+  readonly mayReturnEarly: boolean;
 }
 
 function tableStatements(
   runner: InsertRunner,
   sql: Statements,
-  { mayCount, isDiscardable, hasTriggers }: HowToInsert,
+  { mayCount, isDiscardable, hasTriggers, mayReturnEarly }: HowToInsert,
 ): TableStatements<PgClient> {
   // A trigger may still change or remove a row after RETURNING: only a second statement shows it. A table that has once stored all
   // rows as they were sent is trusted from then on: to ask each time would take as long as another create.
-  let isTrusted = !hasTriggers;
+  let isTrusted = !hasTriggers && !mayReturnEarly;
   return {
     async insert(client, rows) {
       const isCounted = rows.length === 1 && mayCount;
@@ -89,7 +92,9 @@ function tableStatements(
       const areAllNew = inserted.length === rows.length;
       if (areAllNew && isTrusted) return rows.map(() => 'created');
       const outcomes = await outcomesAmong(client, sql, rows, inserted);
-      isTrusted ||= areAllNew && outcomes.every((outcome) => outcome === 'created');
+      if (mayReturnEarly && outcomes.some((outcome) => outcome instanceof Error))
+        throw new UnknownOutcome('a plant that the INSERT has returned is not stored: its COMMIT has failed');
+      isTrusted ||= areAllNew && !mayReturnEarly && outcomes.every((outcome) => outcome === 'created');
       return outcomes;
     },
     insertNothing: (client) => runner.run(client, sql.insert, sql.arraysOf([])),
@@ -99,7 +104,7 @@ function tableStatements(
 
 /**
  * Finds the columns of a table, the types behind domains, the session's `statement_timeout`, and whether the table has triggers
- * (pg_trigger.tgtype: 4 on INSERT) or is a view or partitioned.
+ * (pg_trigger.tgtype: 4 on INSERT) or is a view or partitioned. A constraint that is checked at COMMIT is a trigger, too.
  */
 const lookAt = `WITH RECURSIVE found (name, type, base, modifier) AS (
 SELECT attname, format_type(atttypid, atttypmod), atttypid, atttypmod
@@ -108,9 +113,12 @@ SELECT name, type, typbasetype, typtypmod FROM found JOIN pg_type ON oid = base 
 SELECT name, type, format('%s.%I', typnamespace::regnamespace, typname) AS "cast",
 CASE typtype WHEN 'e' THEN 'enum' ELSE format_type(base, modifier) END AS base,
 current_setting('statement_timeout', true) AS timeout, current_setting('server_encoding', true) AS encoding,
+"hasTriggers"::text, "checksAtCommit"::text
+FROM found JOIN pg_type ON oid = base,
 (SELECT relkind <> 'r' OR EXISTS (SELECT FROM pg_trigger WHERE tgrelid = pg_class.oid AND NOT tgisinternal AND tgtype & 4 = 4)
-  FROM pg_class WHERE oid = to_regclass($3::text))::text AS "hasTriggers"
-FROM found JOIN pg_type ON oid = base WHERE typtype <> 'd'`;
+  AS "hasTriggers", EXISTS (SELECT FROM pg_trigger WHERE tgrelid = pg_class.oid AND tginitdeferred AND tgtype & 4 = 4)
+  AS "checksAtCommit" FROM pg_class WHERE pg_class.oid = to_regclass($3::text)) AS triggers
+WHERE typtype <> 'd'`;
 
 /** Looks at the table, and at the session's `statement_timeout`; `undefined` if there is no table. */
 async function look(
@@ -126,12 +134,14 @@ async function look(
   // Conversions from and to other encodings change single characters without an error.
   if (encoding && encoding !== 'UTF8')
     throw unusable(spec, `its database is in ${encoding}. Move it to a database that has ENCODING 'UTF8'`);
-  return { table: learn(spec, found, found[0].hasTriggers === 'true'), timeout };
+  const table = learn(spec, found, found[0].hasTriggers === 'true');
+  return { table: { ...table, checksAtCommit: found[0].checksAtCommit === 'true' }, timeout };
 }
 
 interface Look extends Column {
   readonly timeout?: string | null;
   readonly hasTriggers?: string;
+  readonly checksAtCommit?: string;
   readonly encoding?: string | null;
 }
 

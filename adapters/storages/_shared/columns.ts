@@ -22,6 +22,8 @@ export interface LearnedTable {
   readonly checks: readonly Check[];
   /** Whether an INSERT runs triggers of the app, or may run some behind a view: they can give a row another key than was sent. */
   readonly hasTriggers: boolean;
+  /** Whether it has constraints that are checked at COMMIT, if that was looked for. */
+  readonly checksAtCommit?: boolean;
 }
 
 /** A column that changes some values without an error. */

@@ -32,8 +32,11 @@ const openPeer = (isKnown: boolean) => (statements: readonly string[]) =>
     throw error;
   });
 
-await report(() => open(), [
-  ...peerCases(openPeer(false), 'RolledBack'),
-  // What a migration adds while the app runs. A trigger that drops or moves the row is then not seen.
-  ...peerCases(openPeer(true)),
-]);
+await report(
+  () => open(),
+  [
+    ...peerCases(openPeer(false), 'RolledBack'),
+    // What a migration adds while the app runs. A trigger that drops or moves the row is then not seen.
+    ...peerCases(openPeer(true)),
+  ],
+);
