@@ -124,6 +124,17 @@ describe('mysqlStorage', () => {
     expect([rowsAsArray, nestTables, typeCast({}, () => 'given')]).toEqual([false, false, 'given']);
   });
 
+  it('finds each plant by its own id, although mysql2 before 3.6 keeps the first values in the object of a statement', async () => {
+    const connection = connectionOf((sql, given, statement) => {
+      if (/information_schema|^SHOW/.test(sql)) return [];
+      const kept = statement as MysqlStatement & { values?: readonly unknown[] };
+      kept.values ??= given;
+      return [{ name: `Rosa ${kept.values}`, tag: null }];
+    });
+    const { find } = mysqlStorage({ getConnection: async () => connection });
+    for (const id of [1n, 2n, 3n]) expect(await find(id, context)).toMatchObject({ name: `Rosa ${id}` });
+  });
+
   it('fails if the connections do not autocommit, and destroys the connection', async () => {
     const { pool, log } = answering({ serverStatus: 1 });
     await expect(mysqlStorage(pool).create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(
