@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { entries } from '../../tsup.config.js';
+import older from '../programs/runtimes/older/package.json' with { type: 'json' };
 import oldest from '../programs/runtimes/oldest/package.json' with { type: 'json' };
 import { root } from '../support/root.js';
 
@@ -21,29 +22,14 @@ it('each package of the lock has its integrity, also those of other platforms, a
   expect(packages.filter(({ resolved }) => resolved !== undefined)).toEqual([]);
 });
 
-/** The oldest versions of a package that `npm run test:runtimes` runs on, one of each major version. */
-const oldestOf = (name: string) =>
-  Object.entries(oldest.dependencies)
-    .filter(([alias, version]) => alias === name || version.startsWith(`npm:${name}@`))
-    .map(([, version]) => version.replace(/^npm:.*@/, ''));
-
-it('each peer dependency is optional, and begins at the versions that the tests run on', () => {
-  const optional = Object.keys(packageJson.peerDependencies).map((name) => [name, { optional: true }]);
-  expect(packageJson.peerDependenciesMeta).toEqual(Object.fromEntries(optional));
-  // It compiles itself if it cannot be fetched: storages.runtime.ts runs on the one that install.ts names.
-  const { 'better-sqlite3': _, ...tested } = packageJson.peerDependencies;
-  for (const [name, range] of Object.entries(tested)) {
-    const lowest = range.split(' || ').map((part) => part.replace(/^(\^|>=)/, ''));
-    expect([name, lowest.sort()]).toEqual([name, oldestOf(name).sort()]);
-  }
-});
-
 it('the pages of hosts and storages name each of these versions', () => {
   const sections = ['hosts', 'storages'].map((room) => {
     const page = readFileSync(`${root}adapters/${room}/README.md`, 'utf8');
     return /\n## Versions\n([\s\S]*?)\n## /.exec(page)![1];
   });
-  const versions = Object.keys(oldest.dependencies).flatMap(oldestOf);
+  const versions = [oldest, older].flatMap(({ dependencies }) =>
+    Object.values(dependencies).map((version) => version.replace(/^npm:.*@/, '')),
+  );
   expect(versions.length).toBeGreaterThan(10);
   expect(versions.filter((version) => !sections.join('').includes(version))).toEqual([]);
 });

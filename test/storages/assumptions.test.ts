@@ -1,7 +1,7 @@
 // What the storages take from drivers and servers beyond their documentation. Each assumption is named, with the line that rests on it,
 // and is tested on the real thing; and each test fails on a stand-in that breaks it. Those of mysql2 that need a server are in
 // test/programs/cluster/mariadb.cluster.ts, those of PgBouncer in pgbouncer.cluster.ts.
-import { once } from 'node:events';
+import { type EventEmitter, once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
@@ -67,6 +67,23 @@ const assumptions: readonly Assumption[] = [
     },
     broken: ['I', 'I', false],
     holds: ([before, after, isNative]: unknown[]) => before === null && after === 'I' && !isNative,
+  },
+  {
+    name: 'the `connection` of a client of pg emits readyForQuery with the status of its transaction',
+    line: ['_postgres/pool.ts', "connection.on('readyForQuery'"],
+    async real() {
+      const client = new pg.Client(own.server.url);
+      await client.connect();
+      const statuses: unknown[] = [];
+      const { connection } = client as unknown as { connection: EventEmitter };
+      connection.on('readyForQuery', ({ status }) => statuses.push(status));
+      for (const sql of ['SELECT 1', 'BEGIN', 'SELECT 1 / 0', 'ROLLBACK'])
+        await client.query(sql).catch(() => {});
+      await client.end();
+      return statuses;
+    },
+    broken: [undefined, undefined, undefined, undefined],
+    holds: (statuses: unknown[]) => statuses.join('') === 'ITEI',
   },
   {
     name: 'an error that a function raises has a `where`, and one of the statement has none',

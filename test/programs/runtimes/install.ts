@@ -94,10 +94,14 @@ function install(folder: string): void {
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error', '--prefer-offline', '--no-save'];
   // These packages fetch or place their binary in an install script.
   npm('install', '--prefix', folder, ...quiet, '--ignore-scripts=false', ...wanted);
-  const oldest = join(folder, 'oldest');
-  mkdirSync(oldest);
-  copyFileSync(join(root, 'test/programs/runtimes/oldest/package.json'), join(oldest, 'package.json'));
-  npm('install', '--prefix', oldest, ...quiet, '--ignore-scripts=false', '--legacy-peer-deps');
+  for (const set of ['older', 'oldest']) {
+    mkdirSync(join(folder, set));
+    copyFileSync(
+      join(root, 'test/programs/runtimes', set, 'package.json'),
+      join(folder, set, 'package.json'),
+    );
+    npm('install', '--prefix', join(folder, set), ...quiet, '--ignore-scripts=false', '--legacy-peer-deps');
+  }
 }
 
 const [, program, folder] = process.argv;

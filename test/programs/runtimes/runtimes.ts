@@ -72,7 +72,7 @@ export async function startOn(runtime: RuntimeName, file: string, ...args: strin
 /** Runs a command line of a runtime to its end. */
 export function run(runtime: RuntimeName, ...args: string[]): Program {
   const env = {
-    OLDEST: join(folder, 'oldest'),
+    OLD_PACKAGES: folder,
     // From 22 on, Node compiles each module once, and not again in each file's process.
     NODE_COMPILE_CACHE: join(folder, 'compiled'),
   };

@@ -1,8 +1,9 @@
 // The tests of core/, hosts/ and storages/ on each other runtime: with the built package, and those that import a file of
-// src/ by its path with the sources. Then those of hosts/ and storages/ on the oldest packages. exceptions.ts has what fails.
+// src/ by its path with the sources. Then those of hosts/ and storages/ on old packages: the published cases on the oldest that run, the
+// others on the oldest that have what these tests use. exceptions.ts has what fails.
 import { describe, expect, test } from 'vitest';
 import { type Exception, exceptions } from './exceptions.js';
-import { testFiles, testsOfBuilt, testsOfOldest, testsOfSources } from './rooms.js';
+import { testFiles, testsOfBuilt, testsOfOlder, testsOfOldest, testsOfSources } from './rooms.js';
 import { nodeVersions, type RuntimeName } from './runtimes.js';
 import { outcomeOf } from './suite.js';
 
@@ -33,9 +34,12 @@ const exceptionsOn = (name: Exception['on'][number]) => exceptions.filter(({ on 
 describe('every test passes but the exceptions', () => {
   test.each(suites)('on %s, by %s', (...suite) => expectToPass(suite, exceptionsOn(suite[0])), timeout);
 
-  test(
-    'on the oldest Node, frameworks and drivers',
-    () => expectToPass(['node20', 'oldest.config.ts', testsOfOldest], exceptionsOn('oldest')),
+  test.each([
+    ['older', testsOfOlder],
+    ['oldest', testsOfOldest],
+  ] as const)(
+    'on the oldest Node, with the packages of %s/',
+    (set, files) => expectToPass(['node20', `${set}.config.ts`, files], exceptionsOn(set)),
     timeout,
   );
 });
