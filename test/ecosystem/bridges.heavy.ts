@@ -37,6 +37,16 @@ function itKeepsItsPromises(database: FaultyDatabase): void {
   itSurvivesFaults(database);
 }
 
+/** What an old version reports untruly. */
+const untrueOf: Readonly<Record<string, readonly string[]>> = {
+  // It drops the error of a COMMIT: the outcome is unknown.
+  'postgres.js, 3.0': ['a constraint that fails at COMMIT: its plant is refused, and the others are stored'],
+};
+
+/** The code of a row, or of the row whose old version or option this is. */
+const lineOf = (name: string, lines: ReadonlyMap<string, string>) =>
+  lines.get(name) ?? lines.get(name.split(', ')[0]!)!;
+
 describe('PostgreSQL', () => {
   const own = ownServer({ deadlock_timeout: '100ms' });
   const lines = pageRows('Libraries on PostgreSQL');
@@ -47,9 +57,9 @@ describe('PostgreSQL', () => {
   });
 
   it('each row is tested', () => {
-    expect(new Set(Object.keys(onPostgres))).toEqual(
+    expect(new Set(Object.keys(onPostgres).filter((name) => lines.has(name)))).toEqual(
       // On Bun `storages/faults.test.ts` tests its row.
-      new Set([...lines.keys(), 'postgres.js, fetch_types: false'].filter((name) => name !== 'Bun.sql')),
+      new Set([...lines.keys()].filter((name) => name !== 'Bun.sql')),
     );
   });
 
@@ -60,7 +70,7 @@ describe('PostgreSQL', () => {
       library = await open({ port, url: `postgres://postgres@127.0.0.1:${port}/postgres` });
       return () => library.close();
     });
-    const line = lines.get(name) ?? lines.get(name.split(',')[0]!)!;
+    const line = lineOf(name, lines);
     const storageOf = (options: object) => {
       const make = (pool: never) => postgresStorage(pool, options);
       return evaluate(line, { ...library.scope, postgresStorage: make }) as ReturnType<
@@ -74,13 +84,12 @@ describe('PostgreSQL', () => {
       await storage.check();
       expect(await storage.create({ id: 2n ** 63n - 1n, name: 'Rosa' }, context)).toBe('created');
     });
-    itKeepsItsPromises(
-      faultyPostgres(
-        () => own.pool,
-        () => doorway,
-        storageOf,
-      ),
+    const database = faultyPostgres(
+      () => own.pool,
+      () => doorway,
+      storageOf,
     );
+    itKeepsItsPromises({ ...database, untrue: untrueOf[name] ?? [] });
   });
 });
 
@@ -101,7 +110,7 @@ describeUnless(mariaDbObstacle, 'MariaDB', () => {
   });
 
   it('each row is tested', () => {
-    expect(Object.keys(onMysql)).toEqual([...lines.keys()]);
+    expect(Object.keys(onMysql).filter((name) => lines.has(name))).toEqual([...lines.keys()]);
   });
 
   describe.each(Object.entries(onMysql))('%s', (name, { open, isOwn = false }) => {
@@ -112,7 +121,7 @@ describeUnless(mariaDbObstacle, 'MariaDB', () => {
     });
     const storageOf = (options: object) => {
       const make = (pool: never) => mysqlStorage(pool, options);
-      return evaluate(lines.get(name)!, { ...library.scope, mysqlStorage: make }) as PlantStorage;
+      return evaluate(lineOf(name, lines), { ...library.scope, mysqlStorage: make }) as PlantStorage;
     };
     const database = faultyMariaDb(
       () => behind,

@@ -14,10 +14,17 @@ interface Row {
   readonly isOwn?: boolean;
 }
 
-/** By the first column of the table. */
+/** By the first column of the table. After a comma, the same row with an old version. */
 export const onMysql: Readonly<Record<string, Row>> = {
   mysql2: {
     async open(url) {
+      const pool = createPool(url);
+      return { scope: { pool }, close: () => pool.end() };
+    },
+  },
+  'mysql2, 2.3': {
+    async open(url) {
+      const { createPool } = (await load('mysql2-oldest/promise.js')).default;
       const pool = createPool(url);
       return { scope: { pool }, close: () => pool.end() };
     },

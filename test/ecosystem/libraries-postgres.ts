@@ -19,7 +19,23 @@ function poolAt({ url }: Address): pg.Pool {
   return pool;
 }
 
-/** By the first column of the table. After a comma, the same row with an option of the library. */
+const openKnex =
+  (name: string) =>
+  async ({ url }: Address): Promise<Library> => {
+    const { default: knex } = await load(name);
+    const db = knex({ client: 'pg', connection: url });
+    return { scope: { db }, close: () => db.destroy() };
+  };
+
+const openSequelize =
+  (name: string) =>
+  async ({ url }: Address): Promise<Library> => {
+    const { Sequelize } = (await load(name)).default;
+    const sequelize = new Sequelize(url, { logging: false });
+    return { scope: { sequelize }, close: () => sequelize.close() };
+  };
+
+/** By the first column of the table. After a comma, the same row with an option of the library, or with an old version. */
 export const onPostgres: Readonly<Record<string, (address: Address) => Promise<Library>>> = {
   async pg(address) {
     const pool = poolAt(address);
@@ -30,11 +46,8 @@ export const onPostgres: Readonly<Record<string, (address: Address) => Promise<L
     const pool = poolAt(address);
     return { scope: { db: drizzle({ client: pool }) }, close: () => pool.end() };
   },
-  async Knex({ url }) {
-    const { default: knex } = await load('knex');
-    const db = knex({ client: 'pg', connection: url });
-    return { scope: { db }, close: () => db.destroy() };
-  },
+  Knex: openKnex('knex'),
+  'Knex, 0.21': openKnex('knex-oldest'),
   async Kysely(address) {
     const { Kysely, PostgresDialect } = await load('kysely');
     const pool = poolAt(address);
@@ -66,16 +79,18 @@ export const onPostgres: Readonly<Record<string, (address: Address) => Promise<L
     const sql = postgres(url, { onnotice: () => {}, fetch_types: false });
     return { scope: { sql }, close: () => sql.end({ timeout: 1 }) };
   },
+  async 'postgres.js, 3.0'({ url }) {
+    const { default: postgres } = await load('postgres-oldest');
+    const sql = postgres(url, { onnotice: () => {} });
+    return { scope: { sql }, close: () => sql.end({ timeout: 1 }) };
+  },
   async Prisma({ url }) {
     const { PrismaPg } = await load('@prisma/adapter-pg');
     const prisma = await prismaClient('postgresql', new PrismaPg({ connectionString: url }));
     return { scope: { prisma }, close: () => prisma.$disconnect() };
   },
-  async Sequelize({ url }) {
-    const { Sequelize } = (await load('sequelize')).default;
-    const sequelize = new Sequelize(url, { logging: false });
-    return { scope: { sequelize }, close: () => sequelize.close() };
-  },
+  Sequelize: openSequelize('sequelize'),
+  'Sequelize, 5.1': openSequelize('sequelize-oldest'),
   async slonik({ url }) {
     // It needs Node 22, which has this function.
     Object.assign(Promise, { withResolvers });
