@@ -86,7 +86,7 @@ export class StorageBusy extends Error {
   override readonly name = 'StorageBusy';
 
   /** @param options `cause`: what made the storage unavailable, for `onError` */
-  constructor(message = 'the storage queue is full', options?: ErrorOptions) {
+  constructor(message = 'the storage queue is full', options?: { readonly cause?: unknown }) {
     super(message, options);
   }
 }

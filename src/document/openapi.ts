@@ -30,13 +30,19 @@ export interface OpenApiOptions {
  * that `Options`, the type of the options, gives them.
  */
 export type OpenApiDocument<Options extends OpenApiOptions = Record<never, never>> = ReturnType<
-  typeof openapi<Options>
+  typeof openapi<
+    Given<Options, 'basePath', ''>,
+    Given<Options, 'prefix', ''>,
+    Given<Options, 'bearerAuth', undefined>
+  >
 >;
 
 /** The text of an option in its type, or `Default` if the type has none. */
-type Given<Options, Name, Default> = Name extends keyof Options ? Text<Options[Name], Default> : Default;
-
-type Text<Value, Default> = Value extends string ? Value : Default;
+type Given<Options, Name, Default> = Name extends keyof Options
+  ? Options[Name] extends string
+    ? Options[Name]
+    : Default
+  : Default;
 
 /** The security schemes of a document: its own, or none if the app names one. */
 type Schemes<Name> = Name extends string
@@ -79,13 +85,22 @@ type Schemes<Name> = Name extends string
  * };
  * ```
  */
-export function openapi<const Options extends OpenApiOptions = Record<never, never>>(
-  // A misspelt option does not compile.
-  options: Options & Record<Exclude<keyof Options, keyof OpenApiOptions>, never> = {} as never,
+export function openapi<
+  // Of each option its own, because TypeScript before 5.0 has no other way to infer the text itself.
+  BasePath extends string = '',
+  Prefix extends string = '',
+  BearerAuth extends string | undefined = undefined,
+>(
+  options: OpenApiOptions & {
+    readonly basePath?: BasePath | undefined;
+    readonly prefix?: Prefix | undefined;
+    readonly bearerAuth?: BearerAuth | undefined;
+  } = {},
 ) {
   const { servers, basePath, prefix, bearerAuth } = checkOptions<OpenApiOptions>(options, rules);
-  const path = `${basePath as Given<Options, 'basePath', ''>}${operation.path}` as const;
-  const security = () => [named(bearerAuth as Given<Options, 'bearerAuth', 'bearerAuth'>, [] as string[])];
+  const path = `${basePath as BasePath}${operation.path}` as const;
+  const scheme = bearerAuth as BearerAuth extends string ? BearerAuth : 'bearerAuth';
+  const security = () => [named(scheme, [] as string[])];
   const schemes = options.bearerAuth === undefined ? { bearerAuth: { type: 'http', scheme: 'bearer' } } : {};
   return {
     openapi: '3.1.0',
@@ -101,8 +116,8 @@ export function openapi<const Options extends OpenApiOptions = Record<never, nev
     // The security is said again on the operation, because a merge takes the operation alone.
     paths: named(path, { post: { ...describeOperation(prefix), security: security() } }),
     components: {
-      securitySchemes: schemes as Schemes<Given<Options, 'bearerAuth', undefined>>,
-      schemas: schemas(prefix as Given<Options, 'prefix', ''>),
+      securitySchemes: schemes as Schemes<BearerAuth>,
+      schemas: schemas(prefix as Prefix),
     },
     // Not responses of this operation: a standalone server sends them for other paths and methods.
     'x-responses': {

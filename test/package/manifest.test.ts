@@ -22,6 +22,10 @@ it('each package of the lock has its integrity, also those of other platforms, a
   expect(packages.filter(({ resolved }) => resolved !== undefined)).toEqual([]);
 });
 
+it('has no peer dependencies: npm refuses to install beside a version out of their range, even if they are optional', () => {
+  expect(Object.keys(packageJson).filter((name) => /^peer/.test(name))).toEqual([]);
+});
+
 it('the pages of hosts and storages name each of these versions', () => {
   const sections = ['hosts', 'storages'].map((room) => {
     const page = readFileSync(`${root}adapters/${room}/README.md`, 'utf8');
