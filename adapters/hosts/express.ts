@@ -1,6 +1,6 @@
 import { toNode } from './node.js';
 
-export { toRoute } from './node.js';
+export { type NodeRequest, type NodeResponse, toRoute } from './node.js';
 
 /**
  * Mounts the handler in an Express 4 or 5 app, at its root, under a path or in a router: `toNode` under Express's

@@ -7,6 +7,8 @@ import { NodePlantRequest } from './_node/request.js';
 import { respondTo } from './_node/respond.js';
 import type { NodeRequest, NodeResponse } from './_node/types.js';
 
+export type { NodeRequest, NodeResponse };
+
 /** The part of a Fastify request that this adapter uses. */
 export interface FastifyRequest {
   readonly raw: NodeRequest;

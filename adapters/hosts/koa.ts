@@ -6,6 +6,8 @@ import { NodePlantRequest } from './_node/request.js';
 import { respondTo } from './_node/respond.js';
 import type { NodeRequest, NodeResponse } from './_node/types.js';
 
+export type { NodeRequest, NodeResponse };
+
 /** The part of a Koa context that this adapter uses. */
 export interface KoaContext {
   readonly req: NodeRequest;

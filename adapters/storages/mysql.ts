@@ -4,16 +4,18 @@ import { mysqlServer, needed } from './_mysql/server.js';
 import type { ColumnValue } from './_shared/rows.js';
 import { ServerTable } from './_shared/server-table.js';
 import { type SqlOptions, type SqlStorage, sqlStorage } from './_shared/sql-storage.js';
-import { schemaOfIn, specOf } from './_shared/table.js';
+import { schemaOfIn, specOf, type TableOptions } from './_shared/table.js';
 import { checkHandle } from './_shared/wrong-handle.js';
 
-export type { ColumnValue, MysqlConnection, MysqlPool, MysqlStatement };
-
-/** The options of `mysqlStorage`. */
-export type MysqlOptions<Caller = unknown> = SqlOptions<Caller>;
-
-/** What `mysqlStorage` returns. */
-export type MysqlStorage<Caller = unknown> = SqlStorage<Caller>;
+export type {
+  ColumnValue,
+  MysqlConnection,
+  MysqlPool,
+  MysqlStatement,
+  SqlOptions as MysqlOptions,
+  SqlStorage as MysqlStorage,
+  TableOptions,
+};
 
 /**
  * Returns the table of a storage with these options, in SQL, for a migration. Columns of your own are `VARCHAR(255)`:
@@ -52,8 +54,8 @@ export const schema = schemaOf();
  */
 export function mysqlStorage<Caller = unknown>(
   pool: MysqlPool,
-  options: MysqlOptions<Caller> = {},
-): MysqlStorage<Caller> {
+  options: SqlOptions<Caller> = {},
+): SqlStorage<Caller> {
   // A callback pool hands its connections to a parameter.
   const isUsable = typeof pool?.getConnection === 'function' && pool.getConnection.length === 0;
   checkHandle(pool, isUsable, needed);

@@ -4,16 +4,16 @@ import { needed, postgresServer } from './_postgres/server.js';
 import type { ColumnValue } from './_shared/rows.js';
 import { ServerTable } from './_shared/server-table.js';
 import { type SqlOptions, type SqlStorage, sqlStorage } from './_shared/sql-storage.js';
-import { schemaOfIn, specOf } from './_shared/table.js';
+import { schemaOfIn, specOf, type TableOptions } from './_shared/table.js';
 import { checkHandle } from './_shared/wrong-handle.js';
 
-export type { ColumnValue, PostgresPool };
-
-/** The options of `postgresStorage`. */
-export type PostgresOptions<Caller = unknown> = SqlOptions<Caller>;
-
-/** What `postgresStorage` returns. */
-export type PostgresStorage<Caller = unknown> = SqlStorage<Caller>;
+export type {
+  ColumnValue,
+  PostgresPool,
+  SqlOptions as PostgresOptions,
+  SqlStorage as PostgresStorage,
+  TableOptions,
+};
 
 /**
  * Returns the table of a storage with these options, in SQL, for a migration. Columns of your own are `text`: edit the
@@ -54,8 +54,8 @@ export const schema = schemaOf();
  */
 export function postgresStorage<Caller = unknown>(
   pool: PostgresPool,
-  options: PostgresOptions<Caller> = {},
-): PostgresStorage<Caller> {
+  options: SqlOptions<Caller> = {},
+): SqlStorage<Caller> {
   const isUsable = typeof pool?.query === 'function' && !isUnconnected(pool);
   checkHandle(pool, isUsable, needed);
   const spec = specOf(dialect, options);

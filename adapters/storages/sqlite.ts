@@ -1,18 +1,18 @@
 import type { ColumnValue } from './_shared/rows.js';
 import { type SqlOptions, type SqlStorage, sqlStorage } from './_shared/sql-storage.js';
-import { schemaOfIn, specOf } from './_shared/table.js';
+import { schemaOfIn, specOf, type TableOptions } from './_shared/table.js';
 import { checkHandle } from './_shared/wrong-handle.js';
 import type { SqliteDatabase } from './_sqlite/connection.js';
 import { dialect } from './_sqlite/dialect.js';
 import { needed, SqliteTable } from './_sqlite/table.js';
 
-export type { ColumnValue, SqliteDatabase };
-
-/** The options of `sqliteStorage`. */
-export type SqliteOptions<Caller = unknown> = SqlOptions<Caller>;
-
-/** What `sqliteStorage` returns. */
-export type SqliteStorage<Caller = unknown> = SqlStorage<Caller>;
+export type {
+  ColumnValue,
+  SqliteDatabase,
+  SqlOptions as SqliteOptions,
+  SqlStorage as SqliteStorage,
+  TableOptions,
+};
 
 /**
  * Returns the table of a storage with these options, in SQL, for a migration. Columns of your own are `TEXT`: edit the
@@ -51,8 +51,8 @@ export const schema = schemaOf();
  */
 export function sqliteStorage<Caller = unknown>(
   database: SqliteDatabase,
-  options: SqliteOptions<Caller> = {},
-): SqliteStorage<Caller> {
+  options: SqlOptions<Caller> = {},
+): SqlStorage<Caller> {
   const isUsable = typeof database?.exec === 'function' && typeof database.prepare === 'function';
   checkHandle(database, isUsable, needed);
   return sqlStorage(new SqliteTable(database, specOf(dialect, options)), options);

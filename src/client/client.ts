@@ -4,11 +4,9 @@ import type { Plant, Whole } from '../plant/plant.js';
 import { checkToken } from '../token.js';
 import { PlantError, type Received } from './error.js';
 
-export { PlantError };
+export { PlantError, type Received };
 
-interface Headed {
-  readonly headers: Global<'Headers', { get(name: string): string | null }>;
-}
+type Headed = { readonly headers: Global<'Headers', { get(name: string): string | null }> };
 
 /** The part of the platform's `fetch` that the client uses. */
 export type ClientFetch = (

@@ -29,13 +29,18 @@ export interface OpenApiOptions {
  * The document as plain data: `JSON.stringify` it, serve it, pass it to a generator. Its paths and schemas have the names
  * that `Options`, the type of the options, gives them.
  */
-export type OpenApiDocument<Options extends OpenApiOptions = Record<never, never>> = ReturnType<
-  typeof openapi<
-    Given<Options, 'basePath', ''>,
-    Given<Options, 'prefix', ''>,
-    Given<Options, 'bearerAuth', undefined>
-  >
+export type OpenApiDocument<Options extends OpenApiOptions = Record<never, never>> = Described<
+  Given<Options, 'basePath', ''>,
+  Given<Options, 'prefix', ''>,
+  Given<Options, 'bearerAuth', undefined>
 >;
+
+// In two steps, because what bundles the declarations overlooks the names within `typeof openapi<…>`.
+type Described<
+  BasePath extends string,
+  Prefix extends string,
+  BearerAuth extends string | undefined,
+> = ReturnType<typeof openapi<BasePath, Prefix, BearerAuth>>;
 
 /** The text of an option in its type, or `Default` if the type has none. */
 type Given<Options, Name, Default> = Name extends keyof Options

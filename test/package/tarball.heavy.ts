@@ -1,5 +1,5 @@
 // The package as users get it: built, packed, and unpacked into projects that have nothing else but valibot.
-import { cp, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -9,17 +9,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { entries } from '../../tsup.config.js';
 import { load } from '../support/installed.js';
+import { packedPackage } from '../support/package.js';
 import { startProgram } from '../support/program.js';
 import { root } from '../support/root.js';
 import { bundleBudget } from './budget.js';
 
-const bin = (script: string) => join(root, 'node_modules', script);
 const node = (args: string[], cwd: string) => run(process.execPath, args, cwd);
 const subpaths = Object.keys(packageJson.exports).filter((name) => !name.endsWith('.json'));
 const specifierOf = (subpath: string) => `plant-store${subpath.slice(1)}`;
 const specifiers = subpaths.map(specifierOf);
-// The declarations of valibot, which plant-store/schema returns, need a platform that has Blob and File.
-const bareSpecifiers = specifiers.filter((name) => name !== 'plant-store/schema');
 
 let temp: string;
 let tarball: string;
@@ -39,15 +37,6 @@ async function namesOf(subpath: string): Promise<string[]> {
   return Object.keys(await import(join(root, source))).sort();
 }
 
-/** The output of tsc in a new project whose `files` use the package; a failure of any of them is one. */
-async function compiled(compilerOptions: object, files: Record<string, string>): Promise<string> {
-  const shared = { target: 'es2022', strict: true, exactOptionalPropertyTypes: true, noEmit: true };
-  const config = { compilerOptions: { ...shared, skipLibCheck: false, ...compilerOptions } };
-  const folder = await project('module', { ...files, 'tsconfig.json': JSON.stringify(config) });
-  const { code, output } = await node([bin('typescript/bin/tsc'), '-p', '.'], folder);
-  return code ? output || `tsc ended with ${code}` : output;
-}
-
 /** A new project of this type, with the package installed. */
 async function project(type: 'module' | 'commonjs', files: Record<string, string>): Promise<string> {
   const folder = await mkdtemp(join(temp, 'projects', `${type}-`));
@@ -58,16 +47,7 @@ async function project(type: 'module' | 'commonjs', files: Record<string, string
 
 beforeAll(async () => {
   temp = await mkdtemp(join(tmpdir(), 'plant-store-'));
-  // Built in a copy, so that the repository does not change while other tests run.
-  const source = join(temp, 'source');
-  const isCopied = (path: string) => !/^(node_modules|dist|llms\.txt|\.git)$/.test(relative(root, path));
-  await cp(root, source, { recursive: true, filter: isCopied });
-  await symlink(join(root, 'node_modules'), join(source, 'node_modules'));
-  const built = await run('npm', ['run', '--silent', 'build'], source);
-  expect(built.code, built.output).toBe(0);
-  const packed = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', temp], source);
-  expect(packed.code).toBe(0);
-  tarball = join(temp, `plant-store-${packageJson.version}.tgz`);
+  tarball = await packedPackage();
   // A copy of valibot, because a link would lead the module search into the repository.
   installed = join(temp, 'projects/node_modules');
   await cp(join(root, 'node_modules/valibot'), join(installed, 'valibot'), { recursive: true });
@@ -192,60 +172,6 @@ describe.each(['module', 'commonjs'] as const)('in a project of "type": "%s"', (
     });
     expect(await node(['json.cjs'], folder)).toEqual({ code: 0, output: '' });
   });
-});
-
-// attw resolves them under every other `moduleResolution`.
-describe('the declarations compile without skipLibCheck', () => {
-  const bare = `
-    import { acceptTokens, createPlantStore, type Signal } from 'plant-store';
-    export const signal: Signal = { aborted: false };
-    // @ts-expect-error a number is no storage
-    createPlantStore(1, acceptTokens('secret'));`;
-  const abort = `
-    import type { PlantRequest, Signal, StorageContext } from 'plant-store';
-    export const own: Signal = new AbortController().signal;
-    export const theirs = (context: StorageContext<1>): AbortSignal => context.signal;
-    export const abort = (request: PlantRequest): boolean | undefined => request.signal?.aborted;
-    // @ts-expect-error if the platform has AbortSignal, nothing less is accepted
-    export const less: Signal = { aborted: false };`;
-  const fetches = `
-    import { acceptTokens, createPlantStore } from 'plant-store';
-    import { toFetch } from 'plant-store/fetch';
-    import { memoryStorage } from 'plant-store/memory';
-    const answer = toFetch(createPlantStore(memoryStorage(), acceptTokens('x')));
-    export const fetcher: (request: Request) => Promise<Response> = answer;
-    export const stopping = createPlantStore(memoryStorage(), async (_token: string, { signal }) => (await fetch('x', { signal })).ok);`;
-  const node_ = `
-    import { createServer } from 'node:http';
-    import { createServer as createHttp2 } from 'node:http2';
-    import { acceptTokens, createPlantStore } from 'plant-store';
-    import { memoryStorage } from 'plant-store/memory';
-    import { toNode } from 'plant-store/node';
-    const listener = toNode(createPlantStore(memoryStorage(), acceptTokens('x')));
-    createHttp2(listener);
-    createServer(listener).on('checkContinue', listener);`;
-
-  it.each([
-    ['ES2022 alone', ['ES2022'], [], { bare }],
-    ['a browser', ['ES2022', 'DOM'], [], { abort, fetches }],
-    ['a worker', ['ES2022', 'WebWorker'], [], { abort, fetches }],
-    ['Node', ['ES2022'], ['node'], { abort, fetches, node_ }],
-    ['Node with the DOM', ['ES2022', 'DOM'], ['node'], { abort, fetches, node_ }],
-  ])(
-    'on %s',
-    async (_platform, lib, types, uses) => {
-      const names = 'bare' in uses ? bareSpecifiers : specifiers;
-      const all = names.map((name, i) => `export * as m${i} from '${name}';`).join('\n');
-      // ES and CommonJS modules, each with its own declarations, in one program: most of its time goes to the platform's.
-      const files = Object.entries({ ...uses, all }).flatMap(([name, text]) => [
-        [`${name}.mts`, text],
-        [`${name}.cts`, text],
-      ]);
-      const options = { module: 'nodenext', lib, types, typeRoots: [bin('@types')] };
-      expect(await compiled(options, Object.fromEntries(files))).toBe('');
-    },
-    300_000,
-  );
 });
 
 describe('a bundle of plant-store and plant-store/fetch', () => {

@@ -45,7 +45,7 @@ export class OpenTransaction extends StorageBusy {
  * nothing of the plants.
  */
 export class UnknownOutcome extends Error {
-  constructor(message: string, options: ErrorOptions) {
+  constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     ownWords(this);
   }

@@ -1,0 +1,22 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, symlinkSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import packageJson from '../../package.json' with { type: 'json' };
+import { root } from './root.js';
+import { madeOnce } from './run-folder.js';
+
+/** The package as users get it, built and packed once a run: its tarball. */
+export async function packedPackage(): Promise<string> {
+  const folder = await madeOnce('package', (folder) => {
+    // Built in a copy, so that the repository does not change while other tests run.
+    const source = join(folder, 'source');
+    const isCopied = (path: string) => !/^(node_modules|dist|llms\.txt|\.git)$/.test(relative(root, path));
+    cpSync(root, source, { recursive: true, filter: isCopied });
+    symlinkSync(join(root, 'node_modules'), join(source, 'node_modules'));
+    const npm = (...args: string[]) =>
+      execFileSync('npm', args, { cwd: source, stdio: ['ignore', 'ignore', 'inherit'] });
+    npm('run', '--silent', 'build');
+    npm('pack', '--ignore-scripts', '--silent', '--pack-destination', folder);
+  });
+  return join(folder, `plant-store-${packageJson.version}.tgz`);
+}
