@@ -19,4 +19,4 @@ export { type NodeRequest, type NodeResponse, toRoute } from './node.js';
  * express().use('/api', toExpress(handle)).listen(3000); // POST /api/plants
  * ```
  */
-export const toExpress: typeof toNode = toNode;
+export const toExpress: (...args: Parameters<typeof toNode>) => ReturnType<typeof toNode> = toNode;

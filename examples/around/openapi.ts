@@ -18,6 +18,13 @@ const own = {
         responses: { 200: { description: 'the beds' } },
       },
     },
+    '/api/plants': {
+      get: {
+        operationId: 'listPlants',
+        security: [{ jwt: [] }],
+        responses: { 200: { description: 'the plants' } },
+      },
+    },
   },
   components: {
     securitySchemes: { jwt: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
@@ -26,9 +33,11 @@ const own = {
 };
 
 const plants = openapi({ basePath: '/api', prefix: 'PlantStore', bearerAuth: 'jwt' });
+const path = '/api/plants';
 const document = {
   ...own,
-  paths: { ...own.paths, ...plants.paths },
+  // One more method of a path that may have others.
+  paths: { ...own.paths, [path]: { ...own.paths[path], ...plants.paths[path] } },
   components: { ...own.components, schemas: { ...own.components.schemas, ...plants.components.schemas } },
 };
 

@@ -79,13 +79,14 @@ type Schemes<Name> = Name extends string
  * const own = {
  *   openapi: '3.1.0',
  *   info: { title: 'A garden', version: '2.0.0' },
- *   paths: { '/api/beds': {} },
+ *   paths: { '/api/plants': { get: { responses: { 200: { description: 'the plants' } } } } },
  *   components: { schemas: { Error: { type: 'string' } }, securitySchemes: { jwt: { type: 'http', scheme: 'bearer' } } },
  * };
  * const { paths, components } = openapi({ basePath: '/api', prefix: 'PlantStore', bearerAuth: 'jwt' });
+ * const path = '/api/plants';
  * const merged = {
  *   ...own,
- *   paths: { ...own.paths, ...paths },
+ *   paths: { ...own.paths, [path]: { ...own.paths[path], ...paths[path] } },
  *   components: { ...own.components, schemas: { ...own.components.schemas, ...components.schemas } },
  * };
  * ```

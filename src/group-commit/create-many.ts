@@ -65,8 +65,9 @@ export class RolledBack extends Error {
   /** @param cause the database's error: what `create` throws if the plant was sent alone and `apart` */
   constructor(
     readonly resend: 'together' | 'apart' | 'alone',
-    override readonly cause: unknown,
+    // No member of its own: TypeScript 4.7 has another type for that of Error.
+    cause: unknown,
   ) {
-    super(cause instanceof Error ? cause.message : String(cause));
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
   }
 }

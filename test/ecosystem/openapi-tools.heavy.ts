@@ -21,9 +21,10 @@ const info = { title: 'A garden', version: '2.0.0' };
 /** The merge of examples/README.md. */
 function merge(own: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
   const plants = openapi({ basePath: '/api', prefix: 'PlantStore', bearerAuth: 'jwt' });
+  const path = '/api/plants';
   return {
     ...own,
-    paths: { ...own.paths, ...plants.paths },
+    paths: { ...own.paths, [path]: { ...own.paths?.[path], ...plants.paths[path] } },
     components: { ...own.components, schemas: { ...own.components?.schemas, ...plants.components.schemas } },
   };
 }
@@ -53,6 +54,8 @@ it('the document merges into what getOpenAPI31Document of @hono/zod-openapi retu
     }),
     () => new Response('{"name":"a"}'),
   );
+  const listed = { method: 'get' as const, path: '/api/plants', responses: { 200: { description: 'plants' } } };
+  app.openapi(createRoute(listed), () => new Response('[]'));
   const own = app.getOpenAPI31Document({ openapi: '3.1.0', info });
   expect(Object.keys(own.components.schemas)).toEqual(['Error']);
   await expectMerged(merge(own), own);
@@ -70,10 +73,15 @@ it('the document merges into what createDocument of @nestjs/swagger returns', as
     list() {
       return { kind: 'a' };
     }
+    listPlants() {
+      return [];
+    }
   }
   const list = Object.getOwnPropertyDescriptor(Beds.prototype, 'list')!;
   Get('beds')(Beds.prototype, 'list', list);
   ApiOkResponse({ type: Plant })(Beds.prototype, 'list', list);
+  const listed = Object.getOwnPropertyDescriptor(Beds.prototype, 'listPlants')!;
+  Get('plants')(Beds.prototype, 'listPlants', listed);
   Controller('api')(Beds);
   class Garden {}
   Module({ controllers: [Beds] })(Garden);
@@ -89,7 +97,8 @@ it('the document merges into what createDocument of @nestjs/swagger returns', as
 describeUnless(withoutChromium, 'swagger-ui-express, in a browser', () => {
   it('shows the lock, takes a token, and "Execute" creates a plant', async () => {
     const swaggerUi = await load('swagger-ui-express');
-    const own = { openapi: '3.1.0', info, paths: {}, components: { securitySchemes: { jwt } } };
+    const paths = { '/api/plants': { get: { responses: { 200: { description: 'plants' } } } } };
+    const own = { openapi: '3.1.0', info, paths, components: { securitySchemes: { jwt } } };
     const document = merge(own);
     await expectMerged(document, own);
 

@@ -9,7 +9,7 @@ runExamplesHere();
 it('the app serves one valid document, in which its own schemas and its own scheme stay', async () => {
   const url = await exampleUrl(import('../../examples/around/openapi.js'));
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as {
-    paths: Record<string, { post: object }>;
+    paths: Record<string, { get?: object; post: object }>;
     components: object;
   };
   // An app's own document may be older.
@@ -18,6 +18,7 @@ it('the app serves one valid document, in which its own schemas and its own sche
       valid: true,
     });
   expect(Object.keys(document.paths)).toEqual(['/api/beds', '/api/plants']);
+  expect(document.paths['/api/plants']?.get).toMatchObject({ operationId: 'listPlants' });
   expect(document.paths['/api/plants']?.post).toMatchObject({
     security: [{ jwt: [] }],
     responses: {

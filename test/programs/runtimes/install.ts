@@ -35,9 +35,6 @@ const packages = [
   'next@16.4.6',
   'react@19.3.1',
   'react-dom@19.3.1',
-  ...['5.0.4', '5.4.5', '5.6.3', '5.9.3', '7.0.2'].map(
-    (version) => `typescript-${version.slice(0, 3)}@npm:typescript@${version}`,
-  ),
   // Generators of clients.
   '@hey-api/openapi-ts@0.99.0',
   'orval@8.38.0',
