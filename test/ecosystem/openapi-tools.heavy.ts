@@ -54,7 +54,11 @@ it('the document merges into what getOpenAPI31Document of @hono/zod-openapi retu
     }),
     () => new Response('{"name":"a"}'),
   );
-  const listed = { method: 'get' as const, path: '/api/plants', responses: { 200: { description: 'plants' } } };
+  const listed = {
+    method: 'get' as const,
+    path: '/api/plants',
+    responses: { 200: { description: 'plants' } },
+  };
   app.openapi(createRoute(listed), () => new Response('[]'));
   const own = app.getOpenAPI31Document({ openapi: '3.1.0', info });
   expect(Object.keys(own.components.schemas)).toEqual(['Error']);
