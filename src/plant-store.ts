@@ -1,6 +1,6 @@
 import type { VerifyToken } from './bearer.js';
 import { checkStorage, checkVerifyToken } from './check-arguments.js';
-import { checkMembers, isThenable, operation, type PlantHandler, pathOf } from './http.js';
+import { checkMembers, isThenable, operation, type PlantHandler, type PlantRequest, pathOf } from './http.js';
 import { checkOptions, type PlantStoreOptions, plantStoreRules } from './options.js';
 import { parsePlant } from './plant/json.js';
 import { toJson } from './plant/plant.js';
@@ -44,12 +44,7 @@ export function createPlantStore<Caller>(
   const path = settings.basePath + operation.path;
   // The client's mistakes are thrown where they are found; all other errors get their meaning in parties.ts.
   return createHandler<Caller>(async (progress, request) => {
-    checkMembers(request);
-    const { method, url, routed } = request;
-    const isHere = routed || path === url || path === pathOf(url);
-    // A target has no fragment (RFC 9112 §3.2), and what is behind one, each reader takes differently.
-    if (!isHere || url.includes('#')) throw notFound(path, isHere ? url : pathOf(url));
-    if (method !== operation.method) throw methodNotAllowed();
+    checkTarget(request, path);
     const token = bearerToken(request.headers);
 
     progress.enter(verifier);
@@ -84,4 +79,14 @@ export function createPlantStore<Caller>(
 
     progress.respond({ status: 200, headers: { 'content-type': 'application/json' }, body });
   }, settings);
+}
+
+/** @throws {Refusal} if the request is for another path or method */
+function checkTarget(request: PlantRequest, path: string): void {
+  checkMembers(request);
+  const { method, url, routed } = request;
+  const isHere = routed || path === url || path === pathOf(url);
+  // A target has no fragment (RFC 9112 §3.2), and what is behind one, each reader takes differently.
+  if (!isHere || url.includes('#')) throw notFound(path, isHere ? url : pathOf(url));
+  if (method !== operation.method) throw methodNotAllowed();
 }

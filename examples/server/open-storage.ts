@@ -206,5 +206,7 @@ function driverErrorOf(error: StorageError): StorageError {
 /** A driver's message on one line: an error of several addresses has its message in its parts. */
 function oneLine(error: StorageError): string {
   const message = error.message || error.errors?.[0]?.message || error.code || String(error);
-  return message.replace(/\s+/g, ' ').trim();
+  // What the driver has said, where plant-store says what to do about it.
+  const said = error.cause instanceof Error ? `: ${error.cause.message}` : '';
+  return (message + said).replace(/\s+/g, ' ').trim();
 }

@@ -112,7 +112,7 @@ describe('request-log', () => {
     const requestId = failed.headers.get('x-request-id');
     expect(await failed.text()).not.toContain('disk full');
     expect(lines()).toEqual([
-      { time: expect.any(String), level: 'error', requestId, error: 50001, cause: 'Error: disk full' },
+      { time: expect.any(String), level: 'error', requestId, error: 50001, cause: 'disk full' },
       { ...always, requestId, method: 'POST', status: 500, error: 50001 },
     ]);
   });
