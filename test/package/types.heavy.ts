@@ -92,8 +92,14 @@ function isEnd(version: Version): boolean {
 }
 
 /** The oldest and the newest compile for each platform, the others for the barest one. */
-const platformsOf = (version: Version, moduleResolution: string) =>
-  Object.entries(platforms).slice(0, !isEnd(version) ? 1 : moduleResolution === 'node16' ? undefined : 2);
+function platformsOf(version: Version, moduleResolution: string): [string, Platform][] {
+  const all = Object.entries(platforms).slice(
+    0,
+    !isEnd(version) ? 1 : moduleResolution === 'node16' ? undefined : 2,
+  );
+  // TypeScript 4.7 cannot read the types of Node 26.
+  return all.filter(([name]) => version !== '4.7' || name !== 'Node 26');
+}
 
 /** Each way to find modules, the names of the files that it tells ES modules from CommonJS by, and the versions that know it. */
 const resolutions = {
@@ -154,7 +160,7 @@ describe('an app that exports what each function returns, with `declaration: tru
   }
 
   it.each([
-    ['4.7', 'node'],
+    ['4.9', 'node16'],
     ['5.9', 'bundler'],
     ['7.0', 'nodenext'],
   ] as const)(
