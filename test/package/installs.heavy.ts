@@ -63,7 +63,7 @@ const managers = {
   'yarn-1': {
     program: 'bin/yarn.js',
     add: ['add', '--ignore-scripts', '--prefer-offline', '--non-interactive'],
-    list: ['check', '--integrity'],
+    list: ['check', '--verify-tree'],
   },
   'yarn-3': { program: 'bin/yarn.js', ...berry },
   'yarn-4': { program: 'bin/yarn.js', ...berry },
