@@ -230,10 +230,12 @@ describe('a login that cannot work', () => {
     onTestFinished(close);
     const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'postgres', ...options });
     pool.on('error', () => {});
-    await expect(postgresStorage(pool, { timeoutMs: 100 }).create(plant(1), context)).rejects.toMatchObject({
-      name: 'StorageBusy',
-      cause: { message: expect.stringContaining(why) },
-    });
+    await expect(postgresStorage(pool, { timeoutMs: 1_000 }).create(plant(1), context)).rejects.toMatchObject(
+      {
+        name: 'StorageBusy',
+        cause: { message: expect.stringContaining(why) },
+      },
+    );
     await pool.end();
   });
 });

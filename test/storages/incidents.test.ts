@@ -122,9 +122,10 @@ it('a probe of an open circuit is named by its limit', async () => {
   expect(await codesOf([create()])).toEqual([50001]);
   // The pool has a place again: freeze what takes it.
   await freeze(pool);
-  expect(await codesOf([create()])).toEqual([50001]);
+  // It looks at the table first, so that nothing of it was sent.
+  expect(await codesOf([create()])).toEqual([50301]);
   expect(await written()).toContain(
-    `50001 storage_failed${post}the storage did not answer within 250 ms, the limit of a probe while the circuit is open`,
+    `50301 busy${post}the storage is unavailable: the storage did not send within 250 ms, the limit of a probe while the circuit is open`,
   );
 });
 

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { createServer } from 'node:net';
 import pg from 'pg';
-import { type PostgresPool, postgresStorage } from 'plant-store/postgres';
+import { type PostgresPool, postgresStorage, schemaOf } from 'plant-store/postgres';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { listen } from '../support/sockets.js';
 import { context } from './context.js';
@@ -104,4 +104,30 @@ it.each([
   });
   const creating = postgresStorage(pool).create({ id: 1n, name: 'Rosa' }, context);
   await expect(creating).rejects.toThrow('not replicated');
+});
+
+it('a pooler without a server leaves one call unknown, and then nothing is sent until it has one', async () => {
+  const without = Object.assign(new Error('server login has been failing, try again later'), {
+    code: '08P01',
+  });
+  const texts: string[] = [];
+  let hasServer = true;
+  const query = async (text: string, values?: unknown[]) => {
+    texts.push(text.slice(0, 6));
+    if (!hasServer) throw without;
+    return own.pool.query(text, values);
+  };
+  await own.pool.query(schemaOf({ table: 'pooled' }));
+  const { create } = postgresStorage({ query }, { table: 'pooled', timeoutMs: 300 });
+  expect(await create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
+  hasServer = false;
+  await expect(create({ id: 2n, name: 'Rosa' }, context)).rejects.toBe(without);
+  texts.length = 0;
+  await expect(create({ id: 3n, name: 'Rosa' }, context)).rejects.toMatchObject({
+    name: 'StorageBusy',
+    cause: without,
+  });
+  expect(texts.filter((text) => text === 'INSERT')).toEqual([]);
+  hasServer = true;
+  expect(await create({ id: 4n, name: 'Rosa' }, context)).toBe('created');
 });

@@ -197,6 +197,9 @@ export class ServerTable<Connection> implements StoredTable {
       if (fault) this.#known = undefined;
       return { failure: fault ?? new Rejection('apart', error), isReusable };
     }
+    // The next call looks at the table first: so of a pooler without a server, which says the same before and after it has sent a
+    // statement, the creates of one call alone are unknown.
+    if (meaning === 'unknown') this.#known = undefined;
     return { failure: failureOf(meaning, error, this.spec), isReusable };
   }
 
