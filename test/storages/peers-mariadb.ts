@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import { plantOf } from '../support/tables.js';
 import { createTruly, type FaultyTable } from './faults.js';
 import { expectNoPlant, expectTruth, rosa } from './peers.js';
+import { expectNoHarm, phrases } from './phrases.js';
 
 type StatementsOf = (table: string) => readonly string[];
 
@@ -98,6 +99,12 @@ export function itTellsTheTruthOnMariaDb(pool: () => MysqlPool, behind: () => Po
     const body = 'SET new.id = IF(new.id = 0, 77, new.id)';
     const table = await open((table) => [schemaOf({ table }), before(table, body)]);
     expect(await createTruly(table, [rosa(1), rosa(0), rosa(2)])).toEqual(['created', 'unknown', 'created']);
+  });
+
+  it.each(phrases)('a trigger that says %s harms no other plant', async (phrase) => {
+    const body = `BEGIN IF new.tag = 'fault' THEN SET @text = new.name; SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = @text; END IF; END`;
+    const { storage } = await open((table) => [schemaOf({ table }), before(table, body)]);
+    await expectNoHarm(storage, phrase);
   });
 
   it('a counter that other transactions read and update: each plant is created', async () => {
