@@ -52,8 +52,10 @@ const next = (_request, _response, next) => next();
 
 const apps = {
   'Koa, a route': () => new Koa().use(new Router().post('/api/plants', toKoaRoute(handle())).routes()),
-  'Koa, a wrapped route': () => new Koa().use(new Router().post('/api/plants', wrapped(koa())).routes()),
-  'Koa, a prefix': () => new Koa().use(new Router({ prefix: '/api' }).post('/plants', koa()).routes()),
+  'Koa, a wrapped route': () =>
+    new Koa().use(new Router().post('/api/plants', wrapped(toKoaRoute(handle()))).routes()),
+  'Koa, a prefix': () =>
+    new Koa().use(new Router({ prefix: '/api' }).post('/plants', toKoaRoute(handle())).routes()),
   'Koa, a mount': () => new Koa().use(mount('/api', koa())),
 };
 for (const [name, make] of [

@@ -144,16 +144,9 @@ export const exceptions: readonly Exception[] = [
   },
   {
     on: ['oldest'],
-    file: 'storages/assumptions.test.ts',
-    tests: /it is true that .?pg reports a missing password/,
-    why: 'up to pg 8.8 a login whose password is missing hangs, until connectionTimeoutMillis ends it',
-    isSkipped: true,
-  },
-  {
-    on: ['oldest'],
     file: 'storages/errors.test.ts',
-    tests: /a login that cannot work without a password is rejected at once/,
-    why: 'it hangs, as above, and is then retried',
+    tests: /a login that cannot work without a password is an outage, and says why/,
+    why: 'up to pg 8.8 a login whose password is missing hangs, until connectionTimeoutMillis ends it: it is an outage, which does not say why',
   },
   {
     on: ['oldest'],
