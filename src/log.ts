@@ -146,7 +146,9 @@ const namesOfErrors = [
 function namesIn(thrown: unknown, quotable: string): string[] {
   return namesOfErrors.flatMap((member) => {
     const value = propertyOf(thrown, member);
-    const isName = typeof value === 'number' || (typeof value === 'string' && /^[\w$.-]{1,63}$/.test(value));
+    // As a number, the column is one of the source, which Bun's engine sets on each error.
+    const isCode = typeof value === 'number' && member !== 'column';
+    const isName = isCode || (typeof value === 'string' && /^[\w$.-]{1,63}$/.test(value));
     if (!isName || takeOut(`${value}`, quotable) !== `${value}`) return [];
     return member === 'code' ? `${value}` : `${member} ${value}`;
   });
