@@ -1,15 +1,15 @@
 import { operation, pathOf } from '../../../src/for-hosts.js';
 
 /**
- * Whether a path that was mounted or rewritten had a doubled slash or a backslash when the client sent it. A router may have
- * swallowed one (Express 4 below `/api` makes `/plants` of `/api//plants`), which a guard of the app at `/api/plants` has not: the
- * request is the app's, as one is whose path is not the operation's.
+ * Whether a path that was mounted or rewritten had a doubled slash, a backslash or white space when the client sent it. A router may
+ * have swallowed one (Express 4 below `/api` makes `/plants` of `/api//plants`), and Node's `url.parse`, by which koa-mount respells a path, trims
+ * white space, which a guard of the app at `/api/plants` has not: the request is the app's, as one is whose path is not the operation's.
  */
 export function isRespelled(url: string, originalUrl: string): boolean {
   return url !== originalUrl && respelled.test(originalUrl) && respelled.test(pathOf(originalUrl));
 }
 
-const respelled = /\/\/|\\/;
+const respelled = /\/\/|[\\\s]/;
 
 /** Whether a path that the app has written ends in the operation's own, where nothing is left for the middleware to serve. */
 export function endsInOperation(mount: unknown): mount is string {
