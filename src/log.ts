@@ -120,7 +120,7 @@ function textOf(thrown: unknown): string {
   const quotable = quotableOf(thrown);
   const shown = quotable === undefined ? withheld : takeOut(start(text), quotable);
   const said = isFaultOfProgram(thrown) ? `${nameOf(thrown)}: ${shown}` : shown;
-  const names = shown === start(text) ? [] : namesIn(thrown, quotable ?? '');
+  const names = shown === start(text) ? [] : namesIn(thrown, quotable);
   return names.length > 0 ? `${said} (${names.join(', ')})` : said;
 }
 
@@ -143,16 +143,24 @@ const namesOfErrors = [
   'syscall',
 ];
 
-function namesIn(thrown: unknown, quotable: string): string[] {
+/** @param quotable `undefined`: what the error may quote is not known, and names may be among it */
+function namesIn(thrown: unknown, quotable: string | undefined): string[] {
   return namesOfErrors.flatMap((member) => {
     const value = propertyOf(thrown, member);
     // As a number, the column is one of the source, which Bun's engine sets on each error.
-    const isCode = typeof value === 'number' && member !== 'column';
-    const isName = isCode || (typeof value === 'string' && /^[\w$.-]{1,63}$/.test(value));
-    if (!isName || takeOut(`${value}`, quotable) !== `${value}`) return [];
+    const isNumber = typeof value === 'number' && member !== 'column';
+    const mayBeShown = quotable === undefined ? isCode : isName;
+    if (!isNumber && !(typeof value === 'string' && mayBeShown.test(value))) return [];
+    if (takeOut(`${value}`, quotable ?? '') !== `${value}`) return [];
     return member === 'code' ? `${value}` : `${member} ${value}`;
   });
 }
+
+/** As SQLSTATEs, Node, the system and libraries write a code: `23505`, `ERR_STREAM_DESTROYED`, `ECONNREFUSED`, `P2002`. */
+const isCode = /^[A-Z\d_]{1,63}$/;
+
+/** A name of the database, the system or the app. */
+const isName = /^[\w$.-]{1,63}$/;
 
 /** The lines of the stack of a fault of a program, behind its message, which may quote a client. */
 function framesOf(error: unknown): string[] {

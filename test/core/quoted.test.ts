@@ -173,11 +173,13 @@ test('an error of a batch, of any of its plants, in the line of each of them and
 
 test('a guarded handler may have read a body that nobody knows: of what it throws, the class and the codes', async () => {
   const answer = () => {
-    throw Object.assign(new Error('no bed kvartz'), { code: 'E_BED' });
+    // A database may name a column or a constraint after what it was sent.
+    const names = { column: 'kvartz', constraint: 'kvartz_key', routine: 'kvartz' };
+    throw Object.assign(new Error('no bed kvartz'), { code: 'E_BED', errno: -13, ...names });
   };
   await guard(() => true, answer, options)({ ...requestWith({}), url: '/beds' });
   expect(lines()).toBe(
-    'plant-store: 50000 internal_error, POST /beds: its message may quote a request, and is not shown (E_BED)',
+    'plant-store: 50000 internal_error, POST /beds: its message may quote a request, and is not shown (E_BED, errno -13)',
   );
   written = [];
   await guard(() => true, answer, options)({ ...requestWith({}), method: 'GET', url: '/beds' });
