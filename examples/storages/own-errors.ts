@@ -42,9 +42,9 @@ function meaningOf(error: unknown, plants: number): unknown {
   if (constraint === 'plants_name_key' && plants === 1)
     return new PlantRefused('a plant of this name exists');
   // Rejected: a plant breaks a constraint, and is looked for in parts of the batch.
-  if (code?.startsWith('23')) return new RolledBack('apart', error);
+  if (code?.startsWith('23')) return new RolledBack('rejected', error);
   // Rolled back: a deadlock or a conflict, whose transaction can succeed if it is sent again.
-  if (code === '40P01' || code === '40001') return new RolledBack('together', error);
+  if (code === '40P01' || code === '40001') return new RolledBack('conflict', error);
   // Unknown: the connection broke, and the COMMIT may have arrived.
   return error;
 }

@@ -2,7 +2,13 @@ import type { Signal } from '../http.js';
 import { isFaultOfProgram, isNamed } from '../problems.js';
 import { mayQuote, ownWords } from '../quotable.js';
 import { systemClock } from '../timers.js';
-import { type BatchCall, type CreateMany, type CreateOutcome, RolledBack } from './create-many.js';
+import {
+  type BatchCall,
+  type CreateMany,
+  type CreateOutcome,
+  type RollbackReason,
+  RolledBack,
+} from './create-many.js';
 import { dedupe } from './dedupe.js';
 import { CallTimeout, type Rollback, unavailable } from './errors.js';
 import type { BatchReport } from './options.js';
@@ -14,10 +20,10 @@ export class Call<Caller> implements BatchCall {
   end: BatchReport['end'] | undefined = undefined;
   /** Whether `createMany` has settled: later than the end, if the call was aborted. */
   hasSettled = false;
+  /** Whether it was ended although `createMany` had not settled. */
+  isAborted = false;
   /** Why it has no outcome: the last error of the database, or of its absence. */
   cause: unknown = undefined;
-  /** Whether another transaction has locked the row of its only plant. */
-  isRowLocked = false;
   /** When its plants were sent: later than its start, if it waited for a connection. */
   sentAt: number;
   endedAt = 0;
@@ -36,6 +42,15 @@ export class Call<Caller> implements BatchCall {
   ) {
     this.firsts = dedupe(creates);
     this.sentAt = startedAt;
+  }
+
+  get isLone(): boolean {
+    return this.firsts.length === 1;
+  }
+
+  /** Whether it was rolled back, and may be stored as it is, if it is sent again. */
+  get isRolledBack(): boolean {
+    return this.end === 'conflict' || this.end === 'locked';
   }
 
   get sent(): boolean {
@@ -73,7 +88,8 @@ export class Call<Caller> implements BatchCall {
       this.cause = lastError ?? new CallTimeout(`the storage did not send within ${limit}`);
       for (const create of this.creates) create.failNotStored(unavailable(this.cause));
     }
-    this.#finish(this.#isSent ? 'unanswered' : 'unsent');
+    this.isAborted = true;
+    this.#finish(this.#isSent ? 'unknown' : 'unavailable');
     this.#controller ??= new AbortController();
     this.#controller.abort();
   }
@@ -115,48 +131,44 @@ export class Call<Caller> implements BatchCall {
 
   #onError(error: unknown): void {
     if (isNamed<RolledBack>(error, 'RolledBack')) this.#onRollback(error);
-    else this.#onUnknownOutcome(error);
+    else if (isNamed(error, 'StorageBusy')) this.#onFailure(error, 'unavailable');
+    else this.#onFailure(error, 'unknown');
   }
 
-  /** The plants may be stored. */
-  #onUnknownOutcome(error: unknown): void {
+  /** If the end is unknown, the plants may be stored. */
+  #onFailure(error: unknown, end: 'unavailable' | 'unknown'): void {
     // Duplicates were not sent: they are sent next, unless that cannot help.
     const failed = isFaultOfProgram(error) ? this.creates : this.firsts;
     for (const create of failed) create.fail(error);
-    this.#finish('failed');
+    this.#finish(end);
   }
 
   /** Nothing was stored. */
   #onRollback(error: RolledBack): void {
-    const { resend, cause } = error;
+    const { reason, cause } = error;
     this.cause = cause;
-    const isLone = this.firsts.length === 1;
-    if (resend === 'apart' && isLone) this.#reject(error);
-    else if (resend === 'apart') this.#keep('batch', 'apart');
-    else if (isFaultOfProgram(cause)) this.#rejectAll(new RolledBack('apart', cause));
-    else if (resend === 'together') this.#keep('outage', 'together');
-    else if (isLone) this.#keep('locked row', 'together');
-    else this.#keep('batch', 'apart');
+    if (reason !== 'rejected' && isFaultOfProgram(cause)) this.#rejectAll(cause);
+    else if (reason === 'rejected' && this.isLone) this.#reject(error);
+    else this.#keep(reason);
   }
 
   /** Ends the call with its only plant rejected by the database. */
   #reject(error: RolledBack): void {
     for (const create of this.firsts) create.fail(error);
-    this.#finish('settled');
+    this.#finish('rejected');
   }
 
-  /** Ends the call with nothing to be sent again. */
-  #rejectAll(error: RolledBack): void {
-    for (const create of this.creates) create.failNotStored(error);
-    this.#finish('failed');
+  /** Ends the call with nothing to be sent again: a fault of the program would fail again. */
+  #rejectAll(cause: unknown): void {
+    for (const create of this.creates) create.failNotStored(new RolledBack('rejected', cause));
+    this.#finish('rejected');
   }
 
   /** Ends the call with its creates to be sent again. */
-  #keep(reason: Rollback['reason'], end: 'together' | 'apart'): void {
-    this.isRowLocked = reason === 'locked row';
-    const rollback = { reason, cause: this.cause };
+  #keep(reason: RollbackReason): void {
+    const rollback = { reason, isLone: this.isLone, cause: this.cause };
     for (const create of this.creates) create.rollback = rollback;
-    this.#finish(end);
+    this.#finish(reason);
   }
 
   #finish(end: BatchReport['end']): void {

@@ -1,3 +1,5 @@
+import { systemClock } from '../timers.js';
+
 /** Timeout of the first probe, in milliseconds: a healthy database commits one plant in a tenth of it. */
 const firstProbeMs = 250;
 
@@ -8,11 +10,21 @@ const firstProbeMs = 250;
  */
 const recently = 0.9;
 
-/** A circuit breaker: open from a timeout with nothing stored by anybody until the database responds. */
+/**
+ * After so many calls in a row that were rolled back, the database is taken to roll back all: a locked table, a full disk, a standby.
+ * Fewer are what it takes to find one of four plants in a batch of 256.
+ */
+const enoughRollbacks = 4;
+
+/** The pause before each call while the database rolls back all, in milliseconds: ten statements a second show when that ends. */
+const stalledPauseMs = 100;
+
+/** A circuit breaker: open from a timeout with nothing stored by anybody until the database stores or rejects a plant. */
 export class Circuit {
   #isOpen = false;
   #cause: unknown;
   #limitMs: number;
+  #rollbacksInRow = 0;
   /** When the database last stored or rejected a plant. */
   #respondedAt = Number.NEGATIVE_INFINITY;
 
@@ -52,7 +64,26 @@ export class Circuit {
     return true;
   }
 
+  /** Whether the database has rolled back the last calls, of several plants. */
+  get isStalled(): boolean {
+    return this.#rollbacksInRow >= enoughRollbacks;
+  }
+
+  /** Resolves when the next call may be made. */
+  async patience(): Promise<void> {
+    if (!this.isStalled) return;
+    // A create that has less time, as with a short `timeoutMs`, must not spend it in pauses.
+    const ms = Math.min(stalledPauseMs, this.#limitMs / 4);
+    await new Promise<void>((resolve) => systemClock.setTimer(resolve, ms));
+  }
+
+  /** A call was rolled back that may be stored as it is. Not for the retry of a lone plant, which shows nothing of others. */
+  onRollback(): void {
+    this.#rollbacksInRow++;
+  }
+
   onResponse(now: number): void {
+    this.#rollbacksInRow = 0;
     this.#isOpen = false;
     this.#cause = undefined;
     this.#limitMs = this.timeoutMs;

@@ -30,17 +30,23 @@ export type CreateMany<Caller> = (
   call: BatchCall,
 ) => MaybePromise<readonly CreateOutcome[]>;
 
+/** Why the database stored nothing of a call. */
+export type RollbackReason = 'conflict' | 'locked' | 'rejected';
+
+const reasons: readonly string[] = ['conflict', 'locked', 'rejected'] satisfies RollbackReason[];
+
 /**
- * Thrown by a `createMany` when the database confirms that it stored nothing of this call. The plants are retried until
- * they time out:
+ * Thrown by a `createMany` when the database confirms that it stored nothing of this call, and what it met:
  *
- * - `together`: a deadlock, a failover.
- * - `apart`, in parts, to find the plants that the database rejects. It rejects a plant that was sent alone.
- * - `alone`: another transaction has locked a row. Several plants are sent in parts; a lone one is retried while others are
- *   sent. End the wait for the lock after 500 ms at most, because it blocks every create.
+ * - `conflict`: it may store the same plants later: a deadlock, a failover, no room on the disk.
+ * - `locked`: another transaction has locked a row. End the wait for the lock after 500 ms at most, because it blocks every create.
+ * - `rejected`: it never stores one of these plants: a CHECK, a trigger.
  *
- * Never throw it for a dropped connection or a timeout of your own, because the plants may be stored. Anything thrown
- * `together` or `alone` because of a fault of the program, such as a TypeError, rejects its plants at once.
+ * Any of them may be about one plant of several, so these are sent in parts. A lone plant that is `rejected` is rejected; another is
+ * retried until it times out, while others are sent.
+ *
+ * Never throw it for a dropped connection or a timeout of your own, because the plants may be stored. A `conflict` or `locked` with a
+ * fault of the program as its cause, such as a TypeError, rejects all of its plants at once.
  *
  * @example
  * ```ts
@@ -50,9 +56,9 @@ export type CreateMany<Caller> = (
  *       return await createMany(plants, contexts, call);
  *     } catch (error) {
  *       const { code } = error as { code?: string };
- *       if (code === '40P01') throw new RolledBack('together', error); // deadlock
- *       if (code === '23514') throw new RolledBack('apart', error); // a plant breaks a CHECK
- *       if (code === '55P03') throw new RolledBack('alone', error); // locked
+ *       if (code === '40P01') throw new RolledBack('conflict', error); // deadlock
+ *       if (code === '23514') throw new RolledBack('rejected', error); // a plant breaks a CHECK
+ *       if (code === '55P03') throw new RolledBack('locked', error); // locked
  *       throw error;
  *     }
  *   };
@@ -62,12 +68,19 @@ export type CreateMany<Caller> = (
 export class RolledBack extends Error {
   override readonly name = 'RolledBack';
 
-  /** @param cause the database's error: what `create` throws if the plant was sent alone and `apart` */
+  /**
+   * @param cause the database's error
+   * @throws {TypeError} if `reason` is another word
+   */
   constructor(
-    readonly resend: 'together' | 'apart' | 'alone',
+    readonly reason: RollbackReason,
     // No member of its own: TypeScript 4.7 has another type for that of Error.
     cause: unknown,
   ) {
     super(cause instanceof Error ? cause.message : String(cause), { cause });
+    if (!reasons.includes(reason)) throw new TypeError(wrongReason);
   }
 }
+
+const wrongReason =
+  "RolledBack takes 'conflict' (once 'together'), 'locked' (once 'alone') or 'rejected' (once 'apart')";

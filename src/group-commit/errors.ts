@@ -1,10 +1,12 @@
 import { ownWords } from '../quotable.js';
 import { StorageBusy } from '../storage.js';
+import type { RollbackReason } from './create-many.js';
 
-/** Why the database stored nothing of a call. */
+/** What the database met when it stored nothing of a call. */
 export interface Rollback {
-  /** `outage`: of the whole call, whatever its plants are. `locked row`: of a lone plant. `batch`: maybe because of another plant. */
-  readonly reason: 'outage' | 'locked row' | 'batch';
+  readonly reason: RollbackReason;
+  /** Otherwise, it may have met it at another plant of the call. */
+  readonly isLone: boolean;
   /** The database's error. */
   readonly cause: unknown;
 }
@@ -25,16 +27,10 @@ export const busy = (message: string, cause?: unknown): StorageBusy =>
 
 /** The error of a create that was not stored before its timeout. */
 export function notStoredInTime(rollback: Rollback | undefined): StorageBusy {
-  switch (rollback?.reason) {
-    case undefined:
-      return busy(`${tooLittleTime}, and was not sent`);
-    case 'outage':
-      return unavailable(rollback.cause);
-    case 'locked row':
-      return busy('another transaction has locked the row', rollback.cause);
-    case 'batch':
-      return busy(`${tooLittleTime}, after its batch was rolled back`, rollback.cause);
-  }
+  if (!rollback) return busy(`${tooLittleTime}, and was not sent`);
+  const { reason, isLone, cause } = rollback;
+  if (!isLone) return busy(`${tooLittleTime}, after its batch was rolled back`, cause);
+  return reason === 'locked' ? busy('another transaction has locked the row', cause) : unavailable(cause);
 }
 
 const tooLittleTime = 'the plant waited in the queue until too little of its timeout was left';

@@ -1,5 +1,6 @@
 import { type Batch, cut, partSize } from './batch.js';
 import type { Call } from './call.js';
+import type { Circuit } from './circuit.js';
 import type { Driver } from './driver.js';
 import { LockedRow, type LockedRows } from './locked-rows.js';
 import type { Pace } from './pace.js';
@@ -14,7 +15,7 @@ type Part<Caller> = readonly WaitingCreate<Caller>[];
 export interface Dispatcher<Caller> {
   readonly turn: Turn;
   readonly driver: Driver;
-  readonly circuit: { readonly isOpen: boolean };
+  readonly circuit: Circuit;
   readonly pace: Pace;
   readonly lockedRows: LockedRows<Caller>;
   /**
@@ -63,20 +64,29 @@ export class Leader<Caller> {
     const { queue } = this;
     // The row may have been found locked since these creates were called.
     const free = part.filter((create) => !create.isSettled && !queue.lockedRows.join(create));
-    for (let attempt = 0; ; attempt++) {
-      const call = await queue.dispatch(free, this.#reserveMs(free.length));
+    for (;;) {
+      const call = await this.#dispatch(free, this.#reserveMs(free.length));
       if (!call) return [];
       const left = call.creates.filter(({ isSettled }) => !isSettled);
-      if (call.end === 'apart') return cut(left, partSize(left.length));
+      if (call.isRolledBack) queue.circuit.onRollback();
+      // Which of several plants it was about shows when they are sent in parts.
+      if (!call.isLone) return cut(left, partSize(left.length));
       // Duplicates of a create that was rejected.
-      if (call.end !== 'together') return left.length > 0 ? [left] : [];
-      if (this.#mayBeLocked(call)) {
+      if (!call.isRolledBack) return left.length > 0 ? [left] : [];
+      if (!queue.circuit.isOpen) {
         this.#retryAlone(left, call);
         return [];
       }
-      // In this turn: what rolls back many, such as a failover, concerns other batches, too.
-      await pause(attempt);
+      // A probe is the only one, and goes on until its time is over.
     }
+  }
+
+  /** Sends those creates that still wait, as soon as the next call may be made. */
+  async #dispatch(creates: Part<Caller>, reserveMs: number): Promise<Call<Caller> | undefined> {
+    // The turn is not kept for nobody.
+    if (creates.every(({ isSettled }) => isSettled)) return undefined;
+    await this.queue.circuit.patience();
+    return this.queue.dispatch(creates, reserveMs);
   }
 
   /** How much of its time a create must have left to be sent. */
@@ -85,12 +95,7 @@ export class Leader<Caller> {
     return this.queue.circuit.isOpen ? 0 : this.queue.pace.reserveMs(plants);
   }
 
-  /** Whether only one row was rolled back: another transaction may have locked it, and others can be sent. */
-  #mayBeLocked(call: Call<Caller>): boolean {
-    return call.firsts.length === 1 && !this.queue.circuit.isOpen;
-  }
-
-  /** Retries creates of one id, with pauses, in turns of their own. Later creates of the id join them. */
+  /** Retries creates of one id, with pauses, in turns of their own, while others are sent. Later creates of the id join them. */
   async #retryAlone(creates: Part<Caller>, rolledBack: Call<Caller>): Promise<void> {
     const { queue } = this;
     const row = new LockedRow(creates);
@@ -100,8 +105,8 @@ export class Leader<Caller> {
       await pause(attempt);
       await queue.turn.take('rest');
       const waitMs = last.endedAt - last.startedAt;
-      const call = await queue.dispatch(row.waiting, lockWaitMargin * waitMs);
-      if (call?.end !== 'together') break;
+      const call = await this.#dispatch(row.waiting, lockWaitMargin * waitMs);
+      if (!call?.isRolledBack) break;
       last = call;
       queue.turn.pass();
     }

@@ -1,6 +1,7 @@
 import type { MaybePromise } from '../http.js';
 import { callback, integer } from '../options.js';
 import type { StorageContext } from '../storage.js';
+import type { RollbackReason } from './create-many.js';
 
 /**
  * Ends a batch before its text, at 3 bytes a character, fills a statement of 1 MiB: databases refuse longer ones
@@ -15,10 +16,10 @@ export interface BatchReport {
   /** How long the batch took, in milliseconds. */
   readonly ms: number;
   /**
-   * How it ended: the database `settled` its creates, or rolled them back, to be retried `together` or `apart`; the
-   * call `failed`; or all creates timed out while the call was `unsent` or `unanswered`.
+   * What happened: the database `settled` its creates; it rolled them back, for a reason of `RolledBack`: those that are not rejected
+   * are sent again; nothing of it was sent, because the database was `unavailable`; or its outcome is `unknown`.
    */
-  readonly end: 'settled' | 'together' | 'apart' | 'failed' | 'unsent' | 'unanswered';
+  readonly end: 'settled' | RollbackReason | 'unavailable' | 'unknown';
   /** The creates that are pending after it, of `maxQueued`. */
   readonly queued: number;
   /** Whether the circuit is open: creates fail fast with `StorageBusy`, apart from one probe at a time. */

@@ -101,10 +101,10 @@ export class Queue<Caller> implements Dispatcher<Caller> {
     this.#inFlight = undefined;
     this.#release();
     this.pace.onEnd(call.firsts.length, now - call.sentAt, end);
-    if (end === 'settled' || call.isRowLocked) this.circuit.onResponse(now);
-    if (end === 'unsent' || end === 'unanswered') {
+    if (end === 'settled' || (end === 'rejected' && call.isLone)) this.circuit.onResponse(now);
+    if (call.isAborted) {
       this.#pending.hold(call);
-      this.#suspectOutage(call.cause, end === 'unanswered');
+      this.#suspectOutage(call.cause, call.sent);
     }
     this.#report(call, end);
   }
@@ -126,7 +126,10 @@ export class Queue<Caller> implements Dispatcher<Caller> {
     create.expire();
     const { rollback } = create;
     // In a pause between two attempts there is no call whose abort would say so.
-    if (rollback?.reason === 'outage' && !this.#inFlight) this.#suspectOutage(rollback.cause, false);
+    if (!rollback || this.#inFlight) return;
+    // A lock may be that of its row alone.
+    const mayBeOutage = rollback.reason === 'conflict' && rollback.isLone;
+    if (mayBeOutage || this.circuit.isStalled) this.#suspectOutage(rollback.cause, false);
   }
 
   /** Opens the circuit, unless the database responds to others. */

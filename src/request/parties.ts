@@ -44,9 +44,9 @@ export const storageParty: Party = {
       const message = propertyOf(thrown, 'message');
       return new Refusal('plant_refused', typeof message === 'string' && message ? message : undefined);
     }
-    const rolledBack = isNamed(thrown, 'RolledBack') && propertyOf(thrown, 'resend');
-    if (rolledBack === 'apart') return new Refusal('storage_rejected');
-    const isBusy = rolledBack === 'together' || rolledBack === 'alone' || isNamed(thrown, 'StorageBusy');
+    const rolledBack = isNamed(thrown, 'RolledBack') && propertyOf(thrown, 'reason');
+    if (rolledBack === 'rejected') return new Refusal('storage_rejected');
+    const isBusy = rolledBack === 'conflict' || rolledBack === 'locked' || isNamed(thrown, 'StorageBusy');
     return isBusy ? busy() : new Refusal('storage_failed');
   },
 };

@@ -64,7 +64,7 @@ describe('without onError, one line explains', () => {
     ],
     [
       'a rejected plant, without quoting the cause twice',
-      new RolledBack('apart', coded('42P01', 'relation "plants" does not exist')),
+      new RolledBack('rejected', coded('42P01', 'relation "plants" does not exist')),
       '50004 storage_rejected, POST /plants: relation "plants" does not exist',
     ],
     [
@@ -119,7 +119,7 @@ describe('without onError, one line explains', () => {
 
   test.each<[string, unknown]>([
     ['itself', new TypeError('x is no\nfunction')],
-    ['as the cause of another', new RolledBack('apart', new TypeError('x is no\nfunction'))],
+    ['as the cause of another', new RolledBack('rejected', new TypeError('x is no\nfunction'))],
   ])('a fault of a program, %s, and its stack', async (_what, thrown) => {
     await storeOf(rejecting(thrown))(request);
     const [line, ...frames] = lines;
@@ -195,7 +195,7 @@ test('nothing disappears: over any incident, lines and counts add up to the 5xx 
   const causes = [
     new StorageBusy('the queue is full'),
     new StorageBusy('unavailable'),
-    new RolledBack('apart', new Error('a constraint')),
+    new RolledBack('rejected', new Error('a constraint')),
     new Error('unknown'),
     new TypeError('a fault'),
   ];

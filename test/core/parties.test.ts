@@ -189,7 +189,7 @@ describe('a foreign error with the name of an error of the library', () => {
     ['storage.create', named('StorageBusy'), 50301],
     ['storage.create', named('RolledBack', { resend: 'otherwise' }), 50001],
     // From another party than the one that it is meant for, it is an outage like any other.
-    ['verifyToken', new RolledBack('apart', new Error('a CHECK')), 50002],
+    ['verifyToken', new RolledBack('rejected', new Error('a CHECK')), 50002],
     ['storage.create', new InsufficientScope('a'), 50001],
     ['verifyToken', new PlantRefused('too long'), 50002],
   ])('from %s means what its name says: %o', async (party, thrown, error, message = expect.any(String)) => {

@@ -114,7 +114,7 @@ describe.each(Object.entries(values))('%s', (_, value) => {
       query: `?q=${encodeURIComponent(value)}`,
       name: value,
     });
-    await rejectedBy(new RolledBack('apart', new TypeError(message)), ofRequest);
+    await rejectedBy(new RolledBack('rejected', new TypeError(message)), ofRequest);
     await createPlantStore({ create: async () => 'created' }, () => {
       throw new Error(message);
     })(requestWith(ofRequest));

@@ -32,7 +32,7 @@ describe('metrics', () => {
         'plant_store_batch_plants_count 3',
         'plant_store_batch_seconds_count 3',
         'plant_store_batches_total{end="settled"} 3',
-        ...['together', 'apart', 'failed', 'unsent', 'unanswered'].map(
+        ...['conflict', 'locked', 'rejected', 'unavailable', 'unknown'].map(
           (end) => `plant_store_batches_total{end="${end}"} 0`,
         ),
         'plant_store_queued 0',

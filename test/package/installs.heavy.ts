@@ -111,6 +111,9 @@ class Project {
     const { status, stdout, stderr } = spawnSync(process.execPath, [file, ...args], {
       cwd: this.#folder,
       encoding: 'utf8',
+      // It blocks, so that no timeout of the test ends it: a registry may let it wait for ever.
+      timeout: 240_000,
+      killSignal: 'SIGKILL',
       env: {
         ...process.env,
         npm_config_registry: registry,

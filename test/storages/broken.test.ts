@@ -240,7 +240,7 @@ const misread: [hazard: string, caughtBy: string[], after: After][] = [
   [
     'reports a lost response as a rejection',
     ['lost-response'],
-    (error) => (isDuplicate(error) ? 'taken' : rethrow(new RolledBack('apart', error))),
+    (error) => (isDuplicate(error) ? 'taken' : rethrow(new RolledBack('rejected', error))),
   ],
   [
     'retries after a lost response, and finds its own plant',

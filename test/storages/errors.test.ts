@@ -66,7 +66,7 @@ describe.each(Object.entries(wrappers))('an error that %s throws', (_, wrap) => 
     const outcomes = await Promise.allSettled(
       [plant(1), plant(2, 'nettle'), plant(3)].map((each) => storage.create(each, context)),
     );
-    expect(outcomes).toMatchObject([created, { reason: { name: 'RolledBack', resend: 'apart' } }, created]);
+    expect(outcomes).toMatchObject([created, { reason: { name: 'RolledBack', reason: 'rejected' } }, created]);
   });
 
   it('tells of a missing table', async () => {

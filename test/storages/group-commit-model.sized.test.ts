@@ -118,17 +118,16 @@ class Database {
       call.sent = true;
     }
     if (plants.length === 1) this.lockedKeys.add(`${contexts[0]!.caller} ${plants[0]!.id}`);
-    if (this.mood === 'refuses') throw new RolledBack('together', conflict);
+    if (this.mood === 'refuses') throw new RolledBack('conflict', conflict);
     if (this.#isLocked(plants)) {
       await this.clock.sleep(50 * this.random());
-      const resend = plants.length > 1 ? 'apart' : 'together';
       this.#spoil(plants, contexts, undefined);
-      throw new RolledBack(resend, locked);
+      throw new RolledBack('locked', locked);
     }
     await this.#latency();
     const dice = this.random();
     if (this.mood === 'moody') {
-      if (dice < 0.2) throw new RolledBack('together', conflict);
+      if (dice < 0.2) throw new RolledBack('conflict', conflict);
       if (dice < 0.3) return this.#lose(plants, contexts);
       if (dice < 0.35) return [];
     }
@@ -161,7 +160,7 @@ class Database {
   #insert(plants: readonly NewPlant[], contexts: readonly Context[]): readonly CreateOutcome[] {
     if (plants.some(({ name }) => name.startsWith('bad'))) {
       for (const { name } of plants) this.sent.delete(name);
-      throw new RolledBack('apart', fault);
+      throw new RolledBack('rejected', fault);
     }
     return plants.map(({ id, name }, i) => {
       this.sent.add(name);

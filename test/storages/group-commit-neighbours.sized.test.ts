@@ -24,10 +24,10 @@ function open(options: GroupCommitOptions = {}) {
     statements.push([...plants]);
     if (isLocked.current && plants.some(({ name }) => name === 'locked')) {
       await opened.clock.sleep(250);
-      throw new RolledBack(plants.length > 1 ? 'apart' : 'together', locked);
+      throw new RolledBack('locked', locked);
     }
     await opened.clock.sleep(statementMs);
-    if (plants.some(({ name }) => name === 'bad')) throw new RolledBack('apart', rejected);
+    if (plants.some(({ name }) => name === 'bad')) throw new RolledBack('rejected', rejected);
     return created(plants);
   };
   const opened = openQueue({ maxQueued: 100_000, ...options }, rejecting);

@@ -13,7 +13,7 @@ function openWithTrigger(msOf: () => number = () => rowMs) {
   const behaviour: CreateMany<unknown> = async (plants) => {
     const ms = 1 + msOf() * plants.length;
     await opened.clock.sleep(Math.min(ms, 5_000));
-    if (ms > 5_000) throw new RolledBack('apart', expired);
+    if (ms > 5_000) throw new RolledBack('rejected', expired);
     return created(plants);
   };
   const opened = open({ timeoutMs, onBatch: (report) => void reports.push(report) }, behaviour);
@@ -73,7 +73,7 @@ describe.each([
     const opened = openWithTrigger();
     await keepPending(opened, ms, begin);
     const { reports } = opened;
-    expect(reports.filter(({ end }) => end === 'apart')).toEqual([]);
+    expect(reports.filter(({ end }) => end === 'rejected')).toEqual([]);
     const usual = reports.slice(2, -1).map((report) => report.ms);
     const median = usual.sort((a, b) => a - b)[Math.floor(usual.length / 2)];
     expect(Math.max(...usual)).toBeLessThanOrEqual(timeoutMs / 8);
@@ -87,7 +87,7 @@ it('creates that come while a batch expires are not sent in one as large', async
   await clock.advance(1);
   for (let id = 256; id < 512; id++) create(id);
   await clock.advance(timeoutMs);
-  expect(reports[1]).toMatchObject({ end: 'apart', plants: 256 });
+  expect(reports[1]).toMatchObject({ end: 'rejected', plants: 256 });
   // It has shown 5 s for 256 plants at least: an eighth of the timeout is then enough for 64.
   expect(Math.max(...reports.slice(2).map(({ plants }) => plants))).toBeLessThanOrEqual(64);
 });
@@ -96,7 +96,7 @@ it('a batch that has expired is not sent whole again, and leaves no outcome unkn
   const { clock, create, reports } = await openBeforeTrigger();
   const told = Array.from({ length: 256 }, (_, id) => create(id));
   await clock.advance(timeoutMs);
-  expect(reports.filter(({ end }) => end === 'apart').map(({ plants }) => plants)).toEqual([256]);
+  expect(reports.filter(({ end }) => end === 'rejected').map(({ plants }) => plants)).toEqual([256]);
   expect(told.filter(isUnknown)).toEqual([]);
   expect(told.filter(isStored).length).toBeGreaterThanOrEqual(64);
 });

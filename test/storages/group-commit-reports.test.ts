@@ -7,7 +7,7 @@ import { deferred } from '../support/deferred.js';
 import { answers, created, open, outcomesOf } from './group-commit-queue.js';
 
 const busy = { name: 'StorageBusy' };
-const refuses = () => Promise.reject(new RolledBack('together', new Error('connection refused')));
+const refuses = () => Promise.reject(new RolledBack('conflict', new Error('connection refused')));
 const hangs = () => new Promise<never>(() => {});
 
 const thrower = () => {
@@ -31,8 +31,8 @@ describe('onBatch', () => {
     expect(onBatch.mock.calls).toEqual([
       [{ plants: 2, ms: 5, end: 'settled', queued: 1, isOpen: false }],
       [{ plants: 1, ms: 5, end: 'settled', queued: 0, isOpen: false }],
-      [{ plants: 1, ms: 0, end: 'failed', queued: 0, isOpen: false }],
-      [{ plants: 1, ms: 1_000, end: 'unanswered', queued: 0, isOpen: true }],
+      [{ plants: 1, ms: 0, end: 'unknown', queued: 0, isOpen: false }],
+      [{ plants: 1, ms: 1_000, end: 'unknown', queued: 0, isOpen: true }],
     ]);
   });
 
@@ -41,7 +41,7 @@ describe('onBatch', () => {
     const { clock, database, create } = open({ timeoutMs: 1_000, onBatch });
     const fault = new Error('value too long');
     database.current = async (plants) => {
-      if (plants.length > 1) throw new RolledBack('apart', fault);
+      if (plants.length > 1) throw new RolledBack('rejected', fault);
       return ['created'];
     };
     create(1);
@@ -54,7 +54,7 @@ describe('onBatch', () => {
     create(4);
     await clock.advance(10);
     const ends = onBatch.mock.calls.map(([{ end, isOpen }]) => `${end}${isOpen ? ', open' : ''}`);
-    expect(ends.slice(0, 4)).toEqual(['apart', 'settled', 'settled', 'together']);
+    expect(ends.slice(0, 4)).toEqual(['rejected', 'settled', 'settled', 'conflict']);
     expect(ends.at(-1)).toBe('settled');
   });
 
@@ -78,7 +78,7 @@ describe('onBatch', () => {
       expect(queue.state()).toMatchObject({ queued: 1, inFlightSince: 200, isOpen: true });
       await clock.advance(50);
       expect(probe.outcome).toMatchObject({ name: 'TimeoutError' });
-      expect(onBatch.mock.calls.map(([report]) => report.end)).toEqual(['unanswered', 'unanswered']);
+      expect(onBatch.mock.calls.map(([report]) => report.end)).toEqual(['unknown', 'unknown']);
     },
   );
 

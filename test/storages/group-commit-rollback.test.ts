@@ -2,12 +2,12 @@
 import { type CreateMany, createPlantStore, RolledBack } from 'plant-store';
 import { describe, expect, it, vi } from 'vitest';
 import { createRequest } from '../support/plants.js';
-import { answers, created, open, outcomesOf } from './group-commit-queue.js';
+import { answers, created, open, outcomesOf, type Told } from './group-commit-queue.js';
 
 const locked = new Error('canceling statement due to lock timeout');
 const refused = new Error('connection refused');
-const rejects = (resend: 'together' | 'apart' | 'alone', cause: unknown) => () =>
-  Promise.reject(new RolledBack(resend, cause));
+const rejects = (reason: RolledBack['reason'], cause: unknown) => () =>
+  Promise.reject(new RolledBack(reason, cause));
 
 /** A queue whose database waits `waitMs` for the lock of id 5 while it is locked. */
 function openWithLock(timeoutMs: number, waitMs: () => number) {
@@ -19,7 +19,7 @@ function openWithLock(timeoutMs: number, waitMs: () => number) {
     if (isTouched && plants.length === 1) attempts.push(opened.clock.now());
     if (!isTouched || !isLocked.current) return created(plants);
     await opened.clock.sleep(waitMs());
-    throw new RolledBack('alone', locked);
+    throw new RolledBack('locked', locked);
   };
   const onBatch = ({ end, isOpen }: { end: string; isOpen: boolean }) =>
     void reports.push(isOpen ? `${end}, open` : end);
@@ -40,22 +40,27 @@ describe('a locked row', () => {
       message: 'another transaction has locked the row',
       cause: locked,
     });
-    expect(new Set(reports)).toEqual(new Set(['together']));
+    expect(new Set(reports)).toEqual(new Set(['locked']));
     const others = [create(1), create(2)];
     await clock.endTurn();
     expect(outcomesOf(others)).toEqual(['created', 'created']);
   });
 
-  it('closes a circuit that is open: the database responds', async () => {
+  it('closes no circuit that is open, because the table may be locked; the next create does, if its row is free', async () => {
     const { clock, create, database } = openWithLock(1_000, () => 20);
     const behaviour = database.current;
-    database.current = rejects('together', refused);
+    database.current = rejects('conflict', refused);
     create(1);
     await clock.advance(1_000);
     database.current = behaviour;
-    create(5);
-    await clock.advance(21);
-    const others = [create(2), create(3)];
+    const told = create(5);
+    await clock.advance(250);
+    expect(told.outcome).toMatchObject({ name: 'StorageBusy' });
+    // A pause before the next statement ends.
+    await clock.advance(100);
+    create(2);
+    await clock.advance(100);
+    const others = [create(3), create(4)];
     await clock.endTurn();
     expect(outcomesOf(others)).toEqual(['created', 'created']);
   });
@@ -65,7 +70,7 @@ describe('a locked row', () => {
     const creates = [4, 5, 6].map((id) => create(id));
     await clock.advance(100);
     expect(outcomesOf(creates)).toEqual(['created', 'pending', 'created']);
-    expect(reports[0]).toBe('apart');
+    expect(reports[0]).toBe('locked');
     await clock.advance(1_000);
     expect(creates[1]?.outcome).toMatchObject({ message: 'another transaction has locked the row' });
   });
@@ -80,7 +85,7 @@ describe('a locked row', () => {
     isLocked.current = false;
     const fault = new Error('a CHECK');
     database.current = async (plants) => {
-      if (plants.some(({ name }) => name === 'bad')) throw new RolledBack('apart', fault);
+      if (plants.some(({ name }) => name === 'bad')) throw new RolledBack('rejected', fault);
       return created(plants);
     };
     await clock.advance(1_000);
@@ -89,7 +94,7 @@ describe('a locked row', () => {
 
   it('takes no later create of its id with it when its create has timed out', async () => {
     const dice = longestPauses();
-    const { clock, create, database } = open({ timeoutMs: 1_000 }, rejects('together', refused));
+    const { clock, create, database } = open({ timeoutMs: 1_000 }, rejects('conflict', refused));
     create(5);
     // In a pause of 500 ms.
     await clock.advance(1_000);
@@ -129,10 +134,10 @@ describe('a locked row', () => {
   });
 });
 
-it.each(['together', 'alone'] as const)(
+it.each(['conflict', 'locked'] as const)(
   'a storage that throws RolledBack %s is busy: 50301',
-  async (resend) => {
-    const storage = { create: rejects(resend, locked) };
+  async (reason) => {
+    const storage = { create: rejects(reason, locked) };
     const handle = createPlantStore(storage, () => true, { onError: () => {} });
     expect(await handle(createRequest('good'))).toMatchObject({ status: 503, error: 50301 });
   },
@@ -150,15 +155,12 @@ describe('a create that times out with nothing stored', () => {
     });
   });
 
-  it.each([
-    ['was rejected', 'apart'],
-    ['is locked', 'alone'],
-  ] as const)('says that its batch was rolled back, if another plant of it %s', async (_, resend) => {
+  it('says that its batch was rolled back, if another plant of it was rejected', async () => {
     const { clock, create, database } = open({ timeoutMs: 1_000 });
-    const fault = new Error('a CHECK or a lock');
+    const fault = new Error('a CHECK');
     database.current = async () => {
       await clock.sleep(100);
-      throw new RolledBack(resend, fault);
+      throw new RolledBack('rejected', fault);
     };
     const creates = Array.from({ length: 16 }, (_, id) => create(id));
     await clock.advance(1_000);
@@ -183,7 +185,7 @@ describe('an outage', () => {
     create(1);
     await clock.advance(1);
     create(2);
-    database.current = rejects('together', refused);
+    database.current = rejects('conflict', refused);
     await clock.advance(1_001);
     const next = [3, 4].map((id) => create(id));
     await clock.endTurn();
@@ -201,49 +203,86 @@ describe('an outage', () => {
   });
 });
 
-it('a create that has timed out opens no circuit later, while others of its batch are retried', async () => {
-  const { answersIn, clock, create, database, queue } = open({ timeoutMs: 1_000 });
-  const dice = vi.spyOn(Math, 'random').mockReturnValue(0);
-  database.current = answersIn(200);
-  for (let id = 0; id < 16; id++) create(id);
-  await clock.advance(1);
-  const old = create(16);
-  await clock.advance(198);
-  const young = create(17);
-  // From 200 ms on. The last attempt begins at 1 152.5 ms: more than nine tenths of the timeout after the last response.
-  database.current = async () => {
-    await clock.sleep(15);
-    throw new RolledBack('together', refused);
-  };
-  await clock.advance(1_160 - 199);
-  expect(old.outcome).toMatchObject({ message: 'the storage is unavailable' });
-  expect(young.outcome).toBe('pending');
-  expect(queue.state()).toMatchObject({ isOpen: false, inFlightSince: 7.5 });
-  await clock.advance(40);
-  expect(young.outcome).toMatchObject({ name: 'StorageBusy' });
-  expect(queue.state()).toMatchObject({ isOpen: true });
-  dice.mockRestore();
+/** A queue whose database rolls back every plant while it is away, and one plant always. */
+function openWithTrigger(reason: 'conflict' | 'locked') {
+  const state = { isAway: false, calls: 0 };
+  const opened = open({ timeoutMs: 10_000 }, async (plants) => {
+    state.calls++;
+    await opened.clock.sleep(1);
+    if (state.isAway || plants.some(({ name }) => name === 'quota')) throw new RolledBack(reason, refused);
+    return created(plants);
+  });
+  return { ...opened, state };
+}
+
+describe.each(['conflict', 'locked'] as const)('a database that rolls back by %s', (reason) => {
+  it('one plant: the others are stored at once, and no circuit opens', async () => {
+    const { clock, create, queue, state } = openWithTrigger(reason);
+    let id = 0;
+    const bad: Told[] = [];
+    const good: Told[] = [];
+    for (let second = 0; second < 30; second++) {
+      bad.push(create(++id, 'quota'));
+      for (let i = 0; i < 50; i++) {
+        for (let client = 0; client < 16; client++) good.push(create(++id));
+        await clock.advance(20);
+        expect(queue.state().isOpen).toBe(false);
+      }
+    }
+    await clock.advance(10_000);
+    expect(new Set(outcomesOf(good))).toEqual(new Set(['created']));
+    // A call takes 1 ms: a batch that is sent in parts takes ten, in turns with the next batch.
+    expect(Math.max(...good.map(({ after }) => after))).toBeLessThan(20);
+    expect(new Set(bad.map(({ outcome }) => (outcome as Error).name))).toEqual(new Set(['StorageBusy']));
+    expect(state.calls).toBeLessThan(30 * 50 * 2 + 30 * 60);
+  });
+
+  it.each([1, 16, 1_000])(
+    'all %i plants, for a while: it gets ten statements a second, and stores all when it is over',
+    async (count) => {
+      const { clock, create, queue, state } = openWithTrigger(reason);
+      state.isAway = true;
+      const creates = Array.from({ length: count }, (_, id) => create(id));
+      await clock.advance(8_000);
+      expect(state.calls).toBeLessThan(4 + 80);
+      expect(queue.state().isOpen).toBe(false);
+      state.isAway = false;
+      await clock.advance(1_999);
+      expect(new Set(outcomesOf(creates))).toEqual(new Set(['created']));
+    },
+  );
+
+  it('all of several plants, for longer than their timeout: it opens the circuit', async () => {
+    const { clock, create, state } = openWithTrigger(reason);
+    state.isAway = true;
+    const creates = Array.from({ length: 16 }, (_, id) => create(id));
+    await clock.advance(10_000);
+    expect(new Set(creates.map(({ outcome }) => (outcome as Error).name))).toEqual(new Set(['StorageBusy']));
+    await clock.advance(100);
+    const probe = create(100);
+    const other = create(101);
+    await clock.advance(1);
+    expect(other.outcome).toMatchObject({ message: 'the circuit is open', cause: refused });
+    state.isAway = false;
+    await clock.advance(250);
+    expect(probe.outcome).toBe('created');
+  });
 });
 
-describe('a call that is rolled back together', () => {
-  it.each([
-    ['whole before others are sent, if it has several plants', [1, 2], 1],
-    ['while others are sent, if it has one: its row may be locked', [1], 2],
-  ])('is retried %s', async (_, ids, calls) => {
-    const { clock, create, createMany, database } = open({ timeoutMs: 1_000 });
-    database.current = rejects('together', refused);
-    for (const id of ids) create(id);
+describe('a call that is rolled back', () => {
+  it('is retried while others are sent', async () => {
+    const { clock, create, database } = open({ timeoutMs: 1_000 });
+    database.current = rejects('conflict', refused);
+    create(1);
     await clock.endTurn();
     database.current = answers;
     const other = create(3);
     await clock.endTurn();
-    expect(createMany).toHaveBeenCalledTimes(calls);
-    await clock.advance(10);
     expect(other.outcome).toBe('created');
   });
 
   it('is the only one as a probe, also between its attempts', async () => {
-    const { clock, create } = open({ timeoutMs: 1_000 }, rejects('together', refused));
+    const { clock, create } = open({ timeoutMs: 1_000 }, rejects('conflict', refused));
     create(1);
     await clock.advance(1_000);
     create(2);
@@ -301,20 +340,20 @@ describe('a fault of the program', () => {
   it.each(faults)(
     'that rolled back a call rejects its creates at once, duplicates too: %s',
     async (fault) => {
-      for (const resend of ['together', 'alone'] as const) {
+      for (const reason of ['conflict', 'locked'] as const) {
         const reports: string[] = [];
         const onBatch = ({ end, isOpen }: { end: string; isOpen: boolean }) =>
           void reports.push(`${end} ${isOpen}`);
         const { clock, create, createMany, database } = open(
           { timeoutMs: 1_000, onBatch },
-          rejects(resend, fault),
+          rejects(reason, fault),
         );
         const creates = [1, 2, 2].map((id) => create(id));
         await clock.endTurn();
-        const rejected = expect.objectContaining({ name: 'RolledBack', resend: 'apart', cause: fault });
+        const rejected = expect.objectContaining({ name: 'RolledBack', reason: 'rejected', cause: fault });
         expect(outcomesOf(creates)).toEqual([rejected, rejected, rejected]);
         expect(createMany).toHaveBeenCalledTimes(1);
-        expect(reports).toEqual(['failed false']);
+        expect(reports).toEqual(['rejected false']);
         expect(clock.timerCount).toBe(0);
         database.current = answers;
         const next = [3, 4].map((id) => create(id));
@@ -338,7 +377,7 @@ describe('a fault of the program', () => {
   it('may be one of a plant, if the database rejected it: the others are stored', async () => {
     const fault = new RangeError('The bound string is too big');
     const { clock, create } = open({ timeoutMs: 1_000 }, async (plants) => {
-      if (plants.some(({ id }) => id === 2n)) throw new RolledBack('apart', fault);
+      if (plants.some(({ id }) => id === 2n)) throw new RolledBack('rejected', fault);
       return created(plants);
     });
     const creates = [1, 2, 3].map((id) => create(id));
@@ -349,7 +388,7 @@ describe('a fault of the program', () => {
 
   it('is none if it is how fetch reports an outage: a TypeError with a cause', async () => {
     const outage = new TypeError('fetch failed', { cause: refused });
-    const { clock, create, database } = open({ timeoutMs: 1_000 }, rejects('together', outage));
+    const { clock, create, database } = open({ timeoutMs: 1_000 }, rejects('conflict', outage));
     const told = create(1);
     await clock.advance(100);
     expect(told.outcome).toBe('pending');

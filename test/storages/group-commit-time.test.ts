@@ -5,7 +5,7 @@ import { useClock } from '../support/use-clock.js';
 import { answers, context, created, open, outcomesOf, plant, type Told } from './group-commit-queue.js';
 
 const refused = new Error('connection refused');
-const refuses = () => Promise.reject(new RolledBack('together', refused));
+const refuses = () => Promise.reject(new RolledBack('conflict', refused));
 const hangs = () => new Promise<never>(() => {});
 
 const busy = { name: 'StorageBusy' };
@@ -325,7 +325,7 @@ describe('a queue whose circuit is open', () => {
     expect(refusedAtOnce.outcome).toMatchObject(circuitOpen);
     await clock.advance(250);
     const fault = new Error('value too long');
-    database.current = () => Promise.reject(new RolledBack('apart', fault));
+    database.current = () => Promise.reject(new RolledBack('rejected', fault));
     const faulty = create(4);
     await clock.endTurn();
     expect(faulty.outcome).toMatchObject({ name: 'RolledBack', cause: fault });
@@ -382,7 +382,7 @@ it("groupCommit runs on the platform's own timers, even if they are replaced mea
   try {
     let attempts = 0;
     const { create } = groupCommit(async (plants) => {
-      if (++attempts < 3) throw new RolledBack('together', refused);
+      if (++attempts < 3) throw new RolledBack('conflict', refused);
       return created(plants);
     });
     expect(await create(plant(1), context)).toBe('created');

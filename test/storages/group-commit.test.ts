@@ -97,21 +97,23 @@ describe('a duplicate of a create', () => {
   it.each<[string, string, CreateMany<unknown>, Error, object]>([
     ['with its error', 'may be stored: its call failed', () => Promise.reject(lost), lost, lost],
     ['with its error', 'may be stored: it failed', () => [lost], lost, lost],
-    ...[new PlantRefused('too thorny'), new StorageBusy(), new RolledBack('apart', new Error('a CHECK'))].map(
-      (refusal): [string, string, CreateMany<unknown>, Error, object] => [
-        'as busy',
-        `was definitely not stored: ${refusal}`,
-        () => [refusal],
-        refusal,
-        notStored,
-      ],
-    ),
+    ...[
+      new PlantRefused('too thorny'),
+      new StorageBusy(),
+      new RolledBack('rejected', new Error('a CHECK')),
+    ].map((refusal): [string, string, CreateMany<unknown>, Error, object] => [
+      'as busy',
+      `was definitely not stored: ${refusal}`,
+      () => [refusal],
+      refusal,
+      notStored,
+    ]),
   ])(
     'that is not sent until it times out rejects %s if the first %s',
     async (_how, _why, firstAnswer, first, duplicate) => {
       const { clock, create, createMany, database } = open(undefined, firstAnswer);
       createMany.mockImplementationOnce(firstAnswer);
-      database.current = () => Promise.reject(new RolledBack('together', new Error('refused')));
+      database.current = () => Promise.reject(new RolledBack('conflict', new Error('refused')));
       const creates = [create(1), create(1)];
       await clock.advance(1_000);
       expect(creates[0]?.outcome).toBe(first);
@@ -122,7 +124,7 @@ describe('a duplicate of a create', () => {
 });
 
 it.each([new Error('a CHECK'), 'a CHECK'])('RolledBack has the message of its cause: %s', (cause) => {
-  expect(new RolledBack('apart', cause)).toMatchObject({ message: 'a CHECK', cause });
+  expect(new RolledBack('rejected', cause)).toMatchObject({ message: 'a CHECK', cause });
 });
 
 describe('a namespace', () => {

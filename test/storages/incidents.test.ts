@@ -380,14 +380,15 @@ it('onBatch tells how each call to the server ended, with its plants and its tim
   expect(await codesOf([frozen(7)], 100)).toEqual([50001]);
   const ends = batches.map(({ end, plants }) => `${end} ${plants}`);
   expect(ends.filter((end, i) => end !== ends[i - 1])).toEqual([
-    'together 1', // a deadlock
+    'conflict 1', // a deadlock
     'settled 1',
-    'apart 3', // one of them is rejected
+    'rejected 3', // one of them is
     'settled 1',
-    'failed 1', // the connection was cut
-    'together 1', // connections are refused, so that nothing was sent
+    'rejected 1',
+    'unknown 1', // the connection was cut
+    'conflict 1', // connections are refused, so that nothing was sent
     'settled 1',
-    'unanswered 1', // the server is frozen
+    'unknown 1', // the server is frozen
   ]);
   expect(batches.at(-1)).toMatchObject({ queued: 0, isOpen: true });
   expect(batches.at(-1)!.ms).toBeGreaterThan(9_000);

@@ -439,6 +439,6 @@ describe('mysqlStorage, of the table that the server shows', () => {
     const { create } = mysqlStorage(showing({ types: { mood: type } }), { columns });
     const creating = (mood: string) => create({ id: 1n, name: 'Rosa' }, { ...context, caller: mood });
     expect(await creating(exact)).toBe('created');
-    await expect(creating(changed)).rejects.toMatchObject({ name: 'RolledBack', resend: 'apart' });
+    await expect(creating(changed)).rejects.toMatchObject({ name: 'RolledBack', reason: 'rejected' });
   });
 });

@@ -121,7 +121,7 @@ export function itStoresOwnColumns(
       );
       expect(stored).toMatchObject([{ value: 'created' }, { value: 'created' }]);
       const reason = (failed as PromiseRejectedResult).reason as RolledBack;
-      expect(reason).toMatchObject({ name: 'RolledBack', resend: 'apart' });
+      expect(reason).toMatchObject({ name: 'RolledBack', reason: 'rejected' });
       const why = new RegExp(
         `column ${column} must return a string.*${column === 'further' ? ' or null' : ''}`,
       );
@@ -237,7 +237,7 @@ export function itStoresOwnColumns(
       );
       const creates = [1n, 2n, 3n].map((id) => create({ id, name: 'Rosa' }, contextOf({ tenant: 'garden' })));
       for (const failed of await Promise.allSettled(creates)) {
-        expect(failed).toMatchObject({ reason: { name: 'RolledBack', resend: 'apart' } });
+        expect(failed).toMatchObject({ reason: { name: 'RolledBack', reason: 'rejected' } });
       }
       expect(await rows('name')).toEqual([]);
     },

@@ -44,7 +44,7 @@ it.each<[string, string, (url: string) => string]>([
       'plant-store cannot use the table "plants": the server refuses the login. Check user, password, database and SSL in the settings of the pool';
     await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({
       name: 'RolledBack',
-      resend: 'apart',
+      reason: 'rejected',
       cause: { message: why, cause: { code, message } },
     });
     await expect(find(1n, context)).rejects.toMatchObject({ cause: { message: why } });

@@ -116,7 +116,7 @@ describe('sqliteStorage', () => {
       await storage.createTable();
       const other = open();
       other.exec('BEGIN EXCLUSIVE');
-      await expect(storage.find(1n, context)).rejects.toMatchObject({ resend: 'together', cause: busy });
+      await expect(storage.find(1n, context)).rejects.toMatchObject({ reason: 'conflict', cause: busy });
       other.exec('COMMIT');
       expect(await storage.find(1n, context)).toBe(undefined);
     });
@@ -173,7 +173,7 @@ describe('sqliteStorage', () => {
         );
         expect(outcomes).toMatchObject([
           { value: 'created' },
-          { reason: { name: 'RolledBack', resend: 'apart', cause: { message: /no nettles/ } } },
+          { reason: { name: 'RolledBack', reason: 'rejected', cause: { message: /no nettles/ } } },
           { value: 'created' },
         ]);
         expect(rows()).toMatchObject([{ name: 'Rosa' }, { name: 'Viola' }]);
@@ -237,7 +237,7 @@ describe('sqliteStorage', () => {
       ]);
       const rejected = {
         name: 'RolledBack',
-        resend: 'apart',
+        reason: 'rejected',
         cause: { code: 'SQLITE_CONSTRAINT_FOREIGNKEY' },
       };
       expect(outcomes).toMatchObject([{ reason: rejected }, { value: 'created' }]);

@@ -29,8 +29,8 @@ export function watchContexts() {
     }
     if (kind === 1) await wait(2);
     check(ids);
-    if (kind === 2) throw new RolledBack('together', new Error('deadlock'));
-    if (plants.some(({ name }) => name === 'bad')) throw new RolledBack('apart', new Error('a CHECK'));
+    if (kind === 2) throw new RolledBack('conflict', new Error('deadlock'));
+    if (plants.some(({ name }) => name === 'bad')) throw new RolledBack('rejected', new Error('a CHECK'));
     return plants.map(() => 'created' as const);
   });
 

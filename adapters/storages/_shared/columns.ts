@@ -80,7 +80,7 @@ function checkOf(spec: TableSpec, column: Column, place: number): Check | undefi
 /** Returns the error of a value that a column would change without one. */
 export function changeOf({ checks }: LearnedTable, rows: Rows): Rejection | undefined {
   const check = checks.find(({ isChanged }) => rows.some(isChanged));
-  return check && new Rejection('apart', ownWords(new Error(check.why)));
+  return check && new Rejection('rejected', ownWords(new Error(check.why)));
 }
 
 /** Not a whole number as a column of integers spells it: `01`, ` 1` and, in MySQL, `1abc` would be another's `1`. */

@@ -73,13 +73,13 @@ export function failureOf(
     case 'closed':
       return closedConnection(error);
     case 'transient':
-      return new RolledBack('together', error);
+      return new RolledBack('conflict', error);
     case 'locked':
-      return new RolledBack('alone', error);
+      return new RolledBack('locked', error);
     case 'expired':
-      return new RolledBack('apart', error);
+      return new RolledBack('rejected', error);
     case 'rejected':
-      return new Rejection('apart', error);
+      return new Rejection('rejected', error);
     case 'refused':
       return unusable(
         spec,

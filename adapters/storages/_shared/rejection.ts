@@ -22,7 +22,7 @@ export class SetupError extends Error {
  */
 export function unusable(spec: TableSpec, why: string, cause?: unknown): Rejection {
   return new Rejection(
-    'apart',
+    'rejected',
     new SetupError(`plant-store cannot use the table ${spec.name}: ${why}`, { cause }),
   );
 }

@@ -153,12 +153,12 @@ export function callApp<T>(call: () => T, isValid: (value: T) => boolean, must: 
   try {
     value = call();
   } catch (error) {
-    throw new RolledBack('apart', error);
+    throw new RolledBack('rejected', error);
   }
   if (isValid(value)) return value;
   // It may be a promise that rejects, which would crash the process.
   Promise.resolve(value).catch(() => {});
-  throw new RolledBack('apart', ownWords(new TypeError(`${must}, got ${kindOf(value)}`, { cause })));
+  throw new RolledBack('rejected', ownWords(new TypeError(`${must}, got ${kindOf(value)}`, { cause })));
 }
 
 function isValue(value: unknown): boolean {

@@ -195,7 +195,7 @@ export class ServerTable<Connection> implements StoredTable {
     if (meaning === 'setup') {
       const fault = await this.#faultAfter(error, checkout.connection!);
       if (fault) this.#known = undefined;
-      return { failure: fault ?? new Rejection('apart', error), isReusable };
+      return { failure: fault ?? new Rejection('rejected', error), isReusable };
     }
     // The next call looks at the table first: so of a pooler without a server, which says the same before and after it has sent a
     // statement, the creates of one call alone are unknown.

@@ -111,7 +111,7 @@ export class SqliteTable implements StoredTable {
     if (error instanceof Rejection) return error;
     switch (meaning) {
       case 'setup':
-        return this.#faultAfter(error) ?? new Rejection('apart', error);
+        return this.#faultAfter(error) ?? new Rejection('rejected', error);
       case 'program':
         return unusable(this.spec, failedHandle(this.database, error, needed), error);
       case 'refused':
@@ -134,7 +134,7 @@ export class SqliteTable implements StoredTable {
     if (areAllNew && (isCounted || this.#areStored(rows))) return rows.map(() => 'created');
     const outcomes = outcomesOf(rows, inserted, this.#all(this.#sql.stored, rows));
     if (!outcomes.some((outcome) => outcome instanceof Error)) return outcomes;
-    throw new Rejection('apart', lostPlant(this.#connection, this.spec));
+    throw new Rejection('rejected', lostPlant(this.#connection, this.spec));
   }
 
   /**

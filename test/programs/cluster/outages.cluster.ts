@@ -93,7 +93,8 @@ describe.skipIf(inject('obstacle'))(`64 creators while the database is away (see
           expect(longest).toBeLessThan(timeoutMs + 500);
           // Then one probe at a time is in flight, and all other creates fail at once.
           expect(slowTogether(answers, struck + timeoutMs + 500, ended)).toEqual([]);
-          expect(first - back).toBeLessThan(1_000);
+          // A second, and three for a server that shares two busy cores.
+          expect(first - back).toBeLessThan(4_000);
           expect(load.memory - calm).toBeLessThan(64 * 2 ** 20);
         } finally {
           load.kill();

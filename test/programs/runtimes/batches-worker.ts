@@ -25,7 +25,7 @@ const batches = groupCommit(async (plants) => {
   const context = current?.getStore();
   const response = await post(env.CALLS, { ids, context } satisfies Sent);
   if (current?.getStore() !== context) throw new Error('the context has changed');
-  if (!response.ok) throw new RolledBack('together', new Error('refused'));
+  if (!response.ok) throw new RolledBack('conflict', new Error('refused'));
   return plants.map(() => 'created');
 });
 
