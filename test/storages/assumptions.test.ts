@@ -87,7 +87,7 @@ const assumptions: readonly Assumption[] = [
   },
   {
     name: 'an error that a function raises has a `where`, and one of the statement has none',
-    line: [postgresErrors, 'Boolean(candidate.where)'],
+    line: [postgresErrors, 'Boolean(where)'],
     async real() {
       const whereOf = (sql: string) => own.pool.query(sql).catch(({ where }) => typeof where);
       return [await whereOf("DO $$ BEGIN RAISE 'no'; END $$"), await whereOf('SELECT * FROM nowhere')];

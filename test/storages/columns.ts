@@ -332,7 +332,9 @@ export function itKeepsNamespacesApart(open: (namespace: Namespace) => Promise<S
         const isOwn = i < apart.length;
         expect
           .soft(settled[i], `create for ${String(value)}`)
-          .toMatchObject(isOwn ? { value: 'created' } : { reason: { name: 'RolledBack', reason: 'rejected' } });
+          .toMatchObject(
+            isOwn ? { value: 'created' } : { reason: { name: 'RolledBack', reason: 'rejected' } },
+          );
         const found = await storage.find(1n, contextOf(value)).catch((error: Error) => error);
         expect
           .soft(found, `find for ${String(value)}`)

@@ -198,7 +198,7 @@ describe('a locked row', () => {
     const { clock, create } = open({ namespace: ({ caller }) => (caller as { client: string }).client });
     const first = create('one', 'locked', 5);
     await clock.advance(251);
-    const others = [create('other', 'good', 5), create('one', 'good', 5)];
+    const others = [create('other', 'good', 5), create('one', 'locked', 5)];
     await clock.advance(1_000);
     expect(outcomesOf([first, ...others])).toEqual(['pending', 'created', 'pending']);
     await clock.advance(20_000);

@@ -366,8 +366,12 @@ it('onBatch tells how each call to the server ended, with its plants and its tim
   const create = appOn(postgresStorage(poolAt(doorway.port), options));
   expect(await codesOf([create(1)])).toEqual([200]);
   expect(await codesOf([create(2), create(3), create(9)])).toEqual([200, 200, 50004]);
+  // With a trigger the connection is lost before the COMMIT, so that nothing is stored.
+  await own.pool.query('DROP TRIGGER once ON plants');
+  const createPlainly = appOn(postgresStorage(poolAt(doorway.port), options));
+  expect(await codesOf([createPlainly(3_000)])).toEqual([200]);
   const holder = await holding('LOCK TABLE plants');
-  const cut = create(4);
+  const cut = createPlainly(4);
   await waitForLock();
   doorway.close();
   expect(await codesOf([cut])).toEqual([50001]);
@@ -385,6 +389,7 @@ it('onBatch tells how each call to the server ended, with its plants and its tim
     'rejected 3', // one of them is
     'settled 1',
     'rejected 1',
+    'settled 1',
     'unknown 1', // the connection was cut
     'conflict 1', // connections are refused, so that nothing was sent
     'settled 1',

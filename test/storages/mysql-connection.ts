@@ -14,6 +14,9 @@ export function connectionOf(
       const sql = typeof statement === 'string' ? statement : statement.sql;
       return [await respond(sql, values, statement), undefined];
     },
+    async query(sql) {
+      return [await respond(sql, [], sql), undefined];
+    },
     unprepare() {},
     release: () => log.push('release'),
     destroy: () => log.push('destroy'),

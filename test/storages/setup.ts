@@ -17,7 +17,7 @@ export interface Setup {
   readonly schemaOf: (options: Options) => string;
   open(options?: Options): PlantStorage & {
     readonly find: NonNullable<PlantStorage['find']>;
-    readonly check: () => Promise<void>;
+    readonly check: () => Promise<unknown>;
   };
   run(sql: string): unknown;
 }
@@ -158,7 +158,7 @@ export function itSaysWhatToDo({ schemaOf, open, run }: Setup): void {
 
   it('tells of a column without a value and without a default, before and after the first create', async () => {
     await run(withColumns(schemaOf({ columns: { note: () => '' } }), { note: 'INT NOT NULL' }));
-    const why = 'its column note takes no null and has no default';
+    const why = 'takes no null and has no default';
     await expect(open().check()).rejects.toThrow(why);
     const refuse = vi.fn(() => 'no');
     const storage = open({ refuse });
@@ -188,8 +188,12 @@ export function itSaysWhatToDo({ schemaOf, open, run }: Setup): void {
     const own = schemaOf({ namespace }).replace(/, PRIMARY KEY \([^)]*\)/, '');
     await run(withColumns(own, { id: 'BIGINT PRIMARY KEY' }));
     const storage = open({ namespace });
-    await expect(storage.check()).rejects.toThrow(/ of \(id\) lets one namespace alone have an id/);
-    expect(await post(storage, 2)).toEqual(rejected);
-    expect([...messages]).toEqual([expect.stringContaining('lets one namespace alone have an id')]);
+    const found = await storage.check().then(String, ({ message }: Error) => message);
+    // On PostgreSQL and SQLite an INSERT asks for the index of the key first.
+    if (!found.includes('lets one namespace alone')) {
+      expect(await post(storage, 2)).toEqual(rejected);
+      await run(remedy('it needs a unique index of exactly (tenant, id)'));
+    }
+    await expect(storage.check()).rejects.toThrow('lets one namespace alone have an id');
   });
 }

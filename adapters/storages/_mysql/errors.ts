@@ -1,5 +1,7 @@
 import type { Meaning } from '../_shared/meaning.js';
+import { missingTable, unfilledColumn } from '../_shared/rejection.js';
 import type { Explanation } from '../_shared/server-table.js';
+import type { TableSpec } from '../_shared/table.js';
 import { firstIn, isFaultOfProgram } from '../_shared/wrapped-error.js';
 
 /** What the server said in an error: its number and its SQLSTATE. */
@@ -23,6 +25,12 @@ export const duplicateKey = 1062;
 /** A value is missing in a column that has no default. */
 export const noDefault = 1364;
 
+/** No such table. */
+const noSuchTable = 1146;
+
+/** No grant on a table, or on a column. */
+const isDenied = (errno: number | undefined) => errno === 1142 || errno === 1143;
+
 /** The statement is larger than `max_allowed_packet`. */
 const packetTooLarge = 1153;
 
@@ -32,26 +40,26 @@ const idleConnectionEnded = 4031;
 /** What the server's error numbers mean, as MariaDB, MySQL and TiDB document them. */
 const meanings: ReadonlyMap<number, Meaning> = new Map<number, Meaning>([
   // Rolled back: a record has changed since the snapshot (MariaDB's innodb_snapshot_isolation), a deadlock, at commit.
-  [1020, 'transient'],
-  [1213, 'transient'],
-  [3101, 'transient'],
+  [1020, 'conflict'],
+  [1213, 'conflict'],
+  [3101, 'conflict'],
   // TiDB: retryable, a write conflict.
-  [8022, 'transient'],
-  [9007, 'transient'],
+  [8022, 'conflict'],
+  [9007, 'conflict'],
   // Too many connections, no quorum, too many prepared statements.
-  [1040, 'transient'],
-  [1203, 'transient'],
-  [1226, 'transient'],
-  [1047, 'transient'],
-  [1461, 'transient'],
+  [1040, 'conflict'],
+  [1203, 'conflict'],
+  [1226, 'conflict'],
+  [1047, 'conflict'],
+  [1461, 'conflict'],
   // A full disk, a full tablespace.
-  [1021, 'transient'],
-  [1114, 'transient'],
+  [1021, 'conflict'],
+  [1114, 'conflict'],
   // Read-only, found after a failover.
-  [1290, 'transient'],
-  [1792, 'transient'],
-  [1836, 'transient'],
-  [idleConnectionEnded, 'transient'],
+  [1290, 'conflict'],
+  [1792, 'conflict'],
+  [1836, 'conflict'],
+  [idleConnectionEnded, 'conflict'],
   // A wait for a lock that was too long.
   [1205, 'locked'],
   // MariaDB's `max_statement_time`, MySQL's `max_execution_time`.
@@ -60,13 +68,13 @@ const meanings: ReadonlyMap<number, Meaning> = new Map<number, Meaning>([
   // Not even read.
   [packetTooLarge, 'rejected'],
   // No such column, no such table, no grant on a table or a column, a column without a value.
-  [1054, 'setup'],
-  [1146, 'setup'],
-  [1142, 'setup'],
-  [1143, 'setup'],
-  [noDefault, 'setup'],
+  [1054, 'setup, or of a plant'],
+  [noSuchTable, 'setup, or of a plant'],
+  [1142, 'setup, or of a plant'],
+  [1143, 'setup, or of a plant'],
+  [noDefault, 'setup, or of a plant'],
   // A syntax error.
-  [1064, 'statement'],
+  [1064, 'setup, or of a plant'],
   // The commit may have succeeded: it failed, its rollback failed, not all was rolled back, the connection was killed (to which
   // proxies give other states).
   [1180, 'unknown'],
@@ -77,23 +85,18 @@ const meanings: ReadonlyMap<number, Meaning> = new Map<number, Meaning>([
   [1105, 'unknown'],
 ]);
 
-/** Numbers of a user, a host or a database that the server refuses for good, at the login. */
-const refusedLogins = [1044, 1045, 1049, 1130, 1698];
-
 export function explain(error: unknown, wasSent: boolean): Explanation {
   const said = serverErrorIn(error);
   if (!said) return { meaning: meaningOfDriver(error, wasSent), isReusable: false };
-  const meaning = wasSent ? meaningOf(said) : meaningBeforeSending(said);
+  const meaning = wasSent ? meaningOf(said) : meaningOfLogin(said);
   // After an error of the server the connection can be used again, except after these: the server hangs up.
   return { meaning, isReusable: said.errno !== packetTooLarge && said.errno !== idleConnectionEnded };
 }
 
-function meaningBeforeSending(said: ServerError): Meaning {
+/** What the server says before it takes a statement is about no plant. */
+function meaningOfLogin(said: ServerError): Meaning {
   const meaning = meaningOf(said);
-  // A server that says no says it again: another user, another host, a password that has expired.
-  if (meaning === 'rejected' || meaning === 'statement' || refusedLogins.includes(said.errno))
-    return 'refused';
-  return meaning === 'setup' ? 'setup' : 'transient';
+  return meaning === 'conflict' || meaning === 'unknown' ? 'conflict' : 'no login';
 }
 
 function meaningOf({ errno, sqlState }: ServerError): Meaning {
@@ -110,11 +113,23 @@ function meaningOf({ errno, sqlState }: ServerError): Meaning {
 /** What an error means that is not the server's, but the driver's, a library's or the system's. */
 function meaningOfDriver(error: unknown, wasSent: boolean): Meaning {
   if (wasSent) return 'unknown';
-  return isFaultOfProgram(error) ? 'program' : 'transient';
+  return isFaultOfProgram(error) ? 'program' : 'conflict';
 }
 
-/** A grant on a table or on a column is missing. */
-export function isDenied(error: unknown): boolean {
+/** Returns what is wrong with a table, or with the grants on it, after an error of a statement, and what to do, in a sentence. */
+export function remedyOf(spec: TableSpec, error: unknown): string | undefined {
   const errno = serverErrorIn(error)?.errno;
-  return errno === 1142 || errno === 1143;
+  if (errno === noSuchTable) return missingTable(spec);
+  if (errno === noDefault) return unfilledColumn(undefined);
+  return isDenied(errno) ? grantOf(spec, 'SELECT, INSERT') : undefined;
+}
+
+/** Returns why the table was not created, and what to do. */
+export function remedyOfCreate(spec: TableSpec, error: unknown): string | undefined {
+  return isDenied(serverErrorIn(error)?.errno) ? grantOf(spec, 'CREATE') : undefined;
+}
+
+function grantOf({ name, container }: TableSpec, grant: string): string {
+  const on = grant === 'CREATE' ? `${container ? `\`${container}\`` : 'the database'}.*` : name;
+  return `its user may not ${grant}. Run: GRANT ${grant} ON ${on} TO ...`;
 }

@@ -1,12 +1,5 @@
 import { type LearnedTable, learn } from '../_shared/columns.js';
-import {
-  createIndex,
-  hasIndexOf,
-  missingIndex,
-  narrowIndexOf,
-  unfilledColumn,
-  unusable,
-} from '../_shared/rejection.js';
+import { unusable } from '../_shared/rejection.js';
 import type { TableSpec } from '../_shared/table.js';
 import { type Found, type MysqlConnection, queryRows } from './connection.js';
 
@@ -14,30 +7,36 @@ import { type Found, type MysqlConnection, queryRows } from './connection.js';
  * Finds the engine of a table, by the names of its database and of itself, what the session does to texts, and its isolation,
  * which MySQL and MariaDB call by another name each. Each name is a parameter: the server then reads this table and no other.
  */
-const tableFacts = `SELECT ENGINE AS engine, TRANSACTIONS AS transactions, CREATE_OPTIONS AS options,
+const tableFacts = `SELECT ENGINE AS engine, TRANSACTIONS AS transactions,
 @@character_set_client AS characters, @@sql_mode AS modes,
 CONCAT_WS('', NULL /*!50720 , @@transaction_isolation */ /*M! , @@tx_isolation */) AS isolation
 FROM information_schema.TABLES LEFT JOIN information_schema.ENGINES USING (ENGINE)
 WHERE TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?`;
 
-/** Triggers that may fill or change a column. A role without the privilege TRIGGER sees none. */
-const triggersBefore = `SELECT TRIGGER_NAME AS name FROM information_schema.TRIGGERS
-WHERE EVENT_OBJECT_SCHEMA = COALESCE(?, DATABASE()) AND EVENT_OBJECT_TABLE = ?
-AND ACTION_TIMING = 'BEFORE' AND EVENT_MANIPULATION = 'INSERT'`;
+/** Triggers of an INSERT. A role without the privilege TRIGGER sees none. */
+const triggersOfInsert = `SELECT TRIGGER_NAME AS name FROM information_schema.TRIGGERS
+WHERE EVENT_OBJECT_SCHEMA = COALESCE(?, DATABASE()) AND EVENT_OBJECT_TABLE = ? AND EVENT_MANIPULATION = 'INSERT'`;
+
+/** A table, and what its catalogue shows besides. */
+interface FoundTable extends LearnedTable {
+  /** Otherwise an INSERT has to show it. */
+  readonly isKeyUnique: boolean;
+  /** Otherwise it is a view. */
+  readonly isTable: boolean;
+}
 
 /**
  * Learns the columns of a table; `undefined` if there is none.
  *
  * @throws {Rejection} if plants would change or get lost
  */
-export async function look(connection: MysqlConnection, spec: TableSpec): Promise<LearnedTable | undefined> {
+export async function look(connection: MysqlConnection, spec: TableSpec): Promise<FoundTable | undefined> {
   const [facts] = await queryRows(connection, tableFacts, namesOf(spec));
   const fault = facts && faultOfSettings(facts, spec.name);
   if (fault) throw unusable(spec, fault);
   const columns = await queryRows(connection, showColumns(spec));
-  const triggers = await queryRows(connection, triggersBefore, namesOf(spec));
+  const triggers = await queryRows(connection, triggersOfInsert, namesOf(spec));
   const indexes = await queryRows(connection, `SHOW INDEX FROM ${spec.name} WHERE NOT Non_unique`);
-  // From here on nothing is awaited: another connection must not insert before the index is looked at.
   if (columns.length === 0) return undefined;
   const table = learn(
     spec,
@@ -51,30 +50,7 @@ export async function look(connection: MysqlConnection, spec: TableSpec): Promis
       spec,
       `its column ${changing.Field} is in ${changing.Collation}, which changes some characters. Convert it to utf8mb4`,
     );
-  // An INSERT does not say which index it relies on. A view shows none.
-  const indexFault = facts?.engine && faultOfIndexes(facts, indexes, table, spec);
-  if (indexFault) throw unusable(spec, indexFault);
-  return table;
-}
-
-/**
- * Returns the column of a table that every create leaves without a value, as a sentence.
- *
- * @param isCertain whether the server has said so of a row, after its triggers
- */
-export async function unfilledOf(
-  connection: MysqlConnection,
-  spec: TableSpec,
-  isCertain: boolean,
-): Promise<string | undefined> {
-  const columns = await queryRows(connection, showColumns(spec));
-  const unfilled = columns.find(
-    ({ Field, Null, Default, Extra }) =>
-      !isOf(spec, Field!) && Null === 'NO' && Default === null && !/auto_increment|generated/i.test(Extra!),
-  );
-  if (!unfilled) return undefined;
-  const triggers = isCertain ? [] : await queryRows(connection, triggersBefore, namesOf(spec));
-  return triggers.length > 0 ? undefined : unfilledColumn(unfilled.Field!);
+  return { ...table, isKeyUnique: hasIndexOf(indexes, table, spec), isTable: facts?.engine !== null };
 }
 
 const namesOf = ({ container, table }: TableSpec) => [container ?? null, table];
@@ -110,27 +86,13 @@ function changesTexts(collation: string | null | undefined): boolean {
   return typeof collation === 'string' && !/^(utf8|ascii|latin1|binary)/.test(collation);
 }
 
-function faultOfIndexes(
-  { options }: Found,
-  parts: readonly Found[],
-  { columns }: LearnedTable,
-  spec: TableSpec,
-): string | undefined {
+/** Whether the catalogue shows a unique index of exactly the key, in whatever order. */
+function hasIndexOf(parts: readonly Found[], { columns }: LearnedTable, spec: TableSpec): boolean {
   const key = columns.slice(0, spec.key.length).map(({ name }) => name);
-  const indexes = [...new Set(parts.map(({ Key_name }) => Key_name))].map((name) =>
-    parts
-      .filter((part) => part.Key_name === name)
-      // Not of its beginning alone, whose length is `Sub_part`.
-      .map(({ Column_name, Sub_part }) => Column_name + (Sub_part === null ? '' : `(${Sub_part})`)),
-  );
-  const narrow = narrowIndexOf(indexes, key);
-  if (narrow) {
-    const why = `its unique index of (${narrow.join(', ')}) lets one namespace alone have an id`;
-    return `${why}: drop it, and add PRIMARY KEY (${spec.key.join(', ')})`;
-  }
-  if (hasIndexOf(indexes, key)) return undefined;
-  if (options?.includes('partitioned')) {
-    return `${missingIndex(spec)}, which a partitioned table can have only if it is partitioned by these columns alone`;
-  }
-  return `${missingIndex(spec)}. ${createIndex(spec)}`;
+  return [...new Set(parts.map(({ Key_name }) => Key_name))].some((index) => {
+    const own = parts.filter(({ Key_name }) => Key_name === index);
+    // Not of the beginning of a column, whose length is `Sub_part`.
+    const isWhole = own.every(({ Sub_part, Column_name }) => Sub_part === null && key.includes(Column_name!));
+    return isWhole && own.length === key.length;
+  });
 }

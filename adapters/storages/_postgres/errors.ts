@@ -3,11 +3,12 @@ import type { Explanation } from '../_shared/server-table.js';
 import { type ErrorMembers, firstIn, isFaultOfProgram } from '../_shared/wrapped-error.js';
 
 /** What the server said in an error: fields of the message `ErrorResponse` of PostgreSQL's protocol. */
-interface ServerError {
+export interface ServerError {
   readonly sqlState: string;
-  /** Whether a function raised it, such as that of a trigger: it is then the fault of one plant, not of the statement. */
+  /** Whether it was met in a function, such as that of a trigger: then nothing is committed, and it may be about one plant. */
   readonly isOfFunction: boolean;
-  /** The column that takes no null, if that is the error. */
+  /** Whether the driver shows all fields: then it is known of an error without `where` that no function has met it. */
+  readonly isWhole: boolean;
   readonly column: unknown;
 }
 
@@ -21,21 +22,28 @@ const classes =
 interface PostgresMembers extends ErrorMembers {
   readonly originalCode?: unknown;
   readonly column?: unknown;
+  readonly routine?: unknown;
 }
 
 /**
  * Returns the first SQLSTATE in an error and in what it wraps: `code`, Prisma's `originalCode`, or Bun's `errno`, which is a text. A
  * class of the app's own, which a trigger may raise, counts beside a `severity`, which only the server gives.
  */
-function serverErrorIn(error: unknown): ServerError | undefined {
+export function serverErrorIn(error: unknown): ServerError | undefined {
   return firstIn(error, (candidate) => {
-    const { originalCode = candidate.code, column, errno, severity } = candidate as PostgresMembers;
+    const members: PostgresMembers = candidate;
+    const { originalCode = members.code, errno, severity, where, routine, column } = members;
     const isSqlState = (code: string) =>
       /^[0-9A-Z]{5}$/.test(code) && (classes.includes(code.slice(0, 2)) || typeof severity === 'string');
     const codes = [String(originalCode), ...(typeof errno === 'string' ? [errno] : [])];
     const sqlState = codes.find(isSqlState);
     if (sqlState === undefined) return undefined;
-    return { sqlState, isOfFunction: Boolean(candidate.where), column };
+    return {
+      sqlState,
+      isOfFunction: Boolean(where),
+      isWhole: typeof routine === 'string',
+      column,
+    };
   });
 }
 
@@ -45,17 +53,19 @@ export const sqlStateOf = (error: unknown): string | undefined => serverErrorIn(
 /** What single SQLSTATEs mean. */
 const meanings: Readonly<Record<string, Meaning>> = {
   // Serialization failure, deadlock.
-  '40001': 'transient',
-  '40P01': 'transient',
+  '40001': 'conflict',
+  '40P01': 'conflict',
   // Found after a failover: a read-only standby.
-  '25006': 'transient',
+  '25006': 'conflict',
+  // The connection came with a transaction that had failed: another one may not.
+  '25P02': 'conflict',
   // The server had ended the idle connection before it read the statement.
-  '25P03': 'transient',
-  '57P05': 'transient',
+  '25P03': 'conflict',
+  '57P05': 'conflict',
   // The server is starting or shutting down, and takes no login.
-  '57P03': 'transient',
-  // The connection came with a transaction that had failed.
-  '25P02': 'open transaction',
+  '57P03': 'conflict',
+  // A pooler has no server of this name.
+  '3D000': 'conflict',
   // No lock within `lock_timeout`.
   '55P03': 'locked',
   // Cancelled by `statement_timeout` or by an administrator: the server says that it rolled back.
@@ -64,16 +74,14 @@ const meanings: Readonly<Record<string, Meaning>> = {
   '25P04': 'unknown',
   // The server does not know whether the statement completed.
   '40003': 'unknown',
-  // No such database.
-  '3D000': 'refused',
 };
 
 /** What the other SQLSTATEs of a class mean. */
 const classMeanings: Readonly<Record<string, Meaning>> = {
-  // The server, or a pooler before it, refuses the user or the password.
-  '28': 'refused',
   // Too many connections, a full disk, no memory.
-  '53': 'transient',
+  '53': 'conflict',
+  // A pooler cannot log in.
+  '28': 'conflict',
   // The connection broke; the server shut down; input or output failed; an internal error.
   '08': 'unknown',
   '57': 'unknown',
@@ -81,29 +89,21 @@ const classMeanings: Readonly<Record<string, Meaning>> = {
   XX: 'unknown',
 };
 
-/** Errors of a statement that the table may be at fault for, unless a function raised them. */
-const meaningsOfStatement: Readonly<Record<string, Meaning>> = {
-  // No such table, no such column, no index for ON CONFLICT, no grant or a policy, a column without a value.
-  '42P01': 'setup',
-  '42703': 'setup',
-  '42P10': 'setup',
-  '42501': 'setup',
-  '23502': 'setup',
-  // A syntax error; no parameter of this number; no such function.
-  '42601': 'statement',
-  '42P02': 'statement',
-  '42883': 'statement',
-};
+/**
+ * No such table or column, no index for ON CONFLICT or one that is deferrable, no grant or a policy, a generated column, a
+ * column without a value; a syntax error, no parameter of this number, no such function.
+ */
+const setupCodes = '42P01 42703 42P10 55000 42501 428C9 23502 42601 42P02 42883'.split(' ');
 
 /** The codes after which the server hangs up. */
-const fatalCodes = ['25P03', '25P04', '57P05'];
+const fatalCodes = ['25P03', '25P04', '57P01', '57P02', '57P03', '57P04', '57P05'];
 
 /** Meanings after which a connection is not used again: its server may be another one by now, or it is in a transaction. */
 const uselessAfter: readonly Meaning[] = [
   'unknown',
-  'transient',
+  'conflict',
   'closed',
-  'refused',
+  'no login',
   'open transaction',
   'program',
 ];
@@ -111,29 +111,39 @@ const uselessAfter: readonly Meaning[] = [
 /** @param names the columns that each create fills: a null in one of them is the fault of its plant */
 export function explain(error: unknown, wasSent: boolean, names: readonly string[]): Explanation {
   const said = serverErrorIn(error);
-  const isOfPlant = said?.sqlState === '23502' && names.includes(String(said.column));
-  const meaning = isOfPlant ? 'rejected' : said ? meaningOf(said, wasSent) : meaningOfDriver(error, wasSent);
-  const isFatal = said !== undefined && fatalCodes.includes(said.sqlState);
-  return { meaning, isReusable: !isFatal && !uselessAfter.includes(meaning) };
+  if (!said) return { meaning: meaningOfDriver(error, wasSent), isReusable: false };
+  const meaning = wasSent ? meaningOf(said, names) : meaningOfLogin(said);
+  return { meaning, isReusable: !fatalCodes.includes(said.sqlState) && !uselessAfter.includes(meaning) };
 }
 
-function meaningOf({ sqlState, isOfFunction }: ServerError, wasSent: boolean): Meaning {
-  // The role may not connect to the database.
-  if (sqlState === '42501' && !wasSent) return 'refused';
-  const meaning = meanings[sqlState] ?? (isOfFunction ? undefined : meaningsOfStatement[sqlState]);
-  if (meaning) return meaning;
-  const ofClass = classMeanings[sqlState.slice(0, 2)];
-  // A function that fails on a connection or a file of its own fails for its plant: the server rolled back the statement.
-  if (isOfFunction && ofClass === 'unknown' && !sqlState.startsWith('57')) return 'rejected';
-  if (ofClass === 'unknown' && !wasSent) return 'transient';
+function meaningOf(
+  { sqlState, isOfFunction, isWhole, column }: ServerError,
+  names: readonly string[],
+): Meaning {
+  const isOfPlant = sqlState === '23502' && names.includes(String(column));
+  // A policy, or the domain of a column, rejects the value of one row.
+  const isOfValue = sqlState === '42501' || (sqlState === '23502' && column === undefined);
+  if (!isOfFunction && !isOfPlant && setupCodes.includes(sqlState))
+    return isWhole && !isOfValue ? 'setup' : 'setup, or of a plant';
   // The server says that it rolled back: a constraint, a limit, a policy, a trigger with a code of its own.
-  return ofClass ?? 'rejected';
+  const meaning = meanings[sqlState] ?? classMeanings[sqlState.slice(0, 2)] ?? 'rejected';
+  // A function fails before the commit: its plant may be stored later, if this is how its connection or the server ends.
+  if (isOfFunction && meaning === 'unknown') return sqlState.startsWith('57') ? 'conflict' : 'rejected';
+  return meaning;
+}
+
+/** What the server says before it takes a statement is about no plant. */
+function meaningOfLogin({ sqlState }: ServerError): Meaning {
+  if (sqlState === '25P02') return 'open transaction';
+  const meaning = meanings[sqlState] ?? classMeanings[sqlState.slice(0, 2)];
+  const isForGood = meaning === undefined || sqlState.startsWith('28') || sqlState === '3D000';
+  return isForGood ? 'no login' : 'conflict';
 }
 
 /** What an error means that is not the server's, but the driver's, a library's or the system's. */
 function meaningOfDriver(error: unknown, wasSent: boolean): Meaning {
   // Nobody listens: nothing can have been sent. Also on a driver that connects when it is first used.
-  if (firstIn(error, ({ code }) => (code === 'ECONNREFUSED' ? code : undefined))) return 'transient';
+  if (firstIn(error, ({ code }) => (code === 'ECONNREFUSED' ? code : undefined))) return 'conflict';
   if (wasSent) return 'unknown';
-  return isFaultOfProgram(error) ? 'program' : 'transient';
+  return isFaultOfProgram(error) ? 'program' : 'conflict';
 }

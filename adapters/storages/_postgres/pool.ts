@@ -168,7 +168,7 @@ function millisecondsOf(setting: unknown): number {
 }
 
 /**
- * Runs an INSERT, and listens to what the server says besides.
+ * Runs an INSERT that commits by itself.
  *
  * @param isDiscardable whether the connection may be discarded
  * @throws {OpenTransaction} if the connection came with one
@@ -179,23 +179,28 @@ export async function withNotices<T>(
   insert: () => Promise<T>,
 ): Promise<T> {
   if (isInTransaction(client)) throw new OpenTransaction();
-  const heard: Message[] = [];
-  const hear = (message: Message) => heard.push(message);
-  client.on?.('notice', hear);
-  let result: T;
-  try {
-    result = await insert();
-  } finally {
-    client.off?.('notice', hear);
-  }
-  if (isInTransaction(client) || (isPglite(client) && (await hasWritten(client)))) {
+  return hearing(client, async () => {
+    const result = await insert();
+    if (!isInTransaction(client) && !(isPglite(client) && (await hasWritten(client)))) return result;
     // Nobody but the app may end the transaction of a connection that the app gave: there the outcome is unknown.
     if (!isDiscardable) throw ownWords(new Error(new OpenTransaction().message));
     await client.query('ROLLBACK');
     throw new OpenTransaction();
+  });
+}
+
+/** Runs what commits, and listens to what the server says besides. */
+export async function hearing<T>(client: PgClient, commit: () => Promise<T>): Promise<T> {
+  const heard: Message[] = [];
+  const hear = (message: Message) => heard.push(message);
+  client.on?.('notice', hear);
+  try {
+    const result = await commit();
+    if (heard.some(isUnreplicated)) throw ownWords(new Error(unreplicated));
+    return result;
+  } finally {
+    client.off?.('notice', hear);
   }
-  if (heard.some(isUnreplicated)) throw ownWords(new Error(unreplicated));
-  return result;
 }
 
 /**
@@ -229,7 +234,7 @@ function transactionStatusOf(client: PgClient): string | null | undefined {
 }
 
 /** Whether a transaction is open. Exact after a statement, and unless one was begun and not awaited, before it. */
-function isInTransaction(client: PgClient): boolean {
+export function isInTransaction(client: PgClient): boolean {
   const status = transactionStatusOf(client);
   return status === 'T' || status === 'E';
 }

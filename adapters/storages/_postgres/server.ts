@@ -1,14 +1,16 @@
+import type { CreateOutcome } from '../../../src/index.js';
 import { type Column, type LearnedTable, learn } from '../_shared/columns.js';
-import { UnknownOutcome } from '../_shared/meaning.js';
+import { OpenTransaction, Uncommitted, UnknownOutcome } from '../_shared/meaning.js';
 import { keepsPrepared } from '../_shared/prepared.js';
-import { unusable } from '../_shared/rejection.js';
+import { Rejection, unusable } from '../_shared/rejection.js';
 import { outcomesOf, type Rows, textOf } from '../_shared/rows.js';
 import type { TableServer, TableStatements } from '../_shared/server-table.js';
 import type { TableSpec } from '../_shared/table.js';
 import { failedHandle, type Needed, WrongResult } from '../_shared/wrong-handle.js';
-import { faultOfTable, whyNotCreated, whyNotFound } from './check.js';
 import { explain, sqlStateOf } from './errors.js';
 import {
+  hearing,
+  isInTransaction,
   isPg,
   isPool,
   type PgClient,
@@ -18,6 +20,7 @@ import {
   warnOfTransactions,
   withNotices,
 } from './pool.js';
+import { remedyOf, remedyOfCreate } from './remedies.js';
 import { arrayOf, type Statement, type Statements, statementsOf } from './statements.js';
 
 export const needed: Needed = {
@@ -42,82 +45,123 @@ export function postgresServer(
       warnOfTransactions(pool, client);
       return found?.table;
     },
-    statementsFor: (table) =>
-      tableStatements(runner, statementsOf(spec, table), {
-        mayCount: isPg(pool) && !table.hasTriggers,
-        isDiscardable: isPool(pool),
-        hasTriggers: table.hasTriggers,
-        mayReturnEarly: !isPg(pool) && table.checksAtCommit === true,
-      }),
-    async faultOf(client, error) {
-      const found = await look(client, spec).catch((failed) => {
-        // The role may not use the schema that was named.
-        if (sqlStateOf(failed) === '42501') return undefined;
-        throw failed;
-      });
-      return found ? faultOfTable(client, spec, error) : whyNotFound(client, spec, error);
-    },
+    statementsFor: (table) => tableStatements(pool, runner, spec, table),
+    remedyOf: (error) => remedyOf(spec, error),
     createTable: (client) => client.query(spec.schema),
-    whyNotCreated: (client, error) => whyNotCreated(client, spec, error),
+    remedyOfCreate: (error) => remedyOfCreate(spec, error),
   };
 }
 
-interface HowToInsert {
-  /** Whether a lone plant may be inserted by `insertOne`, whose count does not show what a trigger changes. */
-  readonly mayCount: boolean;
-  /** Whether a connection may be discarded. */
-  readonly isDiscardable: boolean;
-  readonly hasTriggers: boolean;
-  /** Whether a COMMIT may fail that the driver does not wait for, as postgres.js before 3.4.8 did not. */
-  readonly mayReturnEarly: boolean;
-}
-
 function tableStatements(
+  pool: PostgresPool,
   runner: InsertRunner,
-  sql: Statements,
-  { mayCount, isDiscardable, hasTriggers, mayReturnEarly }: HowToInsert,
+  spec: TableSpec,
+  table: LearnedTable,
 ): TableStatements<PgClient> {
-  // A trigger may still change or remove a row after RETURNING: only a second statement shows it. A table that has once stored all
-  // rows as they were sent is trusted from then on: to ask each time would take as long as another create.
-  let isTrusted = !hasTriggers && !mayReturnEarly;
+  // The one connection of an app may be used by the app at the same time.
+  const hasTransactions = isPool(pool);
+  const sql = statementsOf(spec, { ...table, hasTriggers: table.hasTriggers && !hasTransactions });
+  const mayCount = isPg(pool) && !table.hasTriggers;
+  // A COMMIT may fail that the driver does not wait for, as postgres.js before 3.4.8 did not.
+  const mayReturnEarly = !isPg(pool) && table.checksAtCommit === true;
+  // A trigger may change or remove a row after RETURNING: a second statement shows it.
+  const isAsked = table.hasTriggers || mayReturnEarly;
+  const insert = async (client: PgClient, rows: Rows): Promise<CreateOutcome[]> => {
+    const isCounted = rows.length === 1 && mayCount;
+    const result = isCounted
+      ? await runner.run(client, sql.insertOne, sql.valuesOf(rows[0]!))
+      : await runner.run(client, sql.insert, sql.arraysOf(rows));
+    const inserted = isCounted ? countedRows(result) : checkedRows(result);
+    if (inserted.length === rows.length && !isAsked) return rows.map(() => 'created');
+    // Triggers that wait for the COMMIT run now.
+    if (hasTransactions && table.checksAtCommit) await client.query('SET CONSTRAINTS ALL IMMEDIATE');
+    return outcomesAmong(client, sql, rows, inserted);
+  };
   return {
     async insert(client, rows) {
-      const isCounted = rows.length === 1 && mayCount;
-      const insert = () =>
-        isCounted
-          ? runner.run(client, sql.insertOne, sql.valuesOf(rows[0]!))
-          : runner.run(client, sql.insert, sql.arraysOf(rows));
-      const result = await withNotices(client, isDiscardable, insert);
-      const inserted = isCounted ? countedRows(result) : checkedRows(result);
-      const areAllNew = inserted.length === rows.length;
-      if (areAllNew && isTrusted) return rows.map(() => 'created');
-      const outcomes = await outcomesAmong(client, sql, rows, inserted);
+      if (hasTransactions && isAsked) return inTransaction(client, () => insert(client, rows));
+      const outcomes = await withNotices(client, hasTransactions, () => insert(client, rows));
       if (mayReturnEarly && outcomes.some((outcome) => outcome instanceof Error))
         throw new UnknownOutcome('a plant that the INSERT has returned is not stored: its COMMIT has failed');
-      isTrusted ||= areAllNew && !mayReturnEarly && outcomes.every((outcome) => outcome === 'created');
       return outcomes;
     },
     insertNothing: (client) => runner.run(client, sql.insert, sql.arraysOf([])),
+    ...(hasTransactions && {
+      insertAndRollBack: (client, rounds) => rolledBack(client, rounds, (rows) => insert(client, rows)),
+    }),
     find: async (client, key) => (await rowsOf(client, sql.find, key.map(textOf)))[0],
   };
 }
 
+/** Commits an INSERT if all that was sent is stored or taken. */
+async function inTransaction(
+  client: PgClient,
+  insert: () => Promise<CreateOutcome[]>,
+): Promise<CreateOutcome[]> {
+  await begin(client);
+  let outcomes: CreateOutcome[];
+  try {
+    outcomes = await insert();
+    const lost = outcomes.find((outcome) => outcome instanceof Error);
+    if (lost) throw new Rejection('rejected', lost);
+  } catch (error) {
+    throw await endedBy(client, error);
+  }
+  await hearing(client, () => client.query('COMMIT'));
+  return outcomes;
+}
+
+/** Inserts each of these rows, and leaves nothing of it. */
+async function rolledBack(
+  client: PgClient,
+  rounds: readonly Rows[],
+  insert: (rows: Rows) => Promise<CreateOutcome[]>,
+): Promise<CreateOutcome[][]> {
+  await begin(client);
+  const outcomes: CreateOutcome[][] = [];
+  try {
+    for (const rows of rounds) outcomes.push(await insert(rows));
+  } catch (error) {
+    await client.query('ROLLBACK');
+    throw error;
+  }
+  await client.query('ROLLBACK');
+  return outcomes;
+}
+
+/** @throws {OpenTransaction} if the connection came with one */
+async function begin(client: PgClient): Promise<void> {
+  if (isInTransaction(client)) throw new OpenTransaction();
+  await client.query('BEGIN');
+}
+
+/** Rolls back after an error; returns what to throw. */
+async function endedBy(client: PgClient, error: unknown): Promise<unknown> {
+  const isAlive = await client.query('ROLLBACK').then(
+    () => true,
+    () => false,
+  );
+  const isKnown = error instanceof Rejection && isAlive;
+  return isKnown ? error : new Uncommitted(error instanceof UnknownOutcome ? error.cause : error, isAlive);
+}
+
 /**
  * Finds the columns of a table, the types behind domains, the session's `statement_timeout`, and whether the table has triggers
- * (pg_trigger.tgtype: 4 on INSERT) or is a view or partitioned. A constraint that is checked at COMMIT is a trigger, too.
+ * (pg_trigger.tgtype: 4 on INSERT), or a partition of it has, or it is a view. A constraint that is checked at COMMIT is a trigger, too.
  */
 const lookAt = `WITH RECURSIVE found (name, type, base, modifier) AS (
 SELECT attname, format_type(atttypid, atttypmod), atttypid, atttypmod
 FROM pg_attribute WHERE attrelid = to_regclass($1::text) AND attname = ANY ($2::text::text[]) UNION ALL
-SELECT name, type, typbasetype, typtypmod FROM found JOIN pg_type ON oid = base WHERE typtype = 'd')
+SELECT name, type, typbasetype, typtypmod FROM found JOIN pg_type ON oid = base WHERE typtype = 'd'),
+parts (part) AS (SELECT to_regclass($3::text)::oid UNION ALL SELECT inhrelid FROM parts JOIN pg_inherits ON inhparent = part)
 SELECT name, type, format('%s.%I', typnamespace::regnamespace, typname) AS "cast",
 CASE typtype WHEN 'e' THEN 'enum' ELSE format_type(base, modifier) END AS base,
 current_setting('statement_timeout', true) AS timeout, current_setting('server_encoding', true) AS encoding,
 "hasTriggers"::text, "checksAtCommit"::text
 FROM found JOIN pg_type ON oid = base,
-(SELECT relkind <> 'r' OR EXISTS (SELECT FROM pg_trigger WHERE tgrelid = pg_class.oid AND NOT tgisinternal AND tgtype & 4 = 4)
-  AS "hasTriggers", EXISTS (SELECT FROM pg_trigger WHERE tgrelid = pg_class.oid AND tginitdeferred AND tgtype & 4 = 4)
-  AS "checksAtCommit" FROM pg_class WHERE pg_class.oid = to_regclass($3::text)) AS triggers
+(SELECT coalesce(bool_or(relkind NOT IN ('r', 'p') OR tgtype & 4 = 4 AND NOT tgisinternal), false) AS "hasTriggers",
+  coalesce(bool_or(tgtype & 4 = 4 AND tginitdeferred), false) AS "checksAtCommit"
+  FROM parts JOIN pg_class ON pg_class.oid = part LEFT JOIN pg_trigger ON tgrelid = part) AS triggers
 WHERE typtype <> 'd'`;
 
 /** Looks at the table, and at the session's `statement_timeout`; `undefined` if there is no table. */

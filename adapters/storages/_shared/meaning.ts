@@ -1,35 +1,34 @@
 import { ownWords } from '../../../src/for-storages.js';
 import { RolledBack, StorageBusy } from '../../../src/index.js';
-import { Rejection, unusable } from './rejection.js';
-import type { TableSpec } from './table.js';
+import { Rejection } from './rejection.js';
 
 /**
  * What an error says of the plants that were sent. `unknown`: they may or may not be stored. All others: nothing was stored,
  * and
  *
- * - `transient`: to send them again may help: a deadlock, a failover, no connection yet.
+ * - `conflict`: to send them again may help: a deadlock, a failover, a full disk, no connection yet.
  * - `locked`: another transaction holds a lock that a plant needs.
  * - `expired`: the statement took too long.
  * - `rejected`: the database rejects a plant of the batch.
  * - `open transaction`: the connection came with a transaction of the app.
  * - `closed`: the app has closed the pool or the connection.
- * - `refused`: the server refuses the user, the password or the database for good, or SQLite the file.
- * - `setup`: the table may lack something that each create needs; a check of the table shows it. If that finds nothing, the
- *   table is not at fault, but one that a trigger needs: `rejected`.
- * - `statement`: the database does not understand a statement of plant-store.
+ * - `no login`: the server takes no connection with these settings: a user, a password, a database.
+ * - `setup`: the table, the grants or the statements lack something that each create needs.
+ * - `setup, or of a plant`: likewise, but a statement of a trigger, or a policy, may have met it for one plant: an INSERT of nothing
+ *   shows which.
  * - `program`: a fault of a program, such as an object that is no database.
  */
 export type Meaning =
   | 'unknown'
-  | 'transient'
+  | 'conflict'
   | 'locked'
   | 'expired'
   | 'rejected'
   | 'open transaction'
   | 'closed'
-  | 'refused'
+  | 'no login'
   | 'setup'
-  | 'statement'
+  | 'setup, or of a plant'
   | 'program';
 
 /** A connection came with a transaction of the app: its plants would be stored or lost with that. Nothing was stored. */
@@ -51,20 +50,30 @@ export class UnknownOutcome extends Error {
   }
 }
 
+/** A transaction of this package failed before its COMMIT was sent, by its cause: nothing is stored. */
+export class Uncommitted extends Error {
+  constructor(
+    cause: unknown,
+    /** Whether the connection was still there to roll it back. */
+    readonly isAlive: boolean,
+  ) {
+    super('nothing was committed', { cause });
+    ownWords(this);
+  }
+}
+
 /** Returns the error of a create after the app has closed the pool or the connection. Nothing was stored. */
 export function closedConnection(cause?: unknown): StorageBusy {
   return ownWords(new StorageBusy('the app has closed the database connection', { cause }));
 }
 
+type Failure = Exclude<Meaning, 'setup' | 'setup, or of a plant' | 'program'>;
+
 /**
  * Returns what to throw after an error of this meaning: the one place that knows what becomes of the plants. `groupCommit`
  * retries what was rolled back.
  */
-export function failureOf(
-  meaning: Exclude<Meaning, 'setup' | 'program'>,
-  error: unknown,
-  spec: TableSpec,
-): unknown {
+export function failureOf(meaning: Failure, error: unknown): unknown {
   switch (meaning) {
     case 'unknown':
       return error;
@@ -72,7 +81,7 @@ export function failureOf(
       return new OpenTransaction(error);
     case 'closed':
       return closedConnection(error);
-    case 'transient':
+    case 'conflict':
       return new RolledBack('conflict', error);
     case 'locked':
       return new RolledBack('locked', error);
@@ -80,13 +89,10 @@ export function failureOf(
       return new RolledBack('rejected', error);
     case 'rejected':
       return new Rejection('rejected', error);
-    case 'refused':
-      return unusable(
-        spec,
-        'the server refuses the login. Check user, password, database and SSL in the settings of the pool',
-        error,
-      );
-    case 'statement':
-      return unusable(spec, 'its statements fail', error);
+    case 'no login':
+      return ownWords(new StorageBusy(noLogin, { cause: error }));
   }
 }
+
+const noLogin =
+  'the server refuses the login. Check user, password, database and SSL in the settings of the pool';

@@ -41,37 +41,17 @@ export function missingTable({ isPlain, schema }: TableSpec): string {
 /** What to do about a table with columns of the app, whose types only the app knows. */
 export const migrate = 'Write a migration from what schemaOf returns, and edit the types';
 
-/** What is wrong with a table of which `ON CONFLICT`, or a duplicate key, could mean another column. */
-export const missingIndex = ({ key }: TableSpec) => `it needs a unique index of exactly (${key.join(', ')})`;
+/** What is wrong with a table in which no index keeps the key unique. */
+export const missingIndex = ({ name, key }: TableSpec) =>
+  `it needs a unique index of exactly (${key.join(', ')}). Run: CREATE UNIQUE INDEX plants_key ON ${name} (${key.join(', ')})`;
 
-/** What creates the index of a table that may have it. */
-export const createIndex = ({ name, key }: TableSpec) =>
-  `Run: CREATE UNIQUE INDEX plants_key ON ${name} (${key.join(', ')})`;
+/** What is wrong if two namespaces cannot have the same id. */
+export const narrowIndex = ({ key }: TableSpec) =>
+  `one of its unique indexes lets one namespace alone have an id: drop it, and keep PRIMARY KEY (${key.join(', ')})`;
 
 /** What is wrong with a column of the app that every create leaves without a value. */
-export function unfilledColumn(column: string): string {
-  return `its column ${column} takes no null and has no default: every create leaves it empty. Give it a default, or its value by the option columns: { ${column}: () => ... }`;
-}
-
-/**
- * Returns the columns of the first unique index of which the key has more columns than it: there an id would be unique beyond
- * its namespace, and the second tenant's create of an id would be rejected.
- *
- * @param indexes the columns of each unique index
- * @param key those of the namespace, and the id
- */
-export function narrowIndexOf(
-  indexes: readonly (readonly string[])[],
-  key: readonly string[],
-): readonly string[] | undefined {
-  return indexes.find(
-    (columns) => columns.length < key.length && columns.every((column) => key.includes(column)),
-  );
-}
-
-/** Whether one of these unique indexes has exactly the columns of the key, in whatever order. */
-export function hasIndexOf(indexes: readonly (readonly string[])[], key: readonly string[]): boolean {
-  return indexes.some(
-    (columns) => columns.length === key.length && columns.every((column) => key.includes(column)),
-  );
+export function unfilledColumn(column: unknown): string {
+  const [named, option] =
+    typeof column === 'string' ? [`its column ${column}`, column] : ['one of its columns', '...'];
+  return `${named} takes no null and has no default: every create leaves it empty. Give it a default, or its value by the option columns: { ${option}: () => ... }`;
 }

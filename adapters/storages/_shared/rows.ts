@@ -195,13 +195,14 @@ export function outcomesOf(
   const keys = new Map(stored.map(({ n, key }) => [Number(n), key]));
   return rows.map((_, i) => {
     if (keys.has(i)) return fresh.delete(keys.get(i)) ? 'created' : 'taken';
-    return lostRow();
+    return new LostRow();
   });
 }
 
-/** The error of a plant that is not stored after its INSERT. */
-export function lostRow(): Error {
-  return ownWords(
-    new Error("the plant was neither inserted nor found: check the table's triggers and policies"),
-  );
+/** A plant is not stored after its INSERT. */
+export class LostRow extends Error {
+  constructor(message = "the plant was neither inserted nor found: check the table's triggers and policies") {
+    super(message);
+    ownWords(this);
+  }
 }

@@ -1,12 +1,13 @@
 import { ownWords } from '../../../src/for-storages.js';
-import { type BatchCall, type CreateOutcome, StorageBusy } from '../../../src/index.js';
+import { type BatchCall, type CreateOutcome, RolledBack, StorageBusy } from '../../../src/index.js';
 import { Checkout, type Pool } from './checkout.js';
 import { changeOf, type LearnedTable, unseenTable } from './columns.js';
-import { failureOf, type Meaning, OpenTransaction, UnknownOutcome } from './meaning.js';
-import { Rejection, reasonOf, unusable } from './rejection.js';
+import { failureOf, type Meaning, OpenTransaction, Uncommitted, UnknownOutcome } from './meaning.js';
+import { missingTable, Rejection, reasonOf, unusable } from './rejection.js';
 import type { Row, Rows } from './rows.js';
-import type { StoredTable } from './sql-storage.js';
+import type { CheckReport, StoredTable } from './sql-storage.js';
 import type { TableSpec } from './table.js';
+import { tryOut } from './try-out.js';
 
 /** What an error means, and whether its connection can be used again: otherwise it may still hold half a response. */
 export interface Explanation {
@@ -19,6 +20,11 @@ export interface TableStatements<Connection> {
   insert(connection: Connection, rows: Rows): Promise<CreateOutcome[]>;
   /** Does what `insert` does, with no row: it fails as `insert` would for any row. */
   insertNothing(connection: Connection): Promise<unknown>;
+  /** Inserts rows, and then others, in a transaction that it rolls back. Absent from a handle that has none. */
+  readonly insertAndRollBack?: (
+    connection: Connection,
+    rounds: readonly Rows[],
+  ) => Promise<CreateOutcome[][]>;
   find(connection: Connection, key: Row): Promise<Record<string, unknown> | undefined>;
 }
 
@@ -35,16 +41,11 @@ export interface TableServer<Connection> extends Pool<Connection> {
    */
   look(connection: Connection): Promise<LearnedTable | undefined>;
   statementsFor(table: LearnedTable): TableStatements<Connection>;
-  /**
-   * Returns what is wrong with the table or the grants, and what to do, in a sentence; `undefined` if nothing is.
-   *
-   * @param error why it is asked, if a create failed
-   * @throws {Rejection} if a look at the table already shows what is wrong
-   */
-  faultOf(connection: Connection, error?: unknown): Promise<string | undefined>;
+  /** Returns what is wrong with the table or the grants after an error of a statement, and what to do, in a sentence. */
+  remedyOf(error: unknown): string | undefined;
   createTable(connection: Connection): Promise<unknown>;
   /** Returns why this role cannot create the table, and what to do, in a sentence. */
-  whyNotCreated(connection: Connection, error: unknown): Promise<string | undefined>;
+  remedyOfCreate(error: unknown): string | undefined;
 }
 
 /** What is known of a table, and its statements. */
@@ -99,32 +100,44 @@ export class ServerTable<Connection> implements StoredTable {
       await create()
         .catch(create)
         .catch(async (error) => {
-          const why = await this.server.whyNotCreated(connection, error).catch(() => undefined);
+          const why = this.server.remedyOfCreate(error);
           throw why ? unusable(this.spec, why, error) : error;
         });
     });
   }
 
-  check(): Promise<void> {
+  check(): Promise<CheckReport> {
     return this.#setUp('check', async (connection, table) => {
-      const why = await this.server.faultOf(connection);
-      if (why) throw unusable(this.spec, why);
+      const { insertAndRollBack } = table;
+      if (insertAndRollBack) {
+        const trial = tryOut(this.spec, table.learned, {
+          insertAndRollBack: (rounds) => insertAndRollBack(connection, rounds),
+          isRejection: (error) => this.server.explain(error, true).meaning === 'rejected',
+        });
+        return trial.catch(async (error) => {
+          // Of both samples: so it is none of a plant.
+          const isSetup = this.server.explain(error, true).meaning === 'setup, or of a plant';
+          throw isSetup ? await this.#faultAfter(error, connection) : error;
+        });
+      }
       await table.insertNothing(connection);
+      return { notAsked: [withoutTransaction] };
     });
   }
 
   /** Runs a task for an app that starts, on the table as it is now. */
-  async #setUp(call: keyof typeof remedies, task: Task<Connection, void>): Promise<void> {
+  async #setUp<T>(call: keyof typeof remedies, task: Task<Connection, T>): Promise<T> {
     // So that the table is looked at again.
     this.#known = undefined;
     const checkout = new Checkout(this.server);
     try {
-      await this.#ask(task, checkout);
+      return await this.#ask(task, checkout);
     } catch (error) {
       const reason = reasonOf(error);
-      const isConnected = checkout.connection !== undefined;
-      // A Rejection without a connection, as of a refused login, says itself what to do.
-      throw isConnected || error instanceof Rejection ? reason : unconnected(call, reason);
+      if (checkout.connection === undefined) throw unconnected(call, reason);
+      if (error instanceof RolledBack && error.reason === 'locked')
+        throw lockedTable(call, this.spec, reason);
+      throw reason;
     }
   }
 
@@ -176,7 +189,7 @@ export class ServerTable<Connection> implements StoredTable {
       // A database of the same family that has no such catalogue says so: its table is used unseen.
       // `true`: what it means of a statement. Of a login, a missing right would be `refused`.
       const { meaning } = this.server.explain(error, true);
-      if (!['rejected', 'setup', 'statement'].includes(meaning)) throw error;
+      if (!['rejected', 'setup', 'setup, or of a plant'].includes(meaning)) throw error;
     }
     const table = { ...this.server.statementsFor(learned ?? unseenTable), learned: learned ?? unseenTable };
     if (learned) this.#known = table;
@@ -184,34 +197,71 @@ export class ServerTable<Connection> implements StoredTable {
   }
 
   /** Returns what to throw after an error, and whether the connection can be used again. */
-  async #explain(error: unknown, wasSent: boolean, checkout: Checkout<Connection>) {
-    const isRejection = error instanceof Rejection;
-    const isExplained = isRejection || error instanceof StorageBusy || error instanceof UnknownOutcome;
-    if (isExplained) return { failure: error, isReusable: isRejection };
-    const { meaning, isReusable } = this.server.explain(error, wasSent);
+  async #explain(given: unknown, wasSent: boolean, checkout: Checkout<Connection>) {
+    const isRejection = given instanceof Rejection;
+    const isExplained = isRejection || given instanceof StorageBusy || given instanceof UnknownOutcome;
+    if (isExplained) return { failure: given, isReusable: isRejection };
+    const error = given instanceof Uncommitted ? given.cause : given;
+    const { meaning, isReusable } = await this.#meaningOf(given, wasSent, checkout.connection);
     if (meaning === 'program') {
       return { failure: unusable(this.spec, this.server.failedHandle(error), error), isReusable };
     }
-    if (meaning === 'setup') {
-      const fault = await this.#faultAfter(error, checkout.connection!);
-      if (fault) this.#known = undefined;
-      return { failure: fault ?? new Rejection('rejected', error), isReusable };
+    if (meaning === 'setup' || meaning === 'setup, or of a plant') {
+      const failure = await this.#faultAfter(error, checkout.connection!);
+      this.#known = undefined;
+      return { failure, isReusable };
     }
     // The next call looks at the table first: so of a pooler without a server, which says the same before and after it has sent a
     // statement, the creates of one call alone are unknown.
     if (meaning === 'unknown') this.#known = undefined;
-    return { failure: failureOf(meaning, error, this.spec), isReusable };
+    return { failure: failureOf(meaning, error), isReusable };
   }
 
-  /** Looks why each create fails; returns `undefined` if the table is not at fault, but one that a trigger needs, say. */
-  async #faultAfter(error: unknown, connection: Connection): Promise<Rejection | undefined> {
+  async #meaningOf(
+    given: unknown,
+    wasSent: boolean,
+    connection: Connection | undefined,
+  ): Promise<Explanation> {
+    const uncommitted = given instanceof Uncommitted ? given : undefined;
+    const explained = this.server.explain(uncommitted ? uncommitted.cause : given, wasSent);
+    // What would be unknown of a single statement is not of a transaction that was not committed.
+    if (uncommitted && explained.meaning === 'unknown')
+      return {
+        meaning: uncommitted.isAlive ? 'rejected' : 'conflict',
+        isReusable: uncommitted.isAlive,
+      };
+    if (explained.meaning !== 'setup, or of a plant') return explained;
+    return { ...explained, meaning: (await this.#failsForAll(connection!)) ? 'setup' : 'rejected' };
+  }
+
+  /** Whether an INSERT of nothing fails, too: then the table is at fault, and not one that a trigger needs. */
+  async #failsForAll(connection: Connection): Promise<boolean> {
     try {
-      const why = await this.server.faultOf(connection, error);
-      return why === undefined ? undefined : unusable(this.spec, why, error);
-    } catch (found) {
-      return found instanceof Rejection ? found : undefined;
+      await (this.#known ?? this.server.statementsFor(unseenTable)).insertNothing(connection);
+      return false;
+    } catch {
+      return true;
     }
   }
+
+  /** Looks why each create fails. */
+  async #faultAfter(error: unknown, connection: Connection): Promise<Rejection> {
+    const remedy = this.server.remedyOf(error);
+    const why = await this.server.look(connection).then(
+      (table) => remedy ?? (table ? undefined : missingTable(this.spec)),
+      // It names a column that is missing.
+      (found) => (found instanceof Rejection ? found : remedy),
+    );
+    return why instanceof Rejection ? why : unusable(this.spec, why ?? 'its statements fail', error);
+  }
+}
+
+const withoutTransaction =
+  'the handle has no transaction: whether an INSERT would run was asked by one of no rows';
+function lockedTable(call: keyof typeof remedies, { name }: TableSpec, cause: unknown): Error {
+  return ownWords(
+    new Error(`${call}() found the table ${name} locked by another transaction. Try again`, { cause }),
+  );
 }
 
 /** What to do about a database that is not there. */

@@ -46,8 +46,8 @@ export interface SqlStorage<Caller = unknown> extends GroupCommitStorage<Caller>
    */
   readonly createTable: () => Promise<void>;
   /**
-   * Checks before the first create that the table can be used: its columns and their types, its unique index, the grants,
-   * the settings of the session. Stores nothing.
+   * Checks before the first create that the table can be used: it creates plants in a transaction that it rolls back, with values
+   * of its own in columns of yours. Triggers run, so what one does outside of the transaction is done; a sequence goes on.
    *
    * @throws {Error} if creates would fail: what is wrong and what to do, in one sentence
    *
@@ -59,8 +59,17 @@ export interface SqlStorage<Caller = unknown> extends GroupCommitStorage<Caller>
    * await storage.check();
    * ```
    */
-  readonly check: () => Promise<void>;
+  readonly check: () => Promise<CheckReport>;
   readonly find: NonNullable<PlantStorage<Caller>['find']>;
+}
+
+/** What `check` has found of a table that can be used. */
+export interface CheckReport {
+  /**
+   * What it could not ask, in sentences: if the database rejects the plants that it tries, or if the handle has no transaction.
+   * Empty: plants were created, found taken, and rolled back.
+   */
+  readonly notAsked: readonly string[];
 }
 
 /** A table of a database, by its rows. */
@@ -78,7 +87,7 @@ export interface StoredTable {
   find(key: Row): Promise<Record<string, unknown> | undefined>;
   createTable(): Promise<void>;
   /** @throws {Error} if creates would fail */
-  check(): Promise<void>;
+  check(): Promise<CheckReport>;
 }
 
 /** Stores plants in a table by `groupCommit`. */

@@ -7,7 +7,9 @@ const results = {
   SQLITE_ERROR: 1,
   SQLITE_BUSY: 5,
   SQLITE_LOCKED: 6,
+  SQLITE_NOMEM: 7,
   SQLITE_READONLY: 8,
+  SQLITE_IOERR: 10,
   SQLITE_CORRUPT: 11,
   SQLITE_FULL: 13,
   SQLITE_CANTOPEN: 14,
@@ -38,21 +40,22 @@ function isNotNull(error: unknown): boolean {
   return found === true;
 }
 
+/** The results that may be others when the statement is tried again: a lock, a full disk, memory. */
+const passing: readonly (Result | undefined)[] = [
+  'SQLITE_BUSY',
+  'SQLITE_LOCKED',
+  'SQLITE_FULL',
+  'SQLITE_IOERR',
+  'SQLITE_NOMEM',
+];
+
 /** What an error of the INSERT, of `find` or of a look at the table means. Nothing is stored before COMMIT. */
 export function meaningOfInsert(error: unknown): Meaning {
   if (error instanceof WrongResult) return 'program';
-  switch (resultOf(error)) {
-    // Another connection holds the lock, of the file or of a table in a shared cache; or the disk is full.
-    case 'SQLITE_BUSY':
-    case 'SQLITE_LOCKED':
-    case 'SQLITE_FULL':
-      return 'transient';
-    // A table, a column or an index that is missing, a syntax error: or a function of the app, which a trigger may call.
-    case 'SQLITE_ERROR':
-      return 'setup';
-    default:
-      return isNotNull(error) ? 'setup' : 'rejected';
-  }
+  const result = resultOf(error);
+  if (passing.includes(result)) return 'conflict';
+  // A table, a column or an index that is missing, a syntax error: or a function of the app, which a trigger may call.
+  return result === 'SQLITE_ERROR' || isNotNull(error) ? 'setup, or of a plant' : 'rejected';
 }
 
 /**
@@ -70,31 +73,17 @@ export function meaningOfBegin(error: unknown, isClosed: boolean, hasWorked: boo
     case 'SQLITE_CANTOPEN':
     case 'SQLITE_CORRUPT':
     case 'SQLITE_NOTADB':
-      return 'refused';
+      return 'no login';
     case undefined:
       // better-sqlite3 throws a TypeError while the app is reading rows.
-      return hasWorked && !(error instanceof WrongResult) ? 'transient' : 'program';
+      return hasWorked && !(error instanceof WrongResult) ? 'conflict' : 'program';
     default:
-      return 'transient';
+      return 'conflict';
   }
 }
 
-/**
- * What an error of COMMIT means.
- *
- * @param isRolledBack whether the transaction was still open, and was rolled back after it
- */
-export function meaningOfCommit(error: unknown, isRolledBack: boolean): Meaning {
-  if (!isRolledBack) return 'unknown';
-  switch (resultOf(error)) {
-    case 'SQLITE_BUSY':
-    case 'SQLITE_LOCKED':
-    case 'SQLITE_FULL':
-      return 'transient';
-    // A deferred constraint.
-    case 'SQLITE_CONSTRAINT':
-      return 'rejected';
-    default:
-      return 'unknown';
-  }
+/** What an error of COMMIT means after which nothing is stored. */
+export function meaningOfCommit(error: unknown): Meaning {
+  // A deferred constraint; or what is over sooner or later.
+  return resultOf(error) === 'SQLITE_CONSTRAINT' ? 'rejected' : 'conflict';
 }

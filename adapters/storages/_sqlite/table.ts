@@ -2,15 +2,23 @@ import { ownWords } from '../../../src/for-storages.js';
 import type { CreateOutcome } from '../../../src/index.js';
 import { type Column, changeOf, type LearnedTable, learn, unseenTable } from '../_shared/columns.js';
 import { failureOf, type Meaning, OpenTransaction } from '../_shared/meaning.js';
-import { missingTable, Rejection, reasonOf, unusable } from '../_shared/rejection.js';
+import {
+  missingIndex,
+  missingTable,
+  Rejection,
+  reasonOf,
+  unfilledColumn,
+  unusable,
+} from '../_shared/rejection.js';
 import { outcomesOf, type Row, type Rows, textOf, type Value } from '../_shared/rows.js';
-import type { StoredTable } from '../_shared/sql-storage.js';
+import type { CheckReport, StoredTable } from '../_shared/sql-storage.js';
 import type { TableSpec } from '../_shared/table.js';
+import { samplesOf, tryOut } from '../_shared/try-out.js';
 import { failedHandle, type Needed } from '../_shared/wrong-handle.js';
-import { faultOfTable, lostPlant, triggersOf } from './check.js';
 import { type Found, SqliteConnection, type SqliteDatabase } from './connection.js';
-import { meaningOfBegin, meaningOfCommit, meaningOfInsert } from './errors.js';
+import { meaningOfBegin, meaningOfCommit, meaningOfInsert, resultOf } from './errors.js';
 import { statementsOf } from './statements.js';
+import { isView, lostPlant, triggersOf } from './triggers.js';
 
 export const needed: Needed = {
   storage: 'sqliteStorage',
@@ -18,6 +26,7 @@ export const needed: Needed = {
   remedy: "pass new Database('plants.db')",
 };
 
+const noFile = 'SQLite cannot use its file. Open a database file that may be written';
 const iterating = 'the app is reading rows on the connection';
 
 /** What was done when an error was thrown. */
@@ -39,11 +48,12 @@ export class SqliteTable implements StoredTable {
   }
 
   insert(rows: Rows): CreateOutcome[] {
-    return this.#inTransaction(() => {
+    const insert = () => {
       const change = changeOf(this.#look() ?? unseenTable, rows);
       if (change) throw change;
       return this.#insert(rows);
-    });
+    };
+    return this.#inTransaction(insert, 'COMMIT', rows);
   }
 
   async find(key: Row): Promise<Record<string, unknown> | undefined> {
@@ -66,64 +76,85 @@ export class SqliteTable implements StoredTable {
     this.#connection.exec(this.spec.schema);
   }
 
-  async check(): Promise<void> {
+  async check(): Promise<CheckReport> {
     this.#known = undefined;
     try {
-      this.#inTransaction(() => {
-        const fault = this.#fault();
-        if (fault) throw unusable(this.spec, fault);
-        return this.#all(this.#sql.insert, []);
+      const learned = this.#look();
+      if (!learned) throw unusable(this.spec, missingTable(this.spec));
+      return await tryOut(this.spec, learned, {
+        insertAndRollBack: (rounds) => this.#insertAndRollBack(rounds),
+        isRejection: () => false,
       });
     } catch (error) {
       throw reasonOf(error);
     }
   }
 
-  /** Runs a task in a transaction, even if it is a single statement: BEGIN fails if the app has a transaction open. */
-  #inTransaction<T>(task: () => T): T {
+  /** Inserts each of these rows, and leaves nothing of it. */
+  #insertAndRollBack(rounds: readonly Rows[]): CreateOutcome[][] {
+    const outcomes: CreateOutcome[][] = [];
+    this.#inTransaction(() => {
+      for (const rows of rounds) outcomes.push(this.#insert(rows));
+    }, 'ROLLBACK');
+    return outcomes;
+  }
+
+  /**
+   * Runs a task in a transaction, even if it is a single statement: BEGIN fails if the app has a transaction open.
+   *
+   * @param sent the rows that it inserts
+   */
+  #inTransaction<T>(task: () => T, end: 'COMMIT' | 'ROLLBACK' = 'COMMIT', sent: Rows = []): T {
     let step: Step = 'begin';
     try {
       this.#connection.exec('BEGIN IMMEDIATE');
       step = 'insert';
       const result = task();
       step = 'commit';
-      this.#connection.exec('COMMIT');
+      this.#connection.exec(end);
       return result;
     } catch (error) {
-      throw this.#failureAt(step, error);
+      throw this.#failureAt(step, error, sent);
     }
   }
 
   /** Ends the transaction after an error; returns what to throw. */
-  #failureAt(step: Step, error: unknown): unknown {
+  #failureAt(step: Step, error: unknown, sent: Rows): unknown {
     if (step === 'begin') {
       const meaning = meaningOfBegin(error, this.#connection.isClosed, this.#known !== undefined);
       // better-sqlite3 reports a connection that is iterating by a TypeError. Wrapped, because a TypeError is never retried.
-      const isBusy = meaning === 'transient' && error instanceof TypeError;
+      const isBusy = meaning === 'conflict' && error instanceof TypeError;
       return this.#failureOf(meaning, isBusy ? ownWords(new Error(iterating, { cause: error })) : error);
     }
     const isRolledBack = this.#connection.rollBack();
-    const meaning = step === 'insert' ? meaningOfInsert(error) : meaningOfCommit(error, isRolledBack);
-    return this.#failureOf(meaning, error);
+    if (step === 'insert') return this.#failureOf(meaningOfInsert(error), error);
+    // SQLite rolls back by itself if it has to, as on a full disk: then none of the rows is stored.
+    const isStored = !isRolledBack && this.#mayBeStored(sent);
+    return this.#failureOf(isStored ? 'unknown' : meaningOfCommit(error), error);
+  }
+
+  #mayBeStored(rows: Rows): boolean {
+    try {
+      return this.#all(this.#sql.stored, rows).length > 0;
+    } catch {
+      return true;
+    }
   }
 
   #failureOf(meaning: Meaning, error: unknown): unknown {
     if (error instanceof Rejection) return error;
     switch (meaning) {
       case 'setup':
-        return this.#faultAfter(error) ?? new Rejection('rejected', error);
+      case 'setup, or of a plant':
+        return this.#faultAfter(error);
       case 'program':
         return unusable(this.spec, failedHandle(this.database, error, needed), error);
-      case 'refused':
-        return unusable(
-          this.spec,
-          'SQLite cannot use its file. Open a database file that may be written',
-          error,
-        );
+      case 'no login':
+        return unusable(this.spec, noFile, error);
       case 'open transaction':
         return new OpenTransaction(error, 'give plant-store its own connection');
       default:
-        return failureOf(meaning, error, this.spec);
+        return failureOf(meaning, error);
     }
   }
 
@@ -172,26 +203,29 @@ export class SqliteTable implements StoredTable {
     return this.#known;
   }
 
-  /** Returns what is wrong with the table, and what to do, in a sentence. */
-  #fault(): string | undefined {
-    return this.#look() ? faultOfTable(this.#connection, this.spec) : missingTable(this.spec);
-  }
-
-  /** Looks why each create fails; returns `undefined` if the table is not at fault, but one that a trigger needs, say. */
-  #faultAfter(error: unknown): Rejection | undefined {
+  /** Looks why a create fails: because of the table, if a plant that has all values fails likewise, or because of its plant. */
+  #faultAfter(error: unknown): Rejection {
     this.#known = undefined;
     try {
-      const why = this.#fault();
-      if (why !== undefined) return unusable(this.spec, why, error);
+      const learned = this.#look();
+      if (!learned) return unusable(this.spec, missingTable(this.spec), error);
+      this.#connection.exec('BEGIN IMMEDIATE');
+      this.#all(this.#sql.insert, samplesOf(this.spec, learned, 'usual')[0]!);
     } catch (found) {
-      return found instanceof Rejection ? found : undefined;
+      if (found instanceof Rejection) return found;
+      if (meaningOfInsert(found) === 'setup, or of a plant')
+        return unusable(this.spec, this.#remedyOf(found), error);
+    } finally {
+      this.#connection.rollBack();
     }
-    try {
-      this.#all(this.#sql.insert, []);
-    } catch {
-      return unusable(this.spec, 'its statements fail', error);
-    }
-    return undefined;
+    return new Rejection('rejected', error);
+  }
+
+  #remedyOf(error: unknown): string {
+    if (resultOf(error) !== 'SQLITE_ERROR') return unfilledColumn(undefined);
+    if (isView(this.#connection, this.spec))
+      return 'it is a view, in which SQLite keeps no id unique. Pass the name of its table';
+    return missingIndex(this.spec);
   }
 
   #all(sql: string, rows: Rows): Found[] {
