@@ -10,7 +10,7 @@ import {
   RolledBack,
 } from './create-many.js';
 import { dedupe } from './dedupe.js';
-import { CallTimeout, type Rollback, unavailable } from './errors.js';
+import { CallTimeout, unavailable } from './errors.js';
 import type { BatchReport } from './options.js';
 import type { WaitingCreate } from './waiting-create.js';
 

@@ -3,9 +3,10 @@ import type { Pool, RowDataPacket } from 'mysql2/promise';
 import { type MysqlPool, mysqlStorage, schemaOf } from 'plant-store/mysql';
 import { expect, it } from 'vitest';
 import { plantOf } from '../support/tables.js';
-import { createTruly, type FaultyTable } from './faults.js';
-import { expectNoPlant, expectTruth, rosa } from './peers.js';
+import { createTruly } from './faults.js';
+import { expectCheck, expectNoPlant, expectTruth, type PeersTable, rosa } from './peers.js';
 import { expectNoHarm, phrases } from './phrases.js';
+import { errorNumbers, expectFewProbes, expectOnlyItsPlant } from './raised.js';
 
 type StatementsOf = (table: string) => readonly string[];
 
@@ -44,6 +45,28 @@ const onMariaDb: Record<string, StatementsOf> = {
     `ALTER TABLE ${table} ADD label LONGTEXT AS (UPPER(name)) STORED`,
   ],
   'versions of each row': (table) => [`${schemaOf({ table })} WITH SYSTEM VERSIONING`],
+  'periods that are declared': (table) => [
+    schemaOf({ table }).replace(
+      ')  ENGINE',
+      ', b TIMESTAMP(6) GENERATED ALWAYS AS ROW START, e TIMESTAMP(6) GENERATED ALWAYS AS ROW END, PERIOD FOR SYSTEM_TIME (b, e)) WITH SYSTEM VERSIONING ENGINE',
+    ),
+  ],
+  'an enum that takes no null': (table) => [
+    schemaOf({ table }),
+    `ALTER TABLE ${table} ADD kind ENUM('tree', 'shrub') NOT NULL`,
+  ],
+  'a number of its own': (table) => [
+    schemaOf({ table }).replace(' PRIMARY KEY', ' UNIQUE'),
+    `ALTER TABLE ${table} ADD no BIGINT AUTO_INCREMENT PRIMARY KEY`,
+  ],
+  'an id that counts by itself': (table) => [schemaOf({ table }).replace('BIGINT', 'BIGINT AUTO_INCREMENT')],
+  'rows that are compressed': (table) => [`${schemaOf({ table })} ROW_FORMAT = COMPRESSED`],
+  'pages that are compressed': (table) => [`${schemaOf({ table })} PAGE_COMPRESSED = 1`],
+  'an id that is decimal': (table) => [schemaOf({ table }).replace('BIGINT', 'DECIMAL(20,0)')],
+  'a time that the server sets': (table) => [
+    schemaOf({ table }),
+    `ALTER TABLE ${table} ADD at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP`,
+  ],
 };
 
 /** What plant-store cannot use. */
@@ -56,6 +79,11 @@ const refusedByMariaDb: Record<string, StatementsOf> = {
     schemaOf({ table: `${table}_below` }),
     before(`${table}_below`, 'SET new.id = new.id + 100'),
     viewOf(table),
+  ],
+  'a column that nobody fills': (table) => [schemaOf({ table }), `ALTER TABLE ${table} ADD n INT NOT NULL`],
+  'an index of the id and the tag': (table) => [
+    schemaOf({ table }).replace(' PRIMARY KEY', ''),
+    `ALTER TABLE ${table} ADD UNIQUE (id, tag(9))`,
   ],
   'a trigger that deletes the row': (table) => [
     schemaOf({ table }),
@@ -75,30 +103,44 @@ let tables = 0;
  * @param behind looks behind them
  */
 export function itTellsTheTruthOnMariaDb(pool: () => MysqlPool, behind: () => Pool): void {
-  async function open(statementsOf: StatementsOf): Promise<FaultyTable> {
+  async function open(statementsOf: StatementsOf): Promise<PeersTable> {
     const table = `peers_${tables++}`;
     for (const statement of statementsOf(table)) await behind().query(statement);
     const peek = async (id: bigint) => {
       const select = `SELECT CAST(id AS CHAR) AS id, name, tag FROM ${table} WHERE id = ${id}`;
       return plantOf((await behind().query<RowDataPacket[]>(select))[0][0]);
     };
-    return { storage: mysqlStorage(pool(), { table, timeoutMs: 10_000 }), table, peek };
+    const content = async () => {
+      const names = `SELECT TABLE_NAME AS name FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN ('${table}', '${table}_log', '${table}_below')`;
+      const [tables] = await behind().query<RowDataPacket[]>(names);
+      return Promise.all(tables.map(async ({ name }) => (await behind().query(`SELECT * FROM ${name}`))[0]));
+    };
+    return { storage: mysqlStorage(pool(), { table, timeoutMs: 10_000 }), table, peek, content };
   }
 
-  it.each(Object.entries(onMariaDb))('%s: created and taken are true', async (_, statementsOf) => {
-    await expectTruth(await open(statementsOf));
-  });
+  it.each(Object.entries(onMariaDb))(
+    '%s: check passes; created and taken are true',
+    async (_, statementsOf) => {
+      const table = await open(statementsOf);
+      await expectCheck(table, true);
+      await expectTruth(table);
+    },
+  );
 
-  it.each(Object.entries(refusedByMariaDb))('%s: no plant is created or taken', async (_, statementsOf) => {
-    const table = await open(statementsOf);
-    await expectNoPlant(table, [1]);
-    await expectNoPlant(table, [2, 3, 4]);
-  });
+  it.each(Object.entries(refusedByMariaDb))(
+    '%s: check says so; no plant is created or taken',
+    async (_, statementsOf) => {
+      const table = await open(statementsOf);
+      await expectCheck(table, false);
+      await expectNoPlant(table, [1]);
+      await expectNoPlant(table, [2, 3, 4]);
+    },
+  );
 
   it('a trigger that numbers plants without a number: the others of its batch keep theirs', async () => {
     const body = 'SET new.id = IF(new.id = 0, 77, new.id)';
     const table = await open((table) => [schemaOf({ table }), before(table, body)]);
-    expect(await createTruly(table, [rosa(1), rosa(0), rosa(2)])).toEqual(['created', 'unknown', 'created']);
+    expect(await createTruly(table, [rosa(1), rosa(0), rosa(2)])).toEqual(['created', 'refused', 'created']);
   });
 
   it.each(phrases)('a trigger that says %s harms no other plant', async (phrase) => {
@@ -106,6 +148,43 @@ export function itTellsTheTruthOnMariaDb(pool: () => MysqlPool, behind: () => Po
     const { storage } = await open((table) => [schemaOf({ table }), before(table, body)]);
     await expectNoHarm(storage, phrase);
   });
+
+  it('an error that a trigger raises for one plant harms no other, whatever its number', async () => {
+    const table = `peers_${tables++}`;
+    await behind().query(schemaOf({ table }));
+    const states = ['08S01', '70100', '40001', 'HY000'];
+    const branches = states.map((state) => `ELSEIF new.tag = '${state}' THEN SIGNAL SQLSTATE '${state}';`);
+    await behind().query(
+      before(
+        table,
+        `BEGIN IF new.tag REGEXP '^[0-9]{3,5}$' AND new.tag <> '70100' AND new.tag <> '40001' THEN
+          SET @number = new.tag; SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = @number; ${branches.join(' ')} END IF; END`,
+      ),
+    );
+    await expectOnlyItsPlant({
+      open: (options) => mysqlStorage(pool(), { table, ...options }),
+      codes: [...errorNumbers.map(String), ...states],
+    });
+  });
+
+  it.each(['FLUSH TABLES WITH READ LOCK', 'LOCK TABLES % READ'])(
+    '%s gets few statements, and all plants are stored after it',
+    async (lock) => {
+      const table = `peers_${tables++}`;
+      await behind().query(schemaOf({ table }));
+      await expectFewProbes({
+        open: (options) => mysqlStorage(pool(), { table, ...options }),
+        async lock() {
+          const connection = await behind().getConnection();
+          await connection.query(lock.replace('%', table));
+          return async () => {
+            await connection.query('UNLOCK TABLES');
+            connection.release();
+          };
+        },
+      });
+    },
+  );
 
   it('a counter that other transactions read and update: each plant is created', async () => {
     const table = await open(onMariaDb['a trigger that counts before each row']!);

@@ -3,27 +3,49 @@ import { type SqliteDatabase, schema as sqliteSchema, sqliteStorage } from 'plan
 import { expect, it, onTestFinished } from 'vitest';
 import { plantOf, withColumns } from '../support/tables.js';
 import { context } from './context.js';
-import { createTruly, type FaultyTable } from './faults.js';
-import { expectNoPlant, expectTruth, rosa } from './peers.js';
-import { changingTheId, droppingEachRow, onSqlite } from './peers-sqlite-tables.js';
+import { createTruly } from './faults.js';
+import { expectCheck, expectNoPlant, expectTruth, type PeersTable, rosa } from './peers.js';
+import { changingTheId, droppingEachRow, onSqlite, refusedBySqlite } from './peers-sqlite-tables.js';
 
 type OpenDatabase = SqliteDatabase & { close(): unknown };
 
 /** Declares what creates are told in a table of SQLite that the app uses, too. */
 export function itTellsTheTruthOnSqlite(connect: () => OpenDatabase): void {
-  function open(sql: string): FaultyTable & { database: OpenDatabase } {
+  function open(sql: string): PeersTable & { database: OpenDatabase } {
     const database = connect();
     onTestFinished(() => void database.close());
     database.exec(`${sqliteSchema}; ${sql}`);
     const select = "SELECT printf('%d', id) AS id, name, tag FROM plants WHERE id = CAST(? AS INTEGER)";
     const peek = async (id: bigint) =>
       plantOf(database.prepare(select).all(String(id))[0] as Record<string, unknown> | undefined);
-    return { database, storage: sqliteStorage(database, { timeoutMs: 2_000 }), table: 'plants', peek };
+    const content = async () => {
+      const names = database.prepare(
+        "SELECT name FROM pragma_table_list WHERE type = 'table' AND name NOT LIKE 'sqlite_s%'",
+      );
+      return (names.all() as { name: string }[]).map(({ name }) => [
+        name,
+        database.prepare(`SELECT count(*) AS n FROM "${name}"`).all(),
+      ]);
+    };
+    const storage = sqliteStorage(database, { timeoutMs: 2_000 });
+    return { database, storage, table: 'plants', peek, content };
   }
 
-  it.each(Object.entries(onSqlite))('%s: created and taken are true', async (_, statements) => {
-    await expectTruth(open(statements.join(';')));
+  it.each(Object.entries(onSqlite))('%s: check passes; created and taken are true', async (_, statements) => {
+    const table = open(statements.join(';'));
+    await expectCheck(table, true);
+    await expectTruth(table);
   });
+
+  it.each(Object.entries(refusedBySqlite))(
+    '%s: check says so; no plant is created or taken',
+    async (_, statements) => {
+      const table = open(statements.join(';'));
+      await expectCheck(table, false);
+      await expectNoPlant(table, [1]);
+      await expectNoPlant(table, [2, 3, 4]);
+    },
+  );
 
   it.each(Object.entries(onSqlite))(
     '%s, from a migration while the app runs: created and taken are true',

@@ -2,6 +2,23 @@
 import { expect } from 'vitest';
 import { createTruly, type FaultyTable, outcomeOf } from './faults.js';
 
+/** A table, and all that is stored in it and beside it. */
+export interface PeersTable extends FaultyTable {
+  readonly storage: FaultyTable['storage'] & { check(): Promise<{ readonly notAsked: readonly string[] }> };
+  content(): Promise<unknown>;
+}
+
+/** `check` passes if creates work, and leaves nothing of those that it tries: no row, no row of an audit. */
+export async function expectCheck({ storage, content }: PeersTable, isUsable: boolean): Promise<void> {
+  const before = await content();
+  const found = await storage.check().catch((error: Error) => error);
+  expect(await content()).toEqual(before);
+  if (isUsable) return expect(found).toEqual({ notAsked: [] });
+  // Otherwise it says what is wrong, or that the database rejects the plants that it tries.
+  if (found instanceof Error) expect(found.message.length).toBeGreaterThan(20);
+  else expect(found.notAsked).toHaveLength(1);
+}
+
 /** A plant of this id; all have one name. */
 export const rosa = (id: number) => ({ id: BigInt(id), name: 'Rosa' });
 

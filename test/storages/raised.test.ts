@@ -1,0 +1,37 @@
+import Database from 'libsql';
+import { postgresStorage, schemaOf } from 'plant-store/postgres';
+import { schema, sqliteStorage } from 'plant-store/sqlite';
+import { describe, it, onTestFinished } from 'vitest';
+import { ownServer } from './postgres-server.js';
+import { expectOnlyItsPlant, sqlStates } from './raised.js';
+
+const own = ownServer();
+
+describe('an error that a trigger raises for one plant harms no other, whatever its code', () => {
+  it.each(['BEFORE', 'AFTER'])('on PostgreSQL, %s the INSERT', async (when) => {
+    const table = `raised ${when}`;
+    await own.pool.query(`${schemaOf({ table })};
+      CREATE FUNCTION "${table}"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF new.tag IS NOT NULL THEN RAISE 'no' USING ERRCODE = new.tag; END IF; RETURN new; END $$;
+      CREATE TRIGGER peer ${when} INSERT ON "${table}" FOR EACH ROW EXECUTE FUNCTION "${table}"()`);
+    await expectOnlyItsPlant({
+      open: (options) => postgresStorage(own.pool, { table, ...options }),
+      codes: sqlStates,
+    });
+  });
+
+  it('on SQLite', async () => {
+    const database = new Database(':memory:');
+    onTestFinished(() => void database.close());
+    const raises = ['ABORT', 'FAIL', 'ROLLBACK'].map(
+      (how) => `SELECT RAISE(${how}, 'no') WHERE new.tag = '${how}';`,
+    );
+    database.exec(`${schema}; CREATE TABLE log (id INTEGER NOT NULL UNIQUE);
+      CREATE TRIGGER peer AFTER INSERT ON plants WHEN new.tag IS NOT NULL BEGIN ${raises.join(' ')}
+        INSERT INTO log SELECT NULL WHERE new.tag = 'NOTNULL'; INSERT INTO log SELECT 1 WHERE new.tag = 'ONCE'; END`);
+    await expectOnlyItsPlant({
+      open: (options) => sqliteStorage(database, options),
+      codes: ['ABORT', 'FAIL', 'ROLLBACK', 'NOTNULL'],
+    });
+  });
+});
