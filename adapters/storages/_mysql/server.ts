@@ -1,7 +1,7 @@
 import type { LearnedTable } from '../_shared/columns.js';
 import { missingIndex, unusable } from '../_shared/rejection.js';
-import type { TableServer, TableStatements } from '../_shared/server-table.js';
 import type { TableSpec } from '../_shared/table.js';
+import type { TableServer, TableStatements } from '../_shared/table-server.js';
 import { tryOut } from '../_shared/try-out.js';
 import { failedHandle, type Needed } from '../_shared/wrong-handle.js';
 import { type MysqlConnection, type MysqlPool, queryRows, run } from './connection.js';

@@ -1,5 +1,5 @@
 import type { Meaning } from '../_shared/meaning.js';
-import type { Explanation } from '../_shared/server-table.js';
+import type { Explanation } from '../_shared/table-server.js';
 import { type ErrorMembers, firstIn, isFaultOfProgram } from '../_shared/wrapped-error.js';
 
 /** What the server said in an error: fields of the message `ErrorResponse` of PostgreSQL's protocol. */

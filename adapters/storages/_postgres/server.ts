@@ -1,16 +1,14 @@
 import type { CreateOutcome } from '../../../src/index.js';
 import { type Column, type LearnedTable, learn } from '../_shared/columns.js';
-import { OpenTransaction, Uncommitted, UnknownOutcome } from '../_shared/meaning.js';
+import { UnknownOutcome } from '../_shared/meaning.js';
 import { keepsPrepared } from '../_shared/prepared.js';
-import { Rejection, unusable } from '../_shared/rejection.js';
+import { unusable } from '../_shared/rejection.js';
 import { outcomesOf, type Rows, textOf } from '../_shared/rows.js';
-import type { TableServer, TableStatements } from '../_shared/server-table.js';
 import type { TableSpec } from '../_shared/table.js';
+import type { TableServer, TableStatements } from '../_shared/table-server.js';
 import { failedHandle, type Needed, WrongResult } from '../_shared/wrong-handle.js';
 import { explain, sqlStateOf } from './errors.js';
 import {
-  hearing,
-  isInTransaction,
   isPg,
   isPool,
   type PgClient,
@@ -22,6 +20,7 @@ import {
 } from './pool.js';
 import { remedyOf, remedyOfCreate } from './remedies.js';
 import { arrayOf, type Statement, type Statements, statementsOf } from './statements.js';
+import { inTransaction, rolledBack } from './transactions.js';
 
 export const needed: Needed = {
   storage: 'postgresStorage',
@@ -91,58 +90,6 @@ function tableStatements(
     }),
     find: async (client, key) => (await rowsOf(client, sql.find, key.map(textOf)))[0],
   };
-}
-
-/** Commits an INSERT if all that was sent is stored or taken. */
-async function inTransaction(
-  client: PgClient,
-  insert: () => Promise<CreateOutcome[]>,
-): Promise<CreateOutcome[]> {
-  await begin(client);
-  let outcomes: CreateOutcome[];
-  try {
-    outcomes = await insert();
-    const lost = outcomes.find((outcome) => outcome instanceof Error);
-    if (lost) throw new Rejection('rejected', lost);
-  } catch (error) {
-    throw await endedBy(client, error);
-  }
-  await hearing(client, () => client.query('COMMIT'));
-  return outcomes;
-}
-
-/** Inserts each of these rows, and leaves nothing of it. */
-async function rolledBack(
-  client: PgClient,
-  rounds: readonly Rows[],
-  insert: (rows: Rows) => Promise<CreateOutcome[]>,
-): Promise<CreateOutcome[][]> {
-  await begin(client);
-  const outcomes: CreateOutcome[][] = [];
-  try {
-    for (const rows of rounds) outcomes.push(await insert(rows));
-  } catch (error) {
-    await client.query('ROLLBACK');
-    throw error;
-  }
-  await client.query('ROLLBACK');
-  return outcomes;
-}
-
-/** @throws {OpenTransaction} if the connection came with one */
-async function begin(client: PgClient): Promise<void> {
-  if (isInTransaction(client)) throw new OpenTransaction();
-  await client.query('BEGIN');
-}
-
-/** Rolls back after an error; returns what to throw. */
-async function endedBy(client: PgClient, error: unknown): Promise<unknown> {
-  const isAlive = await client.query('ROLLBACK').then(
-    () => true,
-    () => false,
-  );
-  const isKnown = error instanceof Rejection && isAlive;
-  return isKnown ? error : new Uncommitted(error instanceof UnknownOutcome ? error.cause : error, isAlive);
 }
 
 /**

@@ -1,52 +1,15 @@
 import { ownWords } from '../../../src/for-storages.js';
 import { type BatchCall, type CreateOutcome, RolledBack, StorageBusy } from '../../../src/index.js';
-import { Checkout, type Pool } from './checkout.js';
+import { Checkout } from './checkout.js';
 import { changeOf, type LearnedTable, unseenTable } from './columns.js';
-import { failureOf, type Meaning, OpenTransaction, Uncommitted, UnknownOutcome } from './meaning.js';
+import { failureOf, OpenTransaction, Uncommitted, UnknownOutcome } from './meaning.js';
 import { missingTable, Rejection, reasonOf, unusable } from './rejection.js';
 import type { Row, Rows } from './rows.js';
+import { lockedTable, type SetUpCall, unconnected } from './set-up-errors.js';
 import type { CheckReport, StoredTable } from './sql-storage.js';
 import type { TableSpec } from './table.js';
+import type { Explanation, TableServer, TableStatements } from './table-server.js';
 import { tryOut } from './try-out.js';
-
-/** What an error means, and whether its connection can be used again: otherwise it may still hold half a response. */
-export interface Explanation {
-  readonly meaning: Meaning;
-  readonly isReusable: boolean;
-}
-
-/** The statements of one table, as the database shows it. */
-export interface TableStatements<Connection> {
-  insert(connection: Connection, rows: Rows): Promise<CreateOutcome[]>;
-  /** Does what `insert` does, with no row: it fails as `insert` would for any row. */
-  insertNothing(connection: Connection): Promise<unknown>;
-  /** Inserts rows, and then others, in a transaction that it rolls back. Absent from a handle that has none. */
-  readonly insertAndRollBack?: (
-    connection: Connection,
-    rounds: readonly Rows[],
-  ) => Promise<CreateOutcome[][]>;
-  find(connection: Connection, key: Row): Promise<Record<string, unknown> | undefined>;
-}
-
-/** One table on a database server. */
-export interface TableServer<Connection> extends Pool<Connection> {
-  /** Returns what is wrong with the app's pool after a fault of a program, in a sentence. */
-  failedHandle(error: unknown): string;
-  /** @param wasSent `false` if the error came before the task's own statement: from a login, or from a look at the table */
-  explain(error: unknown, wasSent: boolean): Explanation;
-  /**
-   * Learns what the database shows of the table; `undefined` if there is none.
-   *
-   * @throws {Rejection} if the table would change or lose plants
-   */
-  look(connection: Connection): Promise<LearnedTable | undefined>;
-  statementsFor(table: LearnedTable): TableStatements<Connection>;
-  /** Returns what is wrong with the table or the grants after an error of a statement, and what to do, in a sentence. */
-  remedyOf(error: unknown): string | undefined;
-  createTable(connection: Connection): Promise<unknown>;
-  /** Returns why this role cannot create the table, and what to do, in a sentence. */
-  remedyOfCreate(error: unknown): string | undefined;
-}
 
 /** What is known of a table, and its statements. */
 interface KnownTable<Connection> extends TableStatements<Connection> {
@@ -121,12 +84,12 @@ export class ServerTable<Connection> implements StoredTable {
         });
       }
       await table.insertNothing(connection);
-      return { notAsked: [withoutTransaction] };
+      return { notAsked: ['the handle has no transaction: an INSERT of no rows was tried'] };
     });
   }
 
   /** Runs a task for an app that starts, on the table as it is now. */
-  async #setUp<T>(call: keyof typeof remedies, task: Task<Connection, T>): Promise<T> {
+  async #setUp<T>(call: SetUpCall, task: Task<Connection, T>): Promise<T> {
     // So that the table is looked at again.
     this.#known = undefined;
     const checkout = new Checkout(this.server);
@@ -134,7 +97,8 @@ export class ServerTable<Connection> implements StoredTable {
       return await this.#ask(task, checkout);
     } catch (error) {
       const reason = reasonOf(error);
-      if (checkout.connection === undefined) throw unconnected(call, reason);
+      const isBusy = reason instanceof StorageBusy && reason.cause !== undefined;
+      if (checkout.connection === undefined) throw unconnected(call, isBusy ? reason.cause : reason);
       if (error instanceof RolledBack && error.reason === 'locked')
         throw lockedTable(call, this.spec, reason);
       throw reason;
@@ -254,30 +218,4 @@ export class ServerTable<Connection> implements StoredTable {
     );
     return why instanceof Rejection ? why : unusable(this.spec, why ?? 'its statements fail', error);
   }
-}
-
-const withoutTransaction =
-  'the handle has no transaction: whether an INSERT would run was asked by one of no rows';
-function lockedTable(call: keyof typeof remedies, { name }: TableSpec, cause: unknown): Error {
-  return ownWords(
-    new Error(`${call}() found the table ${name} locked by another transaction. Try again`, { cause }),
-  );
-}
-
-/** What to do about a database that is not there. */
-const remedies = {
-  createTable:
-    'If this is a build, run a migration before the deployment instead: npx plant-store schema prints the SQL',
-  check: 'Check the settings of the pool, and whether the database runs',
-};
-
-/** Returns the error of an app's call that no statement was sent for. It keeps the code, by which an app may wait for its database. */
-function unconnected(call: keyof typeof remedies, cause: unknown): Error {
-  const { code, message } = Object(cause) as { code?: unknown; message?: unknown };
-  // The AggregateError of a refused connection has a code and no message.
-  const why = String(message || code || cause);
-  const error = new Error(`${call}() got no connection to the database: ${why}. ${remedies[call]}`, {
-    cause,
-  });
-  return code === undefined ? error : Object.assign(error, { code });
 }

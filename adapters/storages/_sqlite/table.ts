@@ -2,23 +2,17 @@ import { ownWords } from '../../../src/for-storages.js';
 import type { CreateOutcome } from '../../../src/index.js';
 import { type Column, changeOf, type LearnedTable, learn, unseenTable } from '../_shared/columns.js';
 import { failureOf, type Meaning, OpenTransaction } from '../_shared/meaning.js';
-import {
-  missingIndex,
-  missingTable,
-  Rejection,
-  reasonOf,
-  unfilledColumn,
-  unusable,
-} from '../_shared/rejection.js';
+import { missingTable, Rejection, reasonOf, unusable } from '../_shared/rejection.js';
 import { outcomesOf, type Row, type Rows, textOf, type Value } from '../_shared/rows.js';
 import type { CheckReport, StoredTable } from '../_shared/sql-storage.js';
 import type { TableSpec } from '../_shared/table.js';
 import { samplesOf, tryOut } from '../_shared/try-out.js';
 import { failedHandle, type Needed } from '../_shared/wrong-handle.js';
 import { type Found, SqliteConnection, type SqliteDatabase } from './connection.js';
-import { meaningOfBegin, meaningOfCommit, meaningOfInsert, resultOf } from './errors.js';
+import { meaningOfBegin, meaningOfCommit, meaningOfInsert } from './errors.js';
+import { remedyOf } from './remedies.js';
 import { statementsOf } from './statements.js';
-import { isView, lostPlant, triggersOf } from './triggers.js';
+import { lostPlant, triggersOf } from './triggers.js';
 
 export const needed: Needed = {
   storage: 'sqliteStorage',
@@ -213,19 +207,12 @@ export class SqliteTable implements StoredTable {
       this.#all(this.#sql.insert, samplesOf(this.spec, learned, 'usual')[0]!);
     } catch (found) {
       if (found instanceof Rejection) return found;
-      if (meaningOfInsert(found) === 'setup, or of a plant')
-        return unusable(this.spec, this.#remedyOf(found), error);
+      const isOfTable = meaningOfInsert(found) === 'setup, or of a plant';
+      if (isOfTable) return unusable(this.spec, remedyOf(this.#connection, this.spec, found), error);
     } finally {
       this.#connection.rollBack();
     }
     return new Rejection('rejected', error);
-  }
-
-  #remedyOf(error: unknown): string {
-    if (resultOf(error) !== 'SQLITE_ERROR') return unfilledColumn(undefined);
-    if (isView(this.#connection, this.spec))
-      return 'it is a view, in which SQLite keeps no id unique. Pass the name of its table';
-    return missingIndex(this.spec);
   }
 
   #all(sql: string, rows: Rows): Found[] {

@@ -19,15 +19,6 @@ export function triggersOf(connection: SqliteConnection, { table }: TableSpec): 
 
 const masterOf = (file: string) => `"${file.replaceAll('"', '""')}".sqlite_master`;
 
-/** Whether the name is that of a view. */
-export function isView(connection: SqliteConnection, { table }: TableSpec): boolean {
-  const found = connection.query(
-    "SELECT type FROM pragma_table_list WHERE name = ? COLLATE NOCASE AND type = 'view'",
-    table,
-  );
-  return found.length > 0;
-}
-
 /** Returns the error of a plant that is not stored after its INSERT. */
 export function lostPlant(connection: SqliteConnection, spec: TableSpec): LostRow {
   const names = triggersOf(connection, spec).join(', ');
