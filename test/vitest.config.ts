@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const slow =
-      /\/((columns|storages|init|hosts|audit|(uploads|disconnects)\.sized)\.test|(programs|bridges|alerts|proxies|tarball|page)\.heavy|suite\.runtime)\.ts$/;
+      /\/((columns|storages|init|hosts|audit|(uploads|disconnects)\.sized)\.test|(programs|apps|bridges|alerts|proxies|tarball|page)\.heavy|suite\.runtime)\.ts$/;
     const slowness = ({ moduleId }: TestSpecification) => Number(slow.test(moduleId));
     return (await super.sort(files)).sort((a, b) => slowness(b) - slowness(a));
   }

@@ -1,0 +1,50 @@
+const assert = require('node:assert/strict');
+const jwt = require('jsonwebtoken');
+const { after, before, describe, it } = require('mocha');
+const request = require('supertest');
+const { app, database, storage } = require('./app');
+
+const token = (secret = process.env.SECRET) => jwt.sign({ sub: 'jane' }, secret);
+const rows = () => database.prepare('SELECT * FROM plants').safeIntegers().all();
+
+describe('plants', () => {
+  let server;
+  before(async () => {
+    await storage.check();
+    server = app.listen(0);
+  });
+  after(() => {
+    server.close();
+    database.close();
+  });
+  const create = (body) => request(server).post('/api/plants').type('json').send(body);
+
+  it('stores a plant under its exact id, with the user in the column of the app', async () => {
+    const body = '{"id":9007199254740093,"name":"Monstera"}';
+    const sent = create(body).set('Origin', 'http://garden.example');
+    const response = await sent.auth(token(), { type: 'bearer' });
+    assert.deepEqual([response.status, response.text], [200, '{"name":"Monstera"}']);
+    assert.equal(response.headers['access-control-allow-origin'], 'http://garden.example');
+    assert.equal(response.headers['x-content-type-options'], 'nosniff');
+    assert.deepEqual(rows(), [{ id: 9007199254740093n, name: 'Monstera', tag: null, created_by: 'jane' }]);
+    const other = create(body.replace('Monstera', 'Fern')).auth(token(), { type: 'bearer' });
+    assert.equal((await other).status, 400);
+  });
+
+  it('requires a token, one that the app signed', async () => {
+    const body = '{"id":2,"name":"Fern"}';
+    assert.equal((await create(body)).status, 401);
+    assert.equal((await create(body).auth(token('another secret'), { type: 'bearer' })).status, 401);
+    assert.equal(rows().length, 1);
+  });
+
+  it('leaves the routes of the app as they were', async () => {
+    assert.equal((await request(server).get('/api/plants')).status, 401);
+    const mine = await request(server).get('/api/plants').auth(token(), { type: 'bearer' });
+    assert.deepEqual(
+      mine.body.map(({ id }) => id),
+      ['9007199254740093'],
+    );
+    assert.deepEqual((await request(server).post('/api/echo').send({ a: 1 })).body, { echo: { a: 1 } });
+  });
+});
