@@ -1,4 +1,4 @@
-// Apps as they were two years ago, each with its usual company, take the package: they install it, pass their own tests,
+// Four apps as they were two years ago, each with its usual company, take the package: they install it, pass their own tests,
 // are bundled, and run without their development packages.
 import { createHmac } from 'node:crypto';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
@@ -12,6 +12,8 @@ import { root } from '../support/root.js';
 
 /** By their folders in `apps/`. */
 const apps = {
+  'express-sequelize': { bundle: 'server.js', start: 'dist/server.js', isCompiled: true },
+  'nest-typeorm': { bundle: 'server.js', start: 'dist/main.js', isCompiled: true },
   'fastify-knex': { bundle: 'server.cjs', start: 'server.js' },
   // What its driver compiles while it is installed. Half a minute of a core: once.
   'koa-better-sqlite3': {
@@ -96,6 +98,7 @@ it.concurrent.each(Object.entries(apps))('%s', { timeout: 600_000 }, async (name
 
   await run(folder, 'npm', 'test');
 
+  if ('isCompiled' in app) await run(folder, 'npm', 'run', 'build');
   await run(folder, 'npm', 'run', 'bundle');
   const alone = mkdtempSync(join(temp, 'alone-'));
   cpSync(join(folder, 'bundle'), alone, { recursive: true });

@@ -1,0 +1,45 @@
+import jwt from 'jsonwebtoken';
+import request from 'supertest';
+import { app, storage } from '../src/app';
+import { Plant, sequelize } from '../src/database';
+
+const token = (secret = process.env.SECRET ?? '') => jwt.sign({ sub: 'jane' }, secret, { expiresIn: '1h' });
+const create = (body: string) => request(app).post('/api/plants').type('json').send(body);
+
+beforeAll(async () => {
+  await sequelize.sync({ force: true });
+  await storage.check();
+});
+afterAll(() => sequelize.close());
+
+test('a plant is stored under its exact id, with the user in the column of the app', async () => {
+  const body = '{"id":9007199254740093,"name":"Monstera"}';
+  const response = await create(body).auth(token(), { type: 'bearer' });
+  expect([response.status, response.text]).toEqual([200, '{"name":"Monstera"}']);
+  expect(response.headers).toMatchObject({
+    'access-control-allow-origin': '*',
+    'x-content-type-options': 'nosniff',
+  });
+  const plant = await Plant.findByPk('9007199254740093', { rejectOnEmpty: true });
+  expect(plant.toJSON()).toMatchObject({
+    id: '9007199254740093',
+    name: 'Monstera',
+    tag: null,
+    createdBy: 'jane',
+  });
+  expect((await create(body.replace('Monstera', 'Fern')).auth(token(), { type: 'bearer' })).status).toBe(400);
+});
+
+test('a token is required, one that the app signed', async () => {
+  const body = '{"id":2,"name":"Fern"}';
+  expect((await create(body)).status).toBe(401);
+  expect((await create(body).auth(token('another secret'), { type: 'bearer' })).status).toBe(401);
+  expect(await Plant.count({ where: { id: '2' } })).toBe(0);
+});
+
+test('the routes of the app run as before', async () => {
+  expect((await request(app).get('/api/plants')).status).toBe(401);
+  const mine = await request(app).get('/api/plants').auth(token(), { type: 'bearer' });
+  expect(mine.body).toEqual([expect.objectContaining({ id: '9007199254740093' })]);
+  expect((await request(app).post('/api/echo').send({ a: 1 })).body).toEqual({ echo: { a: 1 } });
+});
