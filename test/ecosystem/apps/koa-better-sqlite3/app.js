@@ -36,7 +36,10 @@ const router = new Router({ prefix: '/api' });
 router.get('/plants', (ctx) => {
   const user = userOf(ctx.get('authorization').replace(/^Bearer /, ''));
   if (!user) ctx.throw(401);
-  const rows = database.prepare('SELECT * FROM plants WHERE created_by = ?').safeIntegers().all(user.subject);
+  const rows = database
+    .prepare('SELECT * FROM plants WHERE created_by = ? ORDER BY id')
+    .safeIntegers()
+    .all(user.subject);
   ctx.body = rows.map((row) => ({ ...row, id: String(row.id) }));
 });
 router.post('/echo', (ctx) => {
