@@ -25,7 +25,6 @@ export default defineConfig({
   entry: entries,
   format: ['esm', 'cjs'],
   target: 'es2022',
-  dts: true,
   // Chunks are shared, so that a class is one class whichever subpath it comes from.
   splitting: true,
   clean: true,

@@ -13,6 +13,16 @@ it('exports and the entries of the build list the same subpaths', () => {
   expect(subpaths.sort()).toEqual(built.sort());
 });
 
+it('typesVersions, which compilers read that do not know exports, lists them one by one', () => {
+  // By a pattern, TypeScript 4.7 gives the files of dist/ names that do not exist, in the declarations of an app.
+  const { '.': _, ...subpaths } = packageJson.exports;
+  const files = Object.entries(subpaths).map(([name, found]) => [
+    name.slice(2),
+    [typeof found === 'string' ? found : found.require.types],
+  ]);
+  expect(packageJson.typesVersions).toEqual({ '*': Object.fromEntries(files) });
+});
+
 it('each package of the lock has its integrity, also those of other platforms, and no address of a registry', () => {
   // Not imported: the type of 800 packages would cost the compiler a second.
   const lock = JSON.parse(readFileSync(`${root}package-lock.json`, 'utf8'));
