@@ -4,6 +4,7 @@ import { insertStorage } from '../../examples/storages/one-insert-mysql.js';
 import { load } from '../support/installed.js';
 import type { Library } from './page-rows.js';
 import { prismaClient } from './prisma.js';
+import { typeOrm } from './typeorm.js';
 
 /** Of MariaDB's connector, which would wait for longer than a test. */
 const timeouts = 'connectTimeout=5000&acquireTimeout=2000';
@@ -53,12 +54,6 @@ export const onMysql: Readonly<Record<string, Row>> = {
       return { scope: { prisma, insertStorage }, close: () => prisma.$disconnect() };
     },
   },
-  TypeORM: {
-    async open(url) {
-      const { DataSource } = await load('typeorm').then((module) => module.default ?? module);
-      const dataSource = new DataSource({ type: 'mysql', url, logging: false });
-      await dataSource.initialize();
-      return { scope: { dataSource }, close: () => dataSource.destroy() };
-    },
-  },
+  TypeORM: { open: (url) => typeOrm('typeorm', { type: 'mysql', url }) },
+  'TypeORM, 0.2': { open: (url) => typeOrm('typeorm-oldest', { type: 'mysql', url }) },
 };

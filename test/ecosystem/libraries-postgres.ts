@@ -6,6 +6,7 @@ import postgres from 'postgres';
 import { type Any, load } from '../support/installed.js';
 import type { Library } from './page-rows.js';
 import { prismaClient } from './prisma.js';
+import { typeOrm } from './typeorm.js';
 
 export interface Address {
   readonly port: number;
@@ -34,6 +35,11 @@ const openSequelize =
     const sequelize = new Sequelize(url, { logging: false });
     return { scope: { sequelize }, close: () => sequelize.close() };
   };
+
+const openTypeOrm =
+  (name: string) =>
+  ({ url }: Address): Promise<Library> =>
+    typeOrm(name, { type: 'postgres', url });
 
 /** By the first column of the table. After a comma, the same row with an option of the library, or with an old version. */
 export const onPostgres: Readonly<Record<string, (address: Address) => Promise<Library>>> = {
@@ -98,12 +104,8 @@ export const onPostgres: Readonly<Record<string, (address: Address) => Promise<L
     const pool = await createPool(url, {});
     return { scope: { pool, sql }, close: () => pool.end() };
   },
-  async TypeORM({ url }) {
-    const { DataSource } = (await load('typeorm')).default ?? (await load('typeorm'));
-    const dataSource = new DataSource({ type: 'postgres', url, logging: false });
-    await dataSource.initialize();
-    return { scope: { dataSource }, close: () => dataSource.destroy() };
-  },
+  TypeORM: openTypeOrm('typeorm'),
+  'TypeORM, 0.2': openTypeOrm('typeorm-oldest'),
 };
 
 function withResolvers() {

@@ -28,6 +28,27 @@ it('createTable of a role that may only SELECT and INSERT finds the table that i
   expect(await storage.create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
 });
 
+it('reads no column of the type name, which the adapter of Prisma 6 cannot read', async () => {
+  const types = new Set<number>();
+  const query: PostgresPool['query'] = async (text, values) => {
+    const result = await own.pool.query(text, values);
+    for (const { dataTypeID } of [result].flat().flatMap(({ fields }) => fields)) types.add(dataTypeID);
+    return result;
+  };
+  const storage = postgresStorage({ query }, { table });
+  await storage.createTable();
+  await storage.check();
+  const plants = [1n, 2n].map((id) => ({ id, name: 'Rosa' }));
+  for (const outcome of ['created', 'taken'])
+    expect(await Promise.all(plants.map((plant) => storage.create(plant, context)))).toEqual([
+      outcome,
+      outcome,
+    ]);
+  expect(await storage.find(1n, context)).toMatchObject({ name: 'Rosa' });
+  expect(types).toContain(pg.types.builtins.TEXT);
+  expect(types).not.toContain(19);
+});
+
 describe('a connection of the pool that comes with a transaction of the app', () => {
   const rows = async () =>
     (await own.pool.query(`SELECT id::int FROM "${table}" ORDER BY id`)).rows.map(({ id }) => id);

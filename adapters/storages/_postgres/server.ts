@@ -97,7 +97,7 @@ function tableStatements(
  * (pg_trigger.tgtype: 4 on INSERT), or a partition of it has, or it is a view. A constraint that is checked at COMMIT is a trigger, too.
  */
 const lookAt = `WITH RECURSIVE found (name, type, base, modifier) AS (
-SELECT attname, format_type(atttypid, atttypmod), atttypid, atttypmod
+SELECT attname::text, format_type(atttypid, atttypmod), atttypid, atttypmod
 FROM pg_attribute WHERE attrelid = to_regclass($1::text) AND attname = ANY ($2::text::text[]) UNION ALL
 SELECT name, type, typbasetype, typtypmod FROM found JOIN pg_type ON oid = base WHERE typtype = 'd'),
 parts (part) AS (SELECT to_regclass($3::text)::oid UNION ALL SELECT inhrelid FROM parts JOIN pg_inherits ON inhparent = part)
