@@ -2,6 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { buildSync } from 'esbuild';
 import { root } from '../../support/root.js';
+import older from './older/package.json' with { type: 'json' };
 
 /** Their paths, from the root of the repository. */
 export const testFiles: readonly string[] = ['core', 'hosts', 'storages'].flatMap((room) =>
@@ -10,11 +11,8 @@ export const testFiles: readonly string[] = ['core', 'hosts', 'storages'].flatMa
     .filter((name) => name.endsWith('.test.ts')),
 );
 
-/**
- * Those that import a file of `src/` by its path, themselves or through a file of `test/support/`. With the built package they
- * would have two copies of it: a clock that is put in place in one would not be the clock of the other.
- */
-export const testsOfSources: readonly string[] = (() => {
+/** Of each test, with what it imports itself or through another file, by its path: the files, and the packages. */
+const imported = (() => {
   const { metafile } = buildSync({
     absWorkingDir: root,
     entryPoints: [...testFiles],
@@ -29,10 +27,21 @@ export const testsOfSources: readonly string[] = (() => {
     packages: 'external',
   });
   const outputs = Object.values(metafile.outputs);
-  return outputs
-    .filter(({ inputs }) => Object.keys(inputs).some((name) => name.startsWith('src/')))
-    .map(({ entryPoint }) => entryPoint!);
+  return new Map(
+    outputs.map(({ entryPoint, inputs, imports }) => [
+      entryPoint!,
+      { files: Object.keys(inputs), packages: imports.map(({ path }) => path) },
+    ]),
+  );
 })();
+
+/**
+ * Those that import a file of `src/` by its path, themselves or through a file of `test/support/`. With the built package they
+ * would have two copies of it: a clock that is put in place in one would not be the clock of the other.
+ */
+export const testsOfSources: readonly string[] = testFiles.filter((file) =>
+  imported.get(file)!.files.some((name) => name.startsWith('src/')),
+);
 
 /** All others, which run with the built package. */
 export const testsOfBuilt: readonly string[] = testFiles.filter((file) => !testsOfSources.includes(file));
@@ -45,7 +54,10 @@ export const testsOfOldest: readonly string[] = [
   ),
 ];
 
-/** Those of the others that use a framework or a driver. */
+const isOld = (name: string) =>
+  Object.keys(older.dependencies).some((old) => name === old || name.startsWith(`${old}/`));
+
+/** Those of the others that import a framework or a driver. Without one, a test does the same as on the newest. */
 export const testsOfOlder: readonly string[] = testsOfBuilt.filter(
-  (file) => !file.startsWith('test/core/') && !testsOfOldest.includes(file),
+  (file) => imported.get(file)!.packages.some(isOld) && !testsOfOldest.includes(file),
 );
