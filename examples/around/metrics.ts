@@ -31,7 +31,8 @@ const batches = new Counter({
   labelNames: ['end'],
 });
 // From the start, because Prometheus sees no increase in a series that begins with 1: the first failure would raise no alert.
-for (const end of ['settled', 'conflict', 'locked', 'rejected', 'unavailable', 'unknown']) batches.inc({ end }, 0);
+for (const end of ['settled', 'conflict', 'locked', 'rejected', 'unavailable', 'unknown'])
+  batches.inc({ end }, 0);
 // Read at each scrape, because `onBatch` reports a call that hangs only after its timeout.
 new Gauge({
   name: 'plant_store_queued',

@@ -77,7 +77,7 @@ export class Leader<Caller> {
         this.#retryAlone(left, call);
         return [];
       }
-      // A probe is the only one, and goes on until its time is over.
+      // A probe is the only one, and goes on until it times out.
     }
   }
 

@@ -44,7 +44,8 @@ export function contractSetup() {
       if (plant.name === 'refuse me') throw new PlantRefused('name is on the list of refused names');
       if (plant.name === 'be busy') throw new StorageBusy();
       if (plant.name === 'fail') throw new Error('inside: the disk is full');
-      if (plant.name === 'violate a constraint') throw new RolledBack('rejected', new Error('inside: a CHECK'));
+      if (plant.name === 'violate a constraint')
+        throw new RolledBack('rejected', new Error('inside: a CHECK'));
       if (plant.name === 'deadlock') throw new RolledBack('conflict', new Error('inside: a deadlock'));
       if (plant.name === 'answer nonsense') return 'inside' as 'created';
       const plants = tenants.get(caller.tenant) ?? new Map<bigint, NewPlant>();
