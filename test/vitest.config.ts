@@ -21,6 +21,8 @@ export default defineConfig({
   root,
   test: {
     include: ['test/**/*.test.ts'],
+    // Tests of apps, by their own runners.
+    exclude: ['**/node_modules/**', 'test/ecosystem/apps/**'],
     globalSetup: ['test/support/run-folder.ts', 'test/support/print-seed.ts'],
     env: { SEED: String(seedOf(process.env.SEED ?? '1')) },
     // One more than cores: the tests wait for sockets, timers and databases a quarter of the time.

@@ -22,8 +22,12 @@ const provoked: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       'a full queue and another error at the same time have counts of their own',
     '50301 `the storage is unavailable`, `the circuit is open`':
       'a database that is stopped: the first line comes at the timeout, and then every create fails at once',
+    '50301 `the server refuses the login`':
+      'is busy at once, without a retry, if the server refuses the login with %s: %s',
     '50301 `the app has closed the database connection`':
       'a full queue and another error at the same time have counts of their own',
+    '50301 `the circuit is open` with a lock timeout behind it':
+      '%s gets few statements, and all plants are stored after it',
     '50301 `another transaction has locked the row`':
       'a locked row is named by its id, while others are stored and the circuit is closed',
     '50301 `was not sent`, `its batch was rolled back`':
