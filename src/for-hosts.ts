@@ -3,10 +3,10 @@
 export { checkHandler } from './check-handler.js';
 export { routeSchema } from './document/route-schema.js';
 export { type Global, isNotMine, isThenable, operation, own, pathOf } from './http.js';
-export { checkOptions } from './options.js';
 export { Refusal } from './problems.js';
 export { ChunkCollector, isBytes } from './request/body.js';
 export { HostRequest } from './request/context.js';
 export { mountMistake } from './request/mount-mistakes.js';
 export { linger, Upload } from './request/upload.js';
+export { checkOptions } from './rules.js';
 export { endOfTurn, nextMessage } from './timers.js';

@@ -1,3 +1,5 @@
 /** Internals that `adapters/storages` may import; everything else comes from `index.ts`. */
 
+export { groupCommitRules } from './group-commit/options.js';
 export { mayQuote, ownWords } from './quotable.js';
+export { checkNames } from './rules.js';

@@ -9,11 +9,12 @@ import {
   type PlantResponse,
 } from './http.js';
 import { kindOf } from './inspect.js';
-import { checkOptions, type PlantStoreOptions, plantStoreRules } from './options.js';
+import { type PlantStoreOptions, plantStoreRules } from './options.js';
 import { ownWords } from './quotable.js';
 import { bearerToken, callerOf } from './request/headers.js';
 import { guardedHandler, verifier } from './request/parties.js';
 import { createHandler } from './request/progress.js';
+import { checkOptions } from './rules.js';
 import type { StorageContext } from './storage.js';
 
 /** The options of `guard`. */

@@ -1,7 +1,7 @@
 import type { VerifyToken } from './bearer.js';
 import { checkStorage, checkVerifyToken } from './check-arguments.js';
 import { checkMembers, isThenable, operation, type PlantHandler, type PlantRequest, pathOf } from './http.js';
-import { checkOptions, type PlantStoreOptions, plantStoreRules } from './options.js';
+import { type PlantStoreOptions, plantStoreRules } from './options.js';
 import { parsePlant } from './plant/json.js';
 import { toJson } from './plant/plant.js';
 import { idTaken, methodNotAllowed, notFound } from './problems.js';
@@ -10,6 +10,7 @@ import { decodeBody, readBody } from './request/body.js';
 import { bearerToken, callerOf, checkBodyHeaders } from './request/headers.js';
 import { bodyOwner, library, storageParty, verifier } from './request/parties.js';
 import { createHandler } from './request/progress.js';
+import { checkOptions } from './rules.js';
 import type { PlantStorage } from './storage.js';
 
 /**

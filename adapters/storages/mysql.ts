@@ -3,7 +3,7 @@ import { dialect } from './_mysql/dialect.js';
 import { mysqlServer, needed } from './_mysql/server.js';
 import type { ColumnValue } from './_shared/rows.js';
 import { ServerTable } from './_shared/server-table.js';
-import { type SqlOptions, type SqlStorage, sqlStorage } from './_shared/sql-storage.js';
+import { checkSqlOptions, type SqlOptions, type SqlStorage, sqlStorage } from './_shared/sql-storage.js';
 import { schemaOfIn, specOf, type TableOptions } from './_shared/table.js';
 import { checkHandle } from './_shared/wrong-handle.js';
 
@@ -58,6 +58,7 @@ export function mysqlStorage<Caller = unknown>(
 ): SqlStorage<Caller> {
   // A callback pool hands its connections to a parameter.
   const isUsable = typeof pool?.getConnection === 'function' && pool.getConnection.length === 0;
+  checkSqlOptions(options);
   checkHandle(pool, isUsable, needed);
   const spec = specOf(dialect, options);
   return sqlStorage(new ServerTable(spec, mysqlServer(pool, spec), options.timeoutMs), options);

@@ -3,7 +3,7 @@ import { isUnconnected, type PostgresPool } from './_postgres/pool.js';
 import { needed, postgresServer } from './_postgres/server.js';
 import type { ColumnValue } from './_shared/rows.js';
 import { ServerTable } from './_shared/server-table.js';
-import { type SqlOptions, type SqlStorage, sqlStorage } from './_shared/sql-storage.js';
+import { checkSqlOptions, type SqlOptions, type SqlStorage, sqlStorage } from './_shared/sql-storage.js';
 import { schemaOfIn, specOf, type TableOptions } from './_shared/table.js';
 import { checkHandle } from './_shared/wrong-handle.js';
 
@@ -57,6 +57,7 @@ export function postgresStorage<Caller = unknown>(
   options: SqlOptions<Caller> = {},
 ): SqlStorage<Caller> {
   const isUsable = typeof pool?.query === 'function' && !isUnconnected(pool);
+  checkSqlOptions(options);
   checkHandle(pool, isUsable, needed);
   const spec = specOf(dialect, options);
   const server = postgresServer(pool, spec, options.timeoutMs);

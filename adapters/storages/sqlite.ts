@@ -1,5 +1,5 @@
 import type { ColumnValue } from './_shared/rows.js';
-import { type SqlOptions, type SqlStorage, sqlStorage } from './_shared/sql-storage.js';
+import { checkSqlOptions, type SqlOptions, type SqlStorage, sqlStorage } from './_shared/sql-storage.js';
 import { schemaOfIn, specOf, type TableOptions } from './_shared/table.js';
 import { checkHandle } from './_shared/wrong-handle.js';
 import type { SqliteDatabase } from './_sqlite/connection.js';
@@ -54,6 +54,7 @@ export function sqliteStorage<Caller = unknown>(
   options: SqlOptions<Caller> = {},
 ): SqlStorage<Caller> {
   const isUsable = typeof database?.exec === 'function' && typeof database.prepare === 'function';
+  checkSqlOptions(options);
   checkHandle(database, isUsable, needed);
   return sqlStorage(new SqliteTable(database, specOf(dialect, options)), options);
 }

@@ -1,6 +1,7 @@
 import { type Global, type MaybePromise, operation, own, type Signal } from '../http.js';
 import { inspect, kindOf } from '../inspect.js';
 import type { Plant, Whole } from '../plant/plant.js';
+import { boolean, checkOptions, integer, type Rules } from '../rules.js';
 import { checkToken } from '../token.js';
 import { PlantError, type Received } from './error.js';
 
@@ -37,7 +38,7 @@ export type PlantClient = ReturnType<typeof createPlantClient>;
  * time and a random part of a second, which doubles with each attempt.
  *
  * @param baseUrl the URL before `/plants`, such as `https://example.com/api`; in a browser also a path, such as `/api`
- * @throws {TypeError} if the URL or the token is invalid
+ * @throws {TypeError} if the URL, the token or an option is invalid
  *
  * @example
  * ```ts
@@ -49,7 +50,7 @@ export type PlantClient = ReturnType<typeof createPlantClient>;
  */
 export function createPlantClient(baseUrl: string | { toString(): string }, options: PlantClientOptions) {
   const settings = own(options);
-  const { retries = 3, acceptReplays } = settings;
+  const { retries, acceptReplays } = checkOptions(settings, rules(), names);
   const url = endpointOf(baseUrl, settings.fetch !== undefined || Object(globalThis).location !== undefined);
   if (typeof settings.token !== 'function')
     checkToken(settings.token, 'token', ', or a function that returns one');
@@ -82,6 +83,14 @@ export function createPlantClient(baseUrl: string | { toString(): string }, opti
     },
   };
 }
+
+/** What is checked here: of the token, `checkToken` says more. */
+const rules = (): Rules<Pick<PlantClientOptions, 'retries' | 'acceptReplays'>> => ({
+  retries: integer(3, 0),
+  acceptReplays: boolean(false),
+});
+
+const names = ['token', 'fetch', 'retries', 'acceptReplays'];
 
 /**
  * Returns the URL of the operation. The token goes there.

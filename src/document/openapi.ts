@@ -1,6 +1,7 @@
 import { operation } from '../http.js';
-import { checkOptions, plantStoreRules, type Rules } from '../options.js';
+import { plantStoreRules } from '../options.js';
 import type { Plant } from '../plant/plant.js';
+import { checkOptions, type Rules } from '../rules.js';
 import { describeOperation, errorResponse, errorTable, headerObject, ref } from './operation.js';
 
 /** An OpenAPI Server Object: where the operation is found. A relative `url` is relative to the document's own. */

@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../http.js';
-import { callback, integer } from '../options.js';
+import { callback, integer } from '../rules.js';
 import type { StorageContext } from '../storage.js';
 import type { RollbackReason } from './create-many.js';
 

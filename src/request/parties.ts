@@ -1,6 +1,7 @@
-import type { Complete, PlantStoreOptions } from '../options.js';
+import type { PlantStoreOptions } from '../options.js';
 import { isNamed, Refusal, tooLarge } from '../problems.js';
 import { propertyOf } from '../property-of.js';
+import type { Complete } from '../rules.js';
 import { scopeInsufficient } from './headers.js';
 
 /** The party that is working on the request. The same error means something different from each. */

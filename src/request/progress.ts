@@ -1,9 +1,10 @@
 import type { ErrorNumber } from '../error-numbers.js';
 import type { PlantHandler, PlantRequest, PlantResponse } from '../http.js';
-import type { Complete, PlantStoreOptions } from '../options.js';
+import type { PlantStoreOptions } from '../options.js';
 import { Refusal } from '../problems.js';
 import { propertyOf } from '../property-of.js';
 import { anything, mayQuote, ownWords } from '../quotable.js';
+import type { Complete } from '../rules.js';
 import { asHostRequest, RequestContext } from './context.js';
 import { Deadline } from './deadline.js';
 import { mountMistake } from './mount-mistakes.js';

@@ -1,8 +1,9 @@
 import type { ErrorNumber } from '../error-numbers.js';
 import { ignoringErrors, type PlantRequest } from '../http.js';
-import type { Complete, PlantStoreOptions } from '../options.js';
+import type { PlantStoreOptions } from '../options.js';
 import { isNamed } from '../problems.js';
 import { propertyOf } from '../property-of.js';
+import type { Complete } from '../rules.js';
 
 /** Reports an error to `onError`, unless it only says that the client disconnected. Never rejects. */
 export async function report(

@@ -149,6 +149,21 @@ describe('the client, against a server', () => {
     },
   );
 
+  it.each([
+    [{ retries: Number.NaN }, 'retries must be an integer from 0 to 2147483647, got NaN'],
+    [{ retries: -1 }, 'retries must be an integer from 0 to 2147483647, got -1'],
+    [{ retry: 0 }, 'unknown option retry; the options are token, fetch, retries, acceptReplays'],
+    [
+      { acceptReplay: true },
+      'unknown option acceptReplay; the options are token, fetch, retries, acceptReplays',
+    ],
+    [{ acceptReplays: 'yes' }, 'acceptReplays must be true or false, got "yes"'],
+  ])('takes no option that it does not know: %j', (options, message) => {
+    expect(() => createPlantClient('https://x.example', { token: 'secret', ...options } as never)).toThrow(
+      new TypeError(message),
+    );
+  });
+
   it.each(['ключ', 'two\nlines', 'two words', '', undefined as never])(
     'throws on the token %j, which no header can carry',
     async (text) => {

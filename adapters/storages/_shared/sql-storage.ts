@@ -1,4 +1,4 @@
-import { mayQuote } from '../../../src/for-storages.js';
+import { checkNames, groupCommitRules, mayQuote } from '../../../src/for-storages.js';
 import {
   type BatchCall,
   type CreateMany,
@@ -89,6 +89,20 @@ export interface StoredTable {
   /** @throws {Error} if creates would fail */
   check(): Promise<CheckReport>;
 }
+
+/** @throws {TypeError} if these are no options of an SQL storage */
+export function checkSqlOptions(options: object): void {
+  checkNames(options, [
+    'table',
+    'namespace',
+    'columns',
+    'refuse',
+    ...Object.keys(groupCommitRules()).filter(isNoSpace),
+  ]);
+}
+
+/** `namespace` is another option here. */
+const isNoSpace = (name: string) => name !== 'namespace';
 
 /** Stores plants in a table by `groupCommit`. */
 export function sqlStorage<Caller>(table: StoredTable, options: SqlOptions<Caller>): SqlStorage<Caller> {
