@@ -7,7 +7,7 @@ import {
   type PlantStoreOptions,
 } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { operation } from '../../src/http.js';
 import { createRequest, rose } from '../support/plants.js';
 
@@ -346,3 +346,20 @@ describe('a request', () => {
     expect(JSON.parse(answer.body).message).toBe(message);
   });
 });
+
+test.each(['a b', 'a,b', 'a=b', '"secret"', 'é', 'a%20b', '=', 'a\tb'])(
+  'a token that is not token68 is a 401, although verifyToken would take any: %j',
+  async (token) => {
+    const verifyToken = vi.fn(() => true);
+    const handle = createPlantStore(memoryStorage(), verifyToken);
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const response = await handle({
+      method: 'POST',
+      url: '/plants',
+      headers,
+      body: '{"id":1,"name":"Rosa"}',
+    });
+    expect(response).toMatchObject({ status: 401 });
+    expect(verifyToken).not.toHaveBeenCalled();
+  },
+);
