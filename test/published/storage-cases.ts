@@ -19,6 +19,16 @@ export interface RunnerContext {
   skip?(reason: string): unknown;
 }
 
+/** @throws {TypeError} if `open` of the app returned something else */
+function checkOpened(opened: unknown): void {
+  const { storage, peek } = Object(opened) as { storage?: unknown; peek?: unknown };
+  const wrong = typeof Object(storage).create !== 'function' ? 'storage' : 'peek';
+  if (wrong === 'peek' && typeof peek === 'function') return;
+  throw new TypeError(
+    `open must return { storage, caller, peek }: a PlantStorage, the caller of its creates, and a function that reads a stored plant without it; ${wrong} is missing`,
+  );
+}
+
 /**
  * Checks of everything that `PlantStorage` promises, for any test runner.
  *
@@ -42,6 +52,7 @@ export function storageCases<Caller>(open: () => MaybePromise<OpenedStorage<Call
     // Without a parameter, which some runners would take for a callback.
     async run(...[context]: [RunnerContext?]) {
       const opened = await open();
+      checkOpened(opened);
       try {
         await check(new Trial(opened as OpenedStorage<unknown>));
       } catch (error) {

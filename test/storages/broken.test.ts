@@ -382,6 +382,16 @@ describe('storageCases', () => {
     );
   });
 
+  it.each([
+    ['peek', { storage: { create: async () => 'created' }, caller: 'anyone' }],
+    ['storage', { peek: () => undefined }],
+    ['storage', undefined],
+  ])('says that open must return %s, if it does not', async (missing, opened) => {
+    const cases = storageCases((() => opened) as never);
+    for (const { run } of cases)
+      await expect(run()).rejects.toThrow(new RegExp(`^open must return .*; ${missing} is missing$`));
+  });
+
   it('closes what it opened, whether the case passes or fails, and reports the fault', async () => {
     let open = 0;
     const create = async () => 'taken' as const;
