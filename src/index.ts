@@ -10,6 +10,7 @@ export {
   type BatchCall,
   type CreateMany,
   type CreateOutcome,
+  type RollbackReason,
   RolledBack,
 } from './group-commit/create-many.js';
 export { type GroupCommitStorage, groupCommit } from './group-commit/group-commit.js';

@@ -3,11 +3,18 @@ import { dialect } from './_mysql/dialect.js';
 import { mysqlServer, needed } from './_mysql/server.js';
 import type { ColumnValue } from './_shared/rows.js';
 import { ServerTable } from './_shared/server-table.js';
-import { checkSqlOptions, type SqlOptions, type SqlStorage, sqlStorage } from './_shared/sql-storage.js';
+import {
+  type CheckReport,
+  checkSqlOptions,
+  type SqlOptions,
+  type SqlStorage,
+  sqlStorage,
+} from './_shared/sql-storage.js';
 import { schemaOfIn, specOf, type TableOptions } from './_shared/table.js';
 import { checkHandle } from './_shared/wrong-handle.js';
 
 export type {
+  CheckReport,
   ColumnValue,
   MysqlConnection,
   MysqlPool,

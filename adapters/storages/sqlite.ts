@@ -1,5 +1,11 @@
 import type { ColumnValue } from './_shared/rows.js';
-import { checkSqlOptions, type SqlOptions, type SqlStorage, sqlStorage } from './_shared/sql-storage.js';
+import {
+  type CheckReport,
+  checkSqlOptions,
+  type SqlOptions,
+  type SqlStorage,
+  sqlStorage,
+} from './_shared/sql-storage.js';
 import { schemaOfIn, specOf, type TableOptions } from './_shared/table.js';
 import { checkHandle } from './_shared/wrong-handle.js';
 import type { SqliteDatabase } from './_sqlite/connection.js';
@@ -7,6 +13,7 @@ import { dialect } from './_sqlite/dialect.js';
 import { needed, SqliteTable } from './_sqlite/table.js';
 
 export type {
+  CheckReport,
   ColumnValue,
   SqliteDatabase,
   SqlOptions as SqliteOptions,

@@ -122,6 +122,8 @@ const incidents: readonly Incident[] = [
       onTestFinished(() => clearInterval(killing));
     },
     alerts: { PlantStoreOutcomeUnknown: 7, PlantStoreCallsFailed: 1 },
+    // A session that is killed before its COMMIT has stored nothing, and its batch is sent again.
+    mayFire: 'PlantStoreRolledBack',
   },
 ];
 
