@@ -5,7 +5,15 @@ import { plantOf, withColumns } from '../support/tables.js';
 import { context } from './context.js';
 import { createTruly } from './faults.js';
 import { expectCheck, expectNoPlant, expectTruth, type PeersTable, rosa } from './peers.js';
-import { changingTheId, droppingEachRow, onSqlite, refusedBySqlite } from './peers-sqlite-tables.js';
+import {
+  changingTheId,
+  droppingEachRow,
+  furtherOnSqlite,
+  onSqlite,
+  refusedBySqlite,
+} from './peers-sqlite-tables.js';
+
+const usable = { ...onSqlite, ...furtherOnSqlite };
 
 type OpenDatabase = SqliteDatabase & { close(): unknown };
 
@@ -31,7 +39,7 @@ export function itTellsTheTruthOnSqlite(connect: () => OpenDatabase): void {
     return { database, storage, table: 'plants', peek, content };
   }
 
-  it.each(Object.entries(onSqlite))('%s: check passes; created and taken are true', async (_, statements) => {
+  it.each(Object.entries(usable))('%s: check passes; created and taken are true', async (_, statements) => {
     const table = open(statements.join(';'));
     await expectCheck(table, true);
     await expectTruth(table);
@@ -47,7 +55,7 @@ export function itTellsTheTruthOnSqlite(connect: () => OpenDatabase): void {
     },
   );
 
-  it.each(Object.entries(onSqlite))(
+  it.each(Object.entries(usable))(
     '%s, from a migration while the app runs: created and taken are true',
     async (_, statements) => {
       const { database, ...table } = open('');
