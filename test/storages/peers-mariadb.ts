@@ -85,6 +85,10 @@ const refusedByMariaDb: Record<string, StatementsOf> = {
     schemaOf({ table }).replace(' PRIMARY KEY', ''),
     `ALTER TABLE ${table} ADD UNIQUE (id, tag(9))`,
   ],
+  'an index of the id and the name': (table) => [
+    schemaOf({ table }).replace(' PRIMARY KEY', ''),
+    `ALTER TABLE ${table} ADD UNIQUE (id, name(9))`,
+  ],
   'a trigger that deletes the row': (table) => [
     schemaOf({ table }),
     after(table, `DELETE FROM ${table} WHERE id = new.id`),

@@ -64,39 +64,43 @@ const rejectsRows =
   'the database rejects the plants that were tried, as a constraint or a trigger of the app may';
 
 /**
- * Two plants for each of two namespaces that `check` creates and rolls back: such as a column may change or reject, and such as it
- * rarely does. Their names differ, because names may be unique, too.
+ * Two plants that `check` creates and rolls back: such as a column may change or reject, and such as it rarely does. Each round has other
+ * values beside the ids: an index of the id and the name does not keep ids unique, and names may be unique, too.
  */
 const plants = {
   // Not the largest id, from which an AUTO_INCREMENT column would go on, although it is rolled back.
   edge: [
-    { id: -(2n ** 63n), names: ['\u{1fab4} ', '\u{1fab4}\u{1fab4} '], tag: null },
-    { id: 1n, names: ['\u{1fab4}', '\u{1fab4}\u{1fab4}'], tag: null },
+    { id: -(2n ** 63n), names: ['\u{1fab4} ', '\u{1fab4}a ', '\u{1fab4}b '], hasTag: false },
+    { id: 1n, names: ['\u{1fab4}', '\u{1fab4}a', '\u{1fab4}b'], hasTag: false },
   ],
   usual: [
-    { id: 1n, names: ['a', 'c'], tag: 'a' },
-    { id: 2n, names: ['b', 'd'], tag: 'b' },
+    { id: 1n, names: ['a', 'b', 'c'], hasTag: true },
+    { id: 2n, names: ['d', 'e', 'f'], hasTag: true },
   ],
 } as const;
 
 type Sample = keyof typeof plants;
 
 /**
- * Rows for `check`: those of one namespace, the same again, and those of another namespace if there are any.
+ * Rows for `check`: those of one namespace, the same ids again, and the same in another namespace if there are any.
  *
  * @param table its columns, by whose types the app's own columns get values
  */
 export function samplesOf(spec: TableSpec, { columns }: LearnedTable, sample: Sample): readonly Rows[] {
   const spaces = spec.key.length - 1;
   const typeOf = (place: number) => columns[place]?.base ?? columns[place]?.type ?? 'text';
-  const rowsIn = (namespace: 0 | 1): Rows =>
-    plants[sample].map(({ id, names, tag }): Row => {
+  const rowsIn = (namespace: 0 | 1, round: 0 | 1 | 2): Rows =>
+    plants[sample].map(({ id, names, hasTag }): Row => {
       const space = spec.key.slice(0, spaces).map((_, i) => valuesOf(typeOf(i))[namespace]);
-      const plant = [id, names[namespace], tag];
+      const plant = [id, names[round], hasTag ? names[round] : null];
       const further = spec.names.slice(spaces + plant.length);
-      return [...space, ...plant, ...further.map((_, i) => valuesOf(typeOf(spaces + plant.length + i))[0])];
+      return [
+        ...space,
+        ...plant,
+        ...further.map((_, i) => valuesOf(typeOf(spaces + plant.length + i))[round === 1 ? 1 : 0]),
+      ];
     });
-  return [rowsIn(0), rowsIn(0), ...(spaces > 0 ? [rowsIn(1)] : [])];
+  return [rowsIn(0, 0), rowsIn(0, 1), ...(spaces > 0 ? [rowsIn(1, 2)] : [])];
 }
 
 /** Two values of a type; nulls of a type that is none of these. */
