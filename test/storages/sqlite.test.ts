@@ -60,6 +60,21 @@ describe('sqliteStorage', () => {
   const storageOf = (database: SqliteDatabase, options?: SqliteOptions) =>
     sqliteStorage(minimal(database as Database.Database), options);
 
+  it.each([
+    ['is gone', 'DROP TABLE plants'],
+    ['has lost a column', 'DROP TABLE plants; CREATE TABLE plants (id INTEGER, title TEXT, tag TEXT)'],
+  ])('a find that fails because the table %s leaves a transaction of the app open', async (_, change) => {
+    const database = open();
+    const { create, createTable, find } = storageOf(database);
+    await createTable();
+    await create({ id: 1n, name: 'Rosa' }, context);
+    database.exec(`${change}; CREATE TABLE log (n INTEGER); BEGIN; INSERT INTO log VALUES (7)`);
+    await expect(find(1n, context)).rejects.toMatchObject({ name: 'RolledBack' });
+    expect(database.inTransaction).toBe(true);
+    database.exec('COMMIT');
+    expect(database.prepare('SELECT n FROM log').all()).toEqual([{ n: 7 }]);
+  });
+
   it.each([1, 5])(
     'a connection that is in a transaction of the app fails the create of %i plants with an error, and changes nothing in that transaction',
     async (count) => {

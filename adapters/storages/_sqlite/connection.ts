@@ -57,6 +57,24 @@ export class SqliteConnection {
     return rowsOf(this.#prepare(sql).all(...values));
   }
 
+  /** Returns the error of a task that is rolled back; `undefined` if it has none, or could not be tried. */
+  errorOf(task: () => unknown): unknown {
+    try {
+      this.exec('BEGIN IMMEDIATE');
+    } catch {
+      // The app has a transaction open, which is not ours to roll back.
+      return undefined;
+    }
+    try {
+      task();
+      return undefined;
+    } catch (error) {
+      return error;
+    } finally {
+      this.rollBack();
+    }
+  }
+
   /** Returns whether a transaction was open. */
   rollBack(): boolean {
     try {

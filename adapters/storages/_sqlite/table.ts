@@ -200,19 +200,18 @@ export class SqliteTable implements StoredTable {
   /** Looks why a create fails: because of the table, if a plant that has all values fails likewise, or because of its plant. */
   #faultAfter(error: unknown): Rejection {
     this.#known = undefined;
+    let found: unknown;
     try {
       const learned = this.#look();
       if (!learned) return unusable(this.spec, missingTable(this.spec), error);
-      this.#connection.exec('BEGIN IMMEDIATE');
-      this.#all(this.#sql.insert, samplesOf(this.spec, learned, 'usual')[0]!);
-    } catch (found) {
-      if (found instanceof Rejection) return found;
-      const isOfTable = meaningOfInsert(found) === 'setup, or of a plant';
-      if (isOfTable) return unusable(this.spec, remedyOf(this.#connection, this.spec, found), error);
-    } finally {
-      this.#connection.rollBack();
+      const [rows = []] = samplesOf(this.spec, learned, 'usual');
+      found = this.#connection.errorOf(() => this.#all(this.#sql.insert, rows));
+    } catch (fault) {
+      return fault instanceof Rejection ? fault : new Rejection('rejected', error);
     }
-    return new Rejection('rejected', error);
+    const isOfTable = found !== undefined && meaningOfInsert(found) === 'setup, or of a plant';
+    if (!isOfTable) return new Rejection('rejected', error);
+    return unusable(this.spec, remedyOf(this.#connection, this.spec, found), error);
   }
 
   #all(sql: string, rows: Rows): Found[] {
