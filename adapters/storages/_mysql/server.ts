@@ -49,7 +49,7 @@ function tableStatements(spec: TableSpec, table: LearnedTable): TableStatements<
 
 /**
  * Looks at a table. An INSERT does not say which index it relies on: so a key that the catalogue does not show as unique, as it does not
- * of a table with periods, is tried.
+ * of a table with periods, is tried. If that cannot be tried, the table is refused: ids could be created twice.
  */
 async function lookAndTry(connection: MysqlConnection, spec: TableSpec): Promise<LearnedTable | undefined> {
   const table = await look(connection, spec);
@@ -58,7 +58,7 @@ async function lookAndTry(connection: MysqlConnection, spec: TableSpec): Promise
   const sql = statementsOf(spec, table);
   const { notAsked } = await tryOut(spec, table, {
     insertAndRollBack: (rounds) => insertAndRollBack(connection, sql, rounds),
-    isRejection: (error) => explain(error, true).meaning === 'rejected',
+    isRejection: (error) => ['rejected', 'setup, or of a plant'].includes(explain(error, true).meaning),
   });
   if (notAsked.length > 0) throw unusable(spec, missingIndex(spec));
   return table;

@@ -151,7 +151,7 @@ export class ServerTable<Connection> implements StoredTable {
       learned = await this.server.look(connection);
     } catch (error) {
       // A database of the same family that has no such catalogue says so: its table is used unseen.
-      // `true`: what it means of a statement. Of a login, a missing right would be `refused`.
+      // `true`: what it means of a statement. Of a login, a missing right would be `no login`.
       const { meaning } = this.server.explain(error, true);
       if (!['rejected', 'setup', 'setup, or of a plant'].includes(meaning)) throw error;
     }
@@ -188,23 +188,23 @@ export class ServerTable<Connection> implements StoredTable {
   ): Promise<Explanation> {
     const uncommitted = given instanceof Uncommitted ? given : undefined;
     const explained = this.server.explain(uncommitted ? uncommitted.cause : given, wasSent);
+    const isOfTableOrPlant = explained.meaning === 'setup, or of a plant';
     // What would be unknown of a single statement is not of a transaction that was not committed.
-    if (uncommitted && explained.meaning === 'unknown')
-      return {
-        meaning: uncommitted.isAlive ? 'rejected' : 'conflict',
-        isReusable: uncommitted.isAlive,
-      };
-    if (explained.meaning !== 'setup, or of a plant') return explained;
+    if (uncommitted && (explained.meaning === 'unknown' || isOfTableOrPlant)) {
+      if (!uncommitted.isAlive) return { meaning: 'conflict', isReusable: false };
+      if (!isOfTableOrPlant) return { meaning: 'rejected', isReusable: true };
+    }
+    if (!isOfTableOrPlant) return explained;
     return { ...explained, meaning: (await this.#failsForAll(connection!)) ? 'setup' : 'rejected' };
   }
 
-  /** Whether an INSERT of nothing fails, too: then the table is at fault, and not one that a trigger needs. */
+  /** Whether an INSERT of nothing fails likewise: then the table is at fault, and not one that a trigger needs. */
   async #failsForAll(connection: Connection): Promise<boolean> {
     try {
       await (this.#known ?? this.server.statementsFor(unseenTable)).insertNothing(connection);
       return false;
-    } catch {
-      return true;
+    } catch (error) {
+      return ['setup', 'setup, or of a plant'].includes(this.server.explain(error, true).meaning);
     }
   }
 

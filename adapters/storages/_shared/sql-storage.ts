@@ -92,17 +92,10 @@ export interface StoredTable {
 
 /** @throws {TypeError} if these are no options of an SQL storage */
 export function checkSqlOptions(options: object): void {
-  checkNames(options, [
-    'table',
-    'namespace',
-    'columns',
-    'refuse',
-    ...Object.keys(groupCommitRules()).filter(isNoSpace),
-  ]);
+  // Both have a `namespace`.
+  const names = new Set(['table', 'namespace', 'columns', 'refuse', ...Object.keys(groupCommitRules())]);
+  checkNames(options, [...names]);
 }
-
-/** `namespace` is another option here. */
-const isNoSpace = (name: string) => name !== 'namespace';
 
 /** Stores plants in a table by `groupCommit`. */
 export function sqlStorage<Caller>(table: StoredTable, options: SqlOptions<Caller>): SqlStorage<Caller> {
