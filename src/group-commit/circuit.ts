@@ -54,7 +54,8 @@ export class Circuit {
   /**
    * Opens it, or keeps it open, unless the database has responded recently. Returns whether it is open.
    *
-   * @param isSlow whether a call was sent and not settled: the next probe gets twice the time
+   * @param isSlow whether a call did not end in time: the next probe gets twice as long, since to log in and to look at the table
+   *   may take a distant database longer than the first has
    */
   onTimeout(cause: unknown, isSlow: boolean, now: number): boolean {
     if (this.#respondedAt > now - recently * this.timeoutMs) return false;

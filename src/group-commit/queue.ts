@@ -104,7 +104,7 @@ export class Queue<Caller> implements Dispatcher<Caller> {
     if (end === 'settled' || (end === 'rejected' && call.isLone)) this.circuit.onResponse(now);
     if (call.isAborted) {
       this.#pending.hold(call);
-      this.#suspectOutage(call.cause, call.sent);
+      this.#suspectOutage(call.cause, true);
     }
     this.#report(call, end);
   }

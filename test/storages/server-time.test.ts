@@ -67,3 +67,39 @@ it('a server storage destroys a connection that does not respond to find', async
   expect(await finding).toMatchObject({ message: 'the database did not answer within 1000 ms' });
   expect(log).toEqual(['SELECT 1', 'destroy']);
 });
+
+it('a distant server gets creates again after an outage, though a login and a look at the table outlast the first probe', async () => {
+  const { connection, pool } = answering();
+  let isDown = false;
+  const after = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+  const distant = {
+    ...connection,
+    async execute(...statement: Parameters<MysqlConnection['execute']>) {
+      await (isDown ? new Promise<never>(() => {}) : after(90));
+      return connection.execute(...statement);
+    },
+  };
+  const getConnection = async () => {
+    await after(200);
+    await pool.getConnection();
+    return distant;
+  };
+  const { create } = mysqlStorage({ getConnection }, { timeoutMs: 2_000 });
+  /** Creates one after the other until one is stored, or so many have failed. */
+  const untilCreated = async (from: bigint) => {
+    for (let i = 0n; i < 8n; i++) {
+      const told = create({ id: from + i, name: 'Rosa' }, context).catch(() => 'failed');
+      for (let ms = 0; ms < 2_100; ms += 10) {
+        await timers.clock.advance(10);
+        await turn();
+      }
+      if ((await told) === 'created') return 'created';
+    }
+    return 'never';
+  };
+  expect(await untilCreated(1n)).toBe('created');
+  isDown = true;
+  expect(await untilCreated(100n)).toBe('never');
+  isDown = false;
+  expect(await untilCreated(200n)).toBe('created');
+});
