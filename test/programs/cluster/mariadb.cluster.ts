@@ -270,7 +270,9 @@ describe.skipIf(inject('obstacle'))('mysqlStorage on one MariaDB', () => {
     await behind.query(`INSERT INTO \`${count}\` VALUES (0)`);
     await behind.query(`CREATE TRIGGER \`of ${count}\` BEFORE INSERT ON \`${table}\` FOR EACH ROW BEGIN
       DECLARE now_there INT; SELECT n INTO now_there FROM \`${count}\`; UPDATE \`${count}\` SET n = n + 1; END`);
-    const rivals = Array.from({ length: 4 }, () => mysqlStorage(pool, { table, maxBatch: 1 }));
+    // All wait for one record, so the last waits for the transactions of all others, on a machine that has other things to do.
+    const timeoutMs = 60_000;
+    const rivals = Array.from({ length: 4 }, () => mysqlStorage(pool, { table, maxBatch: 1, timeoutMs }));
     const creates = rivals.flatMap(({ create }, rival) =>
       Array.from({ length: 50 }, (_, i) => create({ id: BigInt(rival * 50 + i), name: 'Rosa' }, context)),
     );
