@@ -293,7 +293,14 @@ describe('a queue whose circuit is open', () => {
   });
 
   it.each<[string, string, CreateMany<unknown>, number, readonly number[], unknown]>([
-    ['the same', 'each call was rolled back', refuses, 0, [250, 250, 250, 250], expect.objectContaining(unavailable)],
+    [
+      'the same',
+      'each call was rolled back',
+      refuses,
+      0,
+      [250, 250, 250, 250],
+      expect.objectContaining(unavailable),
+    ],
     ['twice the', 'a batch hung', hangs, 0, [250, 500, 1_000, 1_000], expect.objectContaining(unanswered)],
     ['twice the, until it settles,', 'a batch took 900 ms', refuses, 900, [250, 500, 900], 'created'],
   ])(
