@@ -1,6 +1,6 @@
 import type { MysqlConnection, MysqlPool, MysqlStatement } from './_mysql/connection.js';
-import { dialect } from './_mysql/dialect.js';
 import { mysqlServer, needed } from './_mysql/server.js';
+import { dialect } from './_mysql/statements.js';
 import type { ColumnValue } from './_shared/rows.js';
 import { ServerTable } from './_shared/server-table.js';
 import {

@@ -1,6 +1,6 @@
-import { dialect } from './_postgres/dialect.js';
 import { isUnconnected, type PostgresPool } from './_postgres/pool.js';
 import { needed, postgresServer } from './_postgres/server.js';
+import { dialect } from './_postgres/statements.js';
 import type { ColumnValue } from './_shared/rows.js';
 import { ServerTable } from './_shared/server-table.js';
 import {

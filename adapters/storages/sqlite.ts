@@ -9,7 +9,7 @@ import {
 import { schemaOfIn, specOf, type TableOptions } from './_shared/table.js';
 import { checkHandle } from './_shared/wrong-handle.js';
 import type { SqliteDatabase } from './_sqlite/connection.js';
-import { dialect } from './_sqlite/dialect.js';
+import { dialect } from './_sqlite/statements.js';
 import { needed, SqliteTable } from './_sqlite/table.js';
 
 export type {

@@ -2,6 +2,7 @@ import type { Signal } from '../http.js';
 import { isFaultOfProgram, isNamed } from '../problems.js';
 import { mayQuote, ownWords } from '../quotable.js';
 import { systemClock } from '../timers.js';
+import { dedupe } from './batch.js';
 import {
   type BatchCall,
   type CreateMany,
@@ -9,7 +10,6 @@ import {
   type RollbackReason,
   RolledBack,
 } from './create-many.js';
-import { dedupe } from './dedupe.js';
 import { CallTimeout, unavailable } from './errors.js';
 import type { BatchReport } from './options.js';
 import type { WaitingCreate } from './waiting-create.js';

@@ -1,11 +1,8 @@
-import { type Batch, cut, partSize } from './batch.js';
+import { systemClock } from '../timers.js';
+import { type Batch, cut, type Pace, partSize } from './batch.js';
 import type { Call } from './call.js';
 import type { Circuit } from './circuit.js';
-import type { Driver } from './driver.js';
-import { LockedRow, type LockedRows } from './locked-rows.js';
-import type { Pace } from './pace.js';
-import { pause } from './pause.js';
-import type { Turn } from './turn.js';
+import type { Driver, Turn } from './turn.js';
 import type { WaitingCreate } from './waiting-create.js';
 
 /** Creates that are sent together. */
@@ -114,4 +111,54 @@ export class Leader<Caller> {
     // Duplicates of a create that was rejected.
     await this.#sendParts([row.waiting]);
   }
+}
+
+/** Creates of one id whose row another transaction has locked. */
+class LockedRow<Caller> {
+  #creates: readonly WaitingCreate<Caller>[];
+
+  constructor(creates: readonly WaitingCreate<Caller>[]) {
+    this.#creates = creates;
+  }
+
+  /** The creates that still wait for it. */
+  get waiting(): readonly WaitingCreate<Caller>[] {
+    this.#creates = this.#creates.filter(({ isSettled }) => !isSettled);
+    return this.#creates;
+  }
+
+  /** Adds a create if one of the same id still waits. Returns whether it did. */
+  join(create: WaitingCreate<Caller>): boolean {
+    if (!this.waiting[0]?.hasIdOf(create)) return false;
+    this.#creates = [...this.#creates, create];
+    return true;
+  }
+}
+
+/** The rows that are retried alone, while other creates are sent. */
+export class LockedRows<Caller> {
+  readonly #rows = new Set<LockedRow<Caller>>();
+
+  add(row: LockedRow<Caller>): void {
+    this.#rows.add(row);
+  }
+
+  remove(row: LockedRow<Caller>): void {
+    this.#rows.delete(row);
+  }
+
+  /** Adds a create to the locked row of its id, if there is one: a batch with it would wait for the lock. */
+  join(create: WaitingCreate<Caller>): boolean {
+    for (const row of this.#rows) if (row.join(create)) return true;
+    return false;
+  }
+}
+
+const firstPauseMs = 5;
+const longestPauseMs = 500;
+
+/** Resolves after 5 ms, doubling with each attempt to 500 ms, or up to half less: instances must not retry in step. */
+function pause(attempt: number): Promise<void> {
+  const ms = Math.min(longestPauseMs, firstPauseMs * 2 ** attempt) * (0.5 + Math.random() / 2);
+  return new Promise((resolve) => systemClock.setTimer(resolve, ms));
 }

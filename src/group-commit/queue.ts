@@ -3,23 +3,20 @@ import type { NewPlant } from '../plant/plant.js';
 import { type Complete, checkOptions } from '../rules.js';
 import type { StorageContext } from '../storage.js';
 import { systemClock } from '../timers.js';
-import { Batch } from './batch.js';
+import { Batch, Pace } from './batch.js';
 import { Call } from './call.js';
 import { Circuit } from './circuit.js';
 import type { CreateMany } from './create-many.js';
-import { Driver } from './driver.js';
 import { circuitOpen } from './errors.js';
-import { type Dispatcher, Leader } from './leader.js';
-import { LockedRows } from './locked-rows.js';
+import { type Dispatcher, Leader, LockedRows } from './leader.js';
 import {
   type BatchReport,
   type GroupCommitOptions,
   type GroupCommitState,
   groupCommitRules,
 } from './options.js';
-import { Pace } from './pace.js';
 import { Pending } from './pending.js';
-import { Turn } from './turn.js';
+import { Driver, Turn } from './turn.js';
 import { WaitingCreate } from './waiting-create.js';
 
 /** Takes creates in, sends what its leaders send, and ends what times out. */

@@ -42,7 +42,7 @@ export class WaitingCreate<Caller> {
     this.context = context;
     this.namespace = namespace;
     this.expiresAt = expiresAt;
-    this.textLength = name.length + (tag ?? '').length;
+    this.textLength = Object.values(this.plant).reduce<number>((sum, value) => sum + lengthOf(value), 0);
   }
 
   /** Resolves it. Its id is stored now, so its duplicates are `taken`. */
@@ -77,6 +77,8 @@ export class WaitingCreate<Caller> {
 
 /** Shared by nearly all creates, so that they need no array of their own. */
 export const noDuplicates: readonly never[] = [];
+
+const lengthOf = (value: unknown) => (typeof value === 'string' ? value.length : 0);
 
 const noPlant = 'create needs a plant: a bigint id, a string name and, if there is one, a string tag';
 

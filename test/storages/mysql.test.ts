@@ -112,7 +112,7 @@ describe('mysqlStorage', () => {
     expect(reads.map(([, values]) => values)).toEqual([['1', '2'], ['1']]);
     for (const [sql] of reads) {
       expect(sql).toContain('FROM `garden`.`a ``table```');
-      expect(sql.replaceAll('id = CAST(? AS DECIMAL(65))', '')).not.toContain('?');
+      expect(sql.replaceAll('`id` = CAST(? AS DECIMAL(65))', '')).not.toContain('?');
     }
   });
 
@@ -373,7 +373,7 @@ describe('mysqlStorage, of the table that the server shows', () => {
     ['EMPTY_STRING_IS_NULL, which loses empty texts', { modes: 'STRICT_ALL_TABLES,EMPTY_STRING_IS_NULL' }],
     ['READ UNCOMMITTED, which shows plants that may be rolled back', { isolation: 'READ-UNCOMMITTED' }],
     ['its column name is in cp932_japanese_ci', { collations: { name: 'cp932_japanese_ci' } }],
-    ['it needs a unique index of exactly (id)', { indexes: [] }],
+    ['it needs a unique index of exactly (`id`)', { indexes: [] }],
     ['double', { types: { id: 'double' } }],
   ])('says that %s', async (why, shown) => {
     const { create } = mysqlStorage(showing(shown));

@@ -34,7 +34,7 @@ export const furtherOnSqlite: Record<string, readonly string[]> = {
   'a unique name': ['CREATE UNIQUE INDEX names ON plants (name)'],
   'a unique index beside a key of its own': [
     'DROP TABLE plants',
-    schema.replace('id INTEGER PRIMARY KEY', 'no INTEGER PRIMARY KEY, id INTEGER UNIQUE'),
+    schema.replace('"id" INTEGER PRIMARY KEY', 'no INTEGER PRIMARY KEY, id INTEGER UNIQUE'),
   ],
   'a column with a default': ["ALTER TABLE plants ADD COLUMN kind TEXT NOT NULL DEFAULT 'tree'"],
   'a table in another file': [
@@ -56,7 +56,7 @@ export const refusedBySqlite: Record<string, readonly string[]> = {
   'a view': ['ALTER TABLE plants RENAME TO below', 'CREATE VIEW plants AS SELECT * FROM below'],
   'a column that nobody fills': [
     'DROP TABLE plants',
-    schema.replace('id INTEGER PRIMARY KEY', 'id INTEGER PRIMARY KEY, n INTEGER NOT NULL'),
+    schema.replace('"id" INTEGER PRIMARY KEY', 'id INTEGER PRIMARY KEY, n INTEGER NOT NULL'),
   ],
   'an index of some rows': [
     'DROP TABLE plants',

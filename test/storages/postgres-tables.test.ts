@@ -354,13 +354,13 @@ it.each<[string, () => string, string]>([
     () =>
       `CREATE TABLE "${table}" (id bigint NOT NULL, name text NOT NULL, tag text, day date NOT NULL DEFAULT '2026-01-01')
         PARTITION BY RANGE (day); CREATE TABLE "of ${table}" PARTITION OF "${table}" DEFAULT`,
-    'it needs a unique index of exactly (id)',
+    'it needs a unique index of exactly ("id")',
   ],
   [
     'a view of a table without an index',
     () => `CREATE TABLE "of ${table}" (id bigint, name text, tag text);
       CREATE VIEW "${table}" AS SELECT * FROM "of ${table}"`,
-    'it needs a unique index of exactly (id)',
+    'it needs a unique index of exactly ("id")',
   ],
 ])('%s is told by why no index helps', async (_, sql, why) => {
   await own.pool.query(sql());

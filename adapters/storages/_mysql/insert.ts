@@ -3,9 +3,9 @@ import { Uncommitted } from '../_shared/meaning.js';
 import { Rejection } from '../_shared/rejection.js';
 import { LostRow, type Rows } from '../_shared/rows.js';
 import { type MysqlConnection, queryRows, run, runWithin } from './connection.js';
-import { sentTo } from './dialect.js';
 import { duplicateKey, serverErrorIn } from './errors.js';
 import type { Statements } from './statements.js';
+import { sentTo } from './statements.js';
 
 type Run = typeof run | typeof runWithin;
 

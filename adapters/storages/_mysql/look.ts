@@ -58,7 +58,7 @@ const namesOf = ({ container, table }: TableSpec) => [container ?? null, table];
 const showColumns = ({ name }: TableSpec) => `SHOW FULL COLUMNS FROM ${name}`;
 
 function isOf(spec: TableSpec, column: string): boolean {
-  return spec.names.some((name) => name.toLowerCase() === column.toLowerCase());
+  return spec.columns.some(({ name }) => name.toLowerCase() === column.toLowerCase());
 }
 
 /** Settings of a table and its session with which plants change or get lost. */

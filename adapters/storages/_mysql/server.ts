@@ -5,11 +5,10 @@ import type { TableServer, TableStatements } from '../_shared/table-server.js';
 import { tryOut } from '../_shared/try-out.js';
 import { failedHandle, type Needed } from '../_shared/wrong-handle.js';
 import { type MysqlConnection, type MysqlPool, queryRows, run } from './connection.js';
-import { sentTo } from './dialect.js';
 import { explain, noDefault, remedyOf, remedyOfCreate, serverErrorIn } from './errors.js';
 import { insert, insertAndRollBack, insertInTransaction } from './insert.js';
 import { look } from './look.js';
-import { statementsOf } from './statements.js';
+import { sentTo, statementsOf } from './statements.js';
 
 export const needed: Needed = {
   storage: 'mysqlStorage',

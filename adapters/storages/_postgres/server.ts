@@ -7,7 +7,7 @@ import { outcomesOf, type Rows, textOf } from '../_shared/rows.js';
 import type { TableSpec } from '../_shared/table.js';
 import type { TableServer, TableStatements } from '../_shared/table-server.js';
 import { failedHandle, type Needed, WrongResult } from '../_shared/wrong-handle.js';
-import { explain, sqlStateOf } from './errors.js';
+import { explain, remedyOf, remedyOfCreate, sqlStateOf } from './errors.js';
 import {
   isPg,
   isPool,
@@ -18,7 +18,6 @@ import {
   warnOfTransactions,
   withNotices,
 } from './pool.js';
-import { remedyOf, remedyOfCreate } from './remedies.js';
 import { arrayOf, type Statement, type Statements, statementsOf } from './statements.js';
 import { inTransaction, rolledBack } from './transactions.js';
 
@@ -34,9 +33,10 @@ export function postgresServer(
   timeoutMs = 10_000,
 ): TableServer<PgClient> {
   const runner = new InsertRunner(isPg(pool));
+  const names = spec.columns.map(({ name }) => name);
   return {
     ...poolOf(pool),
-    explain: (error, wasSent) => explain(error, wasSent, spec.names),
+    explain: (error, wasSent) => explain(error, wasSent, names),
     failedHandle: (error) => failedHandle(pool, error, needed),
     async look(client) {
       const found = await look(client, spec);
@@ -117,7 +117,7 @@ async function look(
   spec: TableSpec,
 ): Promise<{ table: LearnedTable; timeout: unknown } | undefined> {
   // Every table has a `ctid`: one without the other columns exists, too.
-  const names = arrayOf(['ctid', ...spec.names]);
+  const names = arrayOf(['ctid', ...spec.columns.map(({ name }) => name)]);
   // Each parameter comes once, in order, and as text: bridges rely on that.
   const found: Look[] = await rowsOf(client, lookAt, [spec.name, names, spec.name]);
   if (!found[0]) return undefined;

@@ -1,6 +1,25 @@
-import type { LearnedTable } from '../_shared/columns.js';
+import { cutsSpaces, type LearnedTable } from '../_shared/columns.js';
 import { type Rows, textOf, type Value } from '../_shared/rows.js';
-import type { TableSpec } from '../_shared/table.js';
+import type { Dialect, TableSpec } from '../_shared/table.js';
+
+// Not "name", which cuts, and not arrays, which are another value. A numeric with a negative scale rounds.
+const text = 'text|character varying|enum|([^.]+\\.)?citext';
+const id = `${text}|character|bpchar|smallint|integer|bigint|numeric`;
+const exactly = (types: string) => new RegExp(`^(${types})(\\(\\d+(,\\d+)?\\))?$`);
+
+export const dialect: Dialect = {
+  mark: '"',
+  container: 'schema',
+  checkName(name) {
+    // PostgreSQL cuts longer names, so that two of them would be one.
+    if (new TextEncoder().encode(name).length > 63)
+      throw new TypeError(`a name must have at most 63 bytes, got ${name}`);
+  },
+  types: { id: 'bigint', name: 'text', tag: 'text' },
+  exact: { id: exactly(id), name: exactly(text), tag: exactly(text), namespace: exactly(`${id}|uuid`) },
+  changes: cutsSpaces,
+  text: 'text',
+};
 
 /** A statement that connections of `pg` keep prepared under its name: half of the time of a lone INSERT. */
 export interface Statement {
@@ -17,9 +36,9 @@ export type Statements = ReturnType<typeof statementsOf>;
  * Arrays of the usual two types need no cast of each value: 10 % of an INSERT.
  */
 export function statementsOf(spec: TableSpec, { columns, hasTriggers }: LearnedTable) {
-  const { name, names, key } = spec;
-  const casts = names.map((column, i) => {
-    const cast = columns[i]?.cast ?? `pg_catalog.${column === idColumn ? 'int8' : 'text'}`;
+  const { name, key } = spec;
+  const casts = spec.columns.map((_, i) => {
+    const cast = columns[i]?.cast ?? `pg_catalog.${i === key.length - 1 ? 'int8' : 'text'}`;
     // `find` then compares with an id that is too large, and an assignment to a smaller integer is exact.
     return cast.replace(/^pg_catalog\.int[24]$/, 'pg_catalog.int8');
   });
@@ -32,7 +51,7 @@ export function statementsOf(spec: TableSpec, { columns, hasTriggers }: LearnedT
   // Of several columns, that is a row.
   const keyAsText = `(${stored.join(', ')})::text`;
   const where = (given: string[]) => stored.map((column, i) => `${column} = ${given[i]}`).join(' AND ');
-  const into = `INSERT INTO ${name} AS plant (${spec.columns.join(', ')})`;
+  const into = `INSERT INTO ${name} AS plant (${spec.columns.map(({ quoted }) => quoted).join(', ')})`;
   const ending = `ON CONFLICT (${key.join(', ')}) DO NOTHING`;
   const parameters = casts.map((cast, i) => `$${i + 1}::text::${cast}`);
   const insertFrom = (source: string) =>
@@ -56,7 +75,7 @@ JOIN ${name} AS plant ON ${where(values)}`,
     valuesOf: (row: Rows[number]) => row.map((value, i) => sentTo(columns[i]?.base, value)),
     /** What the parameters of `insert` and of `stored` are: one array for each column. */
     arraysOf: (rows: Rows) =>
-      names.map((_, i) => arrayOf(rows.map((row) => sentTo(columns[i]?.base, row[i]!)))),
+      spec.columns.map((_, i) => arrayOf(rows.map((row) => sentTo(columns[i]?.base, row[i]!)))),
   };
 }
 
@@ -66,9 +85,6 @@ JOIN ${name} AS plant ON ${where(values)}`,
  */
 const failBecauseOf = (key: string) =>
   `(left(${key}, 0) || 'a trigger stores the plant under another key')::int4::text`;
-
-/** The member of a plant whose column is an integer, in a table that plant-store has created. */
-const idColumn = 'id';
 
 // Both settings end with the statement. The warning of `isUnreplicated` must not be filtered. ON CONFLICT waits for a rival
 // transaction to end, but not for long, because a batch waits with it.

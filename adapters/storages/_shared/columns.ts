@@ -16,7 +16,7 @@ export interface Column {
 
 /** What a look at a table has learned. */
 export interface LearnedTable {
-  /** Its columns, in the order of `names` of its `TableSpec`; none if the database has no catalogue to look at. */
+  /** Its columns, in the order of those of its `TableSpec`; none if the database has no catalogue to look at. */
   readonly columns: readonly Column[];
   /** What some of its columns would do without an error. */
   readonly checks: readonly Check[];
@@ -41,15 +41,15 @@ export const unseenTable: LearnedTable = { columns: [], checks: [], hasTriggers:
  * @throws {Rejection} if one is missing, or would change the values that it is given
  */
 export function learn(spec: TableSpec, found: readonly Column[], hasTriggers: boolean): LearnedTable {
-  const columns = spec.names.map((name, i) => {
+  const columns = spec.columns.map(({ name, definition }, i) => {
     const column = found.find((other) => other.name.toLowerCase() === name.toLowerCase());
     if (!column)
-      throw unusable(spec, `it has no column ${name}. Run: ALTER TABLE ${spec.name} ADD ${spec.typed[i]}`);
+      throw unusable(spec, `it has no column ${name}. Run: ALTER TABLE ${spec.name} ADD ${definition}`);
     const exact = exactTypeOf(spec, i);
     if (exact?.test(column.base ?? column.type) === false)
       throw unusable(
         spec,
-        `its column ${name} is ${column.type}, which does not hold every ${name} exactly: use ${spec.typed[i]}`,
+        `its column ${name} is ${column.type}, which does not hold every ${name} exactly: use ${definition}`,
       );
     return column;
   });

@@ -1,5 +1,5 @@
 import { ownWords } from '../../../src/for-storages.js';
-import { RolledBack } from '../../../src/index.js';
+import { RolledBack, StorageBusy } from '../../../src/index.js';
 import type { TableSpec } from './table.js';
 
 /** The database, or a look at its table, rejected the rows: nothing was stored, and the connection is as before. */
@@ -54,4 +54,45 @@ export function unfilledColumn(column: unknown): string {
   const [named, option] =
     typeof column === 'string' ? [`its column ${column}`, column] : ['one of its columns', '...'];
   return `${named} takes no null and has no default: every create leaves it empty. Give it a default, or its value by the option columns: { ${option}: () => ... }`;
+}
+
+/** What to do about a database that is not there. */
+const remedies = {
+  createTable:
+    'If this is a build, run a migration before the deployment instead: npx plant-store schema prints the SQL',
+  check: 'Check the settings of the pool, and whether the database runs',
+};
+
+/** A call of an app that starts. */
+export type SetUpCall = keyof typeof remedies;
+
+/** Returns what a call of an app that starts throws after an error. */
+export function failureOfSetUp(
+  call: SetUpCall,
+  spec: TableSpec,
+  error: unknown,
+  isConnected: boolean,
+): unknown {
+  const reason = reasonOf(error);
+  const isLocked = error instanceof RolledBack && error.reason === 'locked';
+  if (isConnected) return isLocked ? lockedTable(call, spec, reason) : reason;
+  return unconnected(call, reason instanceof StorageBusy ? (reason.cause ?? reason) : reason);
+}
+
+/** Returns the error of an app's call that no statement was sent for. It keeps the code, by which an app may wait for its database. */
+function unconnected(call: SetUpCall, cause: unknown): Error {
+  const { code, message } = Object(cause) as { code?: unknown; message?: unknown };
+  // The AggregateError of a refused connection has a code and no message.
+  const why = String(message || code || cause);
+  const error = new Error(`${call}() got no connection to the database: ${why}. ${remedies[call]}`, {
+    cause,
+  });
+  return code === undefined ? error : Object.assign(error, { code });
+}
+
+/** Returns the error of an app's call that has met a lock. */
+function lockedTable(call: SetUpCall, { name }: TableSpec, cause: unknown): Error {
+  return ownWords(
+    new Error(`${call}() found the table ${name} locked by another transaction. Try again`, { cause }),
+  );
 }

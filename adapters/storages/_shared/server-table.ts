@@ -1,11 +1,10 @@
 import { ownWords } from '../../../src/for-storages.js';
-import { type BatchCall, type CreateOutcome, RolledBack, StorageBusy } from '../../../src/index.js';
+import { type BatchCall, type CreateOutcome, StorageBusy } from '../../../src/index.js';
 import { Checkout } from './checkout.js';
 import { changeOf, type LearnedTable, unseenTable } from './columns.js';
 import { failureOf, OpenTransaction, Uncommitted, UnknownOutcome } from './meaning.js';
-import { missingTable, Rejection, reasonOf, unusable } from './rejection.js';
+import { failureOfSetUp, missingTable, Rejection, type SetUpCall, unusable } from './rejection.js';
 import type { Row, Rows } from './rows.js';
-import { lockedTable, type SetUpCall, unconnected } from './set-up-errors.js';
 import type { CheckReport, StoredTable } from './sql-storage.js';
 import type { TableSpec } from './table.js';
 import type { Explanation, TableServer, TableStatements } from './table-server.js';
@@ -96,12 +95,7 @@ export class ServerTable<Connection> implements StoredTable {
     try {
       return await this.#ask(task, checkout);
     } catch (error) {
-      const reason = reasonOf(error);
-      const isBusy = reason instanceof StorageBusy && reason.cause !== undefined;
-      if (checkout.connection === undefined) throw unconnected(call, isBusy ? reason.cause : reason);
-      if (error instanceof RolledBack && error.reason === 'locked')
-        throw lockedTable(call, this.spec, reason);
-      throw reason;
+      throw failureOfSetUp(call, this.spec, error, checkout.connection !== undefined);
     }
   }
 

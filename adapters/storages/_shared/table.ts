@@ -42,21 +42,21 @@ export type TableSpec = ReturnType<typeof specOf>;
 export function specOf(dialect: Dialect, { table = 'plants', namespace, columns: own }: TableOptions<never>) {
   const { types, text, container, ending = '' } = dialect;
   const spaces = Object.keys(namespace ?? {});
-  const further = Object.keys(own ?? {});
-  const quoted = (column: string) => quote('column', column, dialect);
-  const name = quote('table', table, dialect, container);
-  const names = [...spaces, ...members, ...further];
+  const names = [...spaces, ...members, ...Object.keys(own ?? {})];
   if (new Set(names.map((name) => name.toLowerCase())).size < names.length)
     throw new TypeError(`columns must have different names, got ${names.join(', ')}`);
-  const columns = [...spaces.map(quoted), ...members, ...further.map(quoted)];
-  const key = columns.slice(0, spaces.length + 1);
-  // All columns of the app have the same type: a start.
-  const typed = columns.map((column, i) => `${column} ${types[members[i - spaces.length]!] ?? text}`);
+  const keyLength = spaces.length + 1;
+  const columns = names.map((name, i) => {
+    const quoted = quote('column', name, dialect);
+    // All columns of the app have the same type: a start.
+    return { name, quoted, definition: `${quoted} ${types[members[i - spaces.length]!] ?? text}` };
+  });
+  const key = columns.slice(0, keyLength).map(({ quoted }) => quoted);
   // The namespace, the id and the name.
-  const lines = typed.map((line, i) => (i > key.length ? line : `${line} NOT NULL`));
-  if (spaces.length > 0) lines.push(`PRIMARY KEY (${key.join(', ')})`);
-  else lines[0] = `${typed[0]} PRIMARY KEY`;
-  const schema = `CREATE TABLE IF NOT EXISTS ${name} (${lines.join(', ')})${ending}`;
+  const lines = columns.map(({ definition }, i) => (i > keyLength ? definition : `${definition} NOT NULL`));
+  if (keyLength > 1) lines.push(`PRIMARY KEY (${key.join(', ')})`);
+  else lines[0] = `${columns[0]!.definition} PRIMARY KEY`;
+  const name = quote('table', table, dialect, container);
   return {
     dialect,
     /** Its schema or database, if one was given, and its name: neither is quoted. */
@@ -64,24 +64,19 @@ export function specOf(dialect: Dialect, { table = 'plants', namespace, columns:
     table: container ? table.split('.').at(-1)! : table,
     /** Both, quoted. */
     name,
-    /** The columns in their order: the namespace, those of a plant, further ones of the app. */
-    names,
-    /** The same, those of the app quoted. */
+    /** In their order: those of the namespace, those of a plant, further ones of the app. */
     columns,
-    /** Each with its type. */
-    typed,
-    /** What is unique: the columns of the namespace and the id, as in `columns`. */
+    /** What is unique: the columns of the namespace and the id, quoted. */
     key,
-    /** The same, as in `names`. */
-    keyNames: names.slice(0, key.length),
-    /** The columns that are read: what is unique, and the members of a plant. */
-    readNames: names.slice(0, spaces.length + members.length),
     /** Whether it has no columns of the app. */
     isPlain: names.length === members.length,
     /** What `find` selects. Not the id, which drivers round, and at which node:sqlite throws. */
-    found: members.slice(1).join(', '),
+    found: members
+      .slice(1)
+      .map((member) => quote('column', member, dialect))
+      .join(', '),
     /** The SQL that creates the table. */
-    schema,
+    schema: `CREATE TABLE IF NOT EXISTS ${name} (${lines.join(', ')})${ending}`,
   };
 }
 

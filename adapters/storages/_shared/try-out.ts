@@ -93,7 +93,7 @@ export function samplesOf(spec: TableSpec, { columns }: LearnedTable, sample: Sa
     plants[sample].map(({ id, names, hasTag }): Row => {
       const space = spec.key.slice(0, spaces).map((_, i) => valuesOf(typeOf(i))[namespace]);
       const plant = [id, names[round], hasTag ? names[round] : null];
-      const further = spec.names.slice(spaces + plant.length);
+      const further = spec.columns.slice(spaces + plant.length);
       return [
         ...space,
         ...plant,

@@ -1,4 +1,15 @@
-import type { TableSpec } from '../_shared/table.js';
+import type { Dialect, TableSpec } from '../_shared/table.js';
+
+// By the affinity of a type, in SQLite's own order: REAL rounds ids, and what is no text changes names such as `007`.
+const texts = /^(?!.*INT)(.*(CHAR|CLOB|TEXT|BLOB)|$)/i;
+const ids = /INT|CHAR|CLOB|TEXT|BLOB|^(?!.*(REAL|FLOA|DOUB))/i;
+const keys = /INT|CHAR|CLOB|TEXT|BLOB|^$/i;
+export const dialect: Dialect = {
+  mark: '"',
+  types: { id: 'INTEGER', name: 'TEXT', tag: 'TEXT' },
+  exact: { id: ids, name: texts, tag: texts, namespace: keys },
+  text: 'TEXT',
+};
 
 /** One statement and one JSON text per batch, because a call into SQLite costs more than an insert. */
 export function statementsOf({ name, columns, key, found }: TableSpec) {
@@ -10,7 +21,7 @@ export function statementsOf({ name, columns, key, found }: TableSpec) {
   const keyOf = (row: string) => key.map((column) => `quote(${row}${column})`).join(` || ',' || `);
   const same = key.map((column, i) => `plant.${column} = ${values[i]}`).join(' AND ');
   const rows = `json_each(?) AS new JOIN ${name} AS plant ON ${same}`;
-  const into = `INSERT INTO ${name} (${columns.join(', ')})`;
+  const into = `INSERT INTO ${name} (${columns.map(({ quoted }) => quoted).join(', ')})`;
   const ending = `ON CONFLICT (${key.join(', ')}) DO NOTHING`;
   return {
     insert: `${into} SELECT ${values.join(', ')} FROM json_each(?) AS new WHERE true ${ending} RETURNING ${keyOf('')} AS key`,

@@ -10,9 +10,8 @@ import { samplesOf, tryOut } from '../_shared/try-out.js';
 import { failedHandle, type Needed } from '../_shared/wrong-handle.js';
 import { type Found, SqliteConnection, type SqliteDatabase } from './connection.js';
 import { meaningOfBegin, meaningOfCommit, meaningOfInsert } from './errors.js';
-import { remedyOf } from './remedies.js';
+import { lostPlant, remedyOf, triggersOf } from './remedies.js';
 import { statementsOf } from './statements.js';
-import { lostPlant, triggersOf } from './triggers.js';
 
 export const needed: Needed = {
   storage: 'sqliteStorage',
