@@ -1,5 +1,5 @@
 // INSERTs that a connection of `pg` keeps prepared: what an app, a migration or a pooler may do to them in between.
-import type pg from 'pg';
+import pg from 'pg';
 import { type PostgresStorage, postgresStorage, schema, schemaOf } from 'plant-store/postgres';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { context } from './context.js';
@@ -101,4 +101,40 @@ it('postgresStorage reports an error that a trigger raises with the code of a mi
     CREATE TRIGGER deny BEFORE INSERT ON plants FOR EACH ROW WHEN (NEW.name = 'bad') EXECUTE FUNCTION deny()`);
   await expect(create(1, 'bad')).rejects.toMatchObject({ name: 'RolledBack', cause: { code: '26000' } });
   expect(await create(1)).toBe('created');
+});
+
+describe('a pool that puts a comment before each statement, as sqlcommenter does', () => {
+  /** Clients that add what `comment` returns, if it returns anything. */
+  const commenting = (comment: () => string) => {
+    class Commenting extends pg.Client {
+      // biome-ignore lint/suspicious/noExplicitAny: it passes on what it is given
+      override query(statement: any, ...others: any[]): any {
+        const note = comment();
+        if (!note) return super.query(statement, ...others);
+        if (typeof statement === 'string') return super.query(`${note} ${statement}`, ...others);
+        return super.query({ ...statement, text: `${note} ${statement.text}` }, ...others);
+      }
+    }
+    return own.poolOf({ max: 1, Client: Commenting } as pg.PoolConfig);
+  };
+
+  it('gets statements without names, and creates every plant', async () => {
+    let n = 0;
+    pool = commenting(() => `/* trace ${n++} */`);
+    storage = postgresStorage(pool);
+    for (let first = 1; first < 12; first += 3) expect(await createThree(first)).toEqual(allCreated);
+    expect(await create(1, 'another')).toBe('taken');
+    expect(await preparedNames()).toEqual([]);
+  });
+
+  it('does so too if there was nothing to comment at the look: one create at most is unknown', async () => {
+    let n = 0;
+    let isTraced = false;
+    pool = commenting(() => (isTraced ? `/* trace ${n++} */` : ''));
+    storage = postgresStorage(pool);
+    expect(await create(1)).toBe('created');
+    isTraced = true;
+    await create(2).catch((error) => expect(error).not.toHaveProperty('code'));
+    for (let id = 3; id < 20; id++) expect(await create(id)).toBe('created');
+  });
 });

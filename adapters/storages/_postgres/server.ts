@@ -39,6 +39,7 @@ export function postgresServer(
     explain: (error, wasSent) => explain(error, wasSent, names),
     failedHandle: (error) => failedHandle(pool, error, needed),
     async look(client) {
+      await runner.learn(client);
       const found = await look(client, spec);
       if (found) warnOfTimeouts(pool, found.timeout, timeoutMs);
       warnOfTransactions(pool, client);
@@ -139,6 +140,9 @@ interface Look extends Column {
 /** There is no such statement, or another one of its name: a pooler has changed the connection, or the app reset it. */
 const notPrepared = ['26000', '42P05'];
 
+/** Asks how long this very statement is, as the server got it. */
+const askLength = 'SELECT length(current_query())::text AS length';
+
 /** Runs INSERTs, by their names if the connection keeps them prepared. */
 class InsertRunner {
   #isNaming: boolean;
@@ -146,6 +150,14 @@ class InsertRunner {
   /** @param canName whether the clients take a statement with a name */
   constructor(canName: boolean) {
     this.#isNaming = canName;
+  }
+
+  /** Learns whether texts arrive as they are sent: `pg` takes two texts of one name, as of a pool that adds comments, for a mistake. */
+  async learn(client: PgClient): Promise<void> {
+    if (!this.#isNaming) return;
+    // A database of the same family may have no such function; of a lost connection the look that follows tells.
+    const [{ length } = {}] = await rowsOf(client, askLength, []).catch(() => []);
+    this.#isNaming = length === undefined || length === String(askLength.length);
   }
 
   run(client: PgClient, { name, text }: Statement, values: (string | null)[]): Promise<Result> {
