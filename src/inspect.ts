@@ -3,23 +3,27 @@
  * may have a password. Where a token may come, use `kindOf`.
  */
 export function inspect(value: unknown): string {
-  if (typeof value === 'string')
-    return /:\/\/|@|pass/i.test(value) || value.length > 100 ? kindOf(value) : JSON.stringify(value);
+  if (typeof value === 'string') return isLong(value) ? kindOf(value) : JSON.stringify(value);
   if (typeof value === 'bigint') return `${value}n`;
-  if (typeof value === 'function') return value.name ? `the function ${value.name}` : 'a function';
-  if (Object(value) !== value) return String(value);
   if (Array.isArray(value)) return `an array of ${value.length}`;
-  const name = classOf(value as object);
-  return name === 'Object' ? 'an object' : `an object of class ${name}`;
+  return Object(value) === value ? kindOf(value) : String(value);
 }
 
 /** A value without any of its content. */
 export function kindOf(value: unknown): string {
-  if (typeof value !== 'string') return inspect(value);
+  if (value === undefined || value === null) return String(value);
   if (value === '') return 'an empty string';
-  if (/:\/\/|@|pass/i.test(value)) return 'a string that looks like a URL or a connection string';
-  return value.length > 100 ? 'a long string' : 'a string';
+  if (typeof value === 'string' && isSecret(value))
+    return 'a string that looks like a URL or a connection string';
+  if (typeof value === 'function' && value.name) return `the function ${value.name}`;
+  if (typeof value !== 'object') return `a ${typeof value}`;
+  if (Array.isArray(value)) return 'an array';
+  const name = classOf(value);
+  return name === 'Object' ? 'an object' : `an object of class ${name}`;
 }
+
+const isSecret = (text: string) => /:\/\/|@|pass/i.test(text);
+const isLong = (text: string) => isSecret(text) || text.length > 100;
 
 function classOf(value: object): string {
   try {

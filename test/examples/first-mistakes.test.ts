@@ -149,7 +149,7 @@ describe('an exception', () => {
     [
       'a URL in place of a pool',
       () => postgresStorage(wrong('postgres://127.0.0.1/plants')),
-      'TypeError: postgresStorage needs a pg Pool, a PGlite or a connected Client, got a string: pass new pg.Pool(), or call await client.connect() first. For libraries, see examples/README.md#databases',
+      'TypeError: postgresStorage needs a pg Pool, a PGlite or a connected Client, got a string that looks like a URL or a connection string: pass new pg.Pool(), or call await client.connect() first. For libraries, see examples/README.md#databases',
     ],
     [
       'createTable() where the database is not, as in a build',
@@ -159,7 +159,7 @@ describe('an exception', () => {
     [
       'a pool that is not awaited',
       () => postgresStorage(wrong(Promise.resolve(new pg.Pool()))),
-      'TypeError: postgresStorage needs a pg Pool, a PGlite or a connected Client, got a promise: await it first. For libraries, see examples/README.md#databases',
+      'TypeError: postgresStorage needs a pg Pool, a PGlite or a connected Client, got an object of class Promise: await it first. For libraries, see examples/README.md#databases',
     ],
     [
       'a file in place of a database',
@@ -169,7 +169,7 @@ describe('an exception', () => {
     [
       "mysql2's pool with callbacks",
       () => mysqlStorage(wrong(createPool('mysql://127.0.0.1:1/x'))),
-      'TypeError: mysqlStorage needs a mysql2/promise pool, got an object of the class Pool: pass pool.promise(), or createPool of mysql2/promise. For libraries, see examples/README.md#databases',
+      'TypeError: mysqlStorage needs a mysql2/promise pool, got an object of class Pool: pass pool.promise(), or createPool of mysql2/promise. For libraries, see examples/README.md#databases',
     ],
     [
       'createTable() where the database is not, on MySQL',

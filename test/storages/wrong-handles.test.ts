@@ -63,13 +63,13 @@ describe.each(Object.entries(storages))('%s', (name, make) => {
   it.each<[string, unknown]>([
     ['undefined', undefined],
     ['null', null],
-    ['a string', 'postgres://localhost/garden'],
-    ['a URL', new URL('postgres://localhost/garden')],
+    ['a string that looks like a URL or a connection string', 'postgres://localhost/garden'],
+    ['an object of class URL', new URL('postgres://localhost/garden')],
     ['a number', 7],
     ['an array', []],
     ['a function', () => {}],
     ['an object', {}],
-    ['an object of the class Map', new Map()],
+    ['an object of class Map', new Map()],
   ])('names %s at once', (came, handle) => {
     expect(() => make(handle as never)).toThrow(`, got ${came}: pass `);
   });
@@ -93,7 +93,7 @@ it('mysqlStorage of a connection is told at once', async () => {
   // Not awaited: nobody listens there, and the object is the same.
   const connecting = createConnection({ host: '127.0.0.1', port: 1 });
   await connecting.catch(() => {});
-  expect(() => mysqlStorage(connecting as never)).toThrow('got a promise: await it first');
+  expect(() => mysqlStorage(connecting as never)).toThrow('got an object of class Promise: await it first');
 });
 
 /** Objects whose first result shows what they are. */
@@ -128,7 +128,7 @@ const shown: [string, string, () => ReturnType<typeof sqliteStorage>][] = [
   ],
   [
     'statements that are promises',
-    'prepare must return a statement, got a promise',
+    'prepare must return a statement, got an object of class Promise',
     () => {
       const database = new Database(':memory:');
       const prepare = async () => Promise.reject(new Error('must not end the process'));

@@ -1,8 +1,9 @@
+import { isFaultOfProgram } from '../../../src/for-storages.js';
 import type { Meaning } from '../_shared/meaning.js';
 import { missingIndex, missingTable, unfilledColumn } from '../_shared/rejection.js';
 import type { TableSpec } from '../_shared/table.js';
 import type { Explanation } from '../_shared/table-server.js';
-import { type ErrorMembers, firstIn, isFaultOfProgram } from '../_shared/wrapped-error.js';
+import { type ErrorMembers, firstIn } from '../_shared/wrapped-error.js';
 
 /** What the server said in an error: fields of the message `ErrorResponse` of PostgreSQL's protocol. */
 export interface ServerError {

@@ -1,4 +1,4 @@
-import { ownWords } from '../../../src/for-storages.js';
+import { kindOf, ownWords } from '../../../src/for-storages.js';
 import {
   type CreateOutcome,
   type NewPlant,
@@ -6,7 +6,6 @@ import {
   type StorageContext,
   type Whole,
 } from '../../../src/index.js';
-import { kindOf } from './wrong-handle.js';
 
 /** A value of a column of your own. In a column of integers a `bigint` is exact; a `Date` is sent in UTC. */
 export type ColumnValue = string | number | bigint | boolean | Date;

@@ -48,14 +48,3 @@ export function firstIn<T>(error: unknown, read: (candidate: ErrorMembers) => T 
   }
   return undefined;
 }
-
-const faultsOfPrograms = ['TypeError', 'RangeError', 'ReferenceError', 'SyntaxError'];
-
-/**
- * Whether an error is a fault of a program: of the app, of a driver, or of plant-store. To send the plants again would fail
- * again. One that wraps another error is not: `fetch` reports an unavailable server as a TypeError with a cause.
- */
-export function isFaultOfProgram(error: unknown): boolean {
-  const [outer, ...causes] = withCauses(error);
-  return causes.length === 0 && faultsOfPrograms.includes(String(outer?.name));
-}

@@ -1,4 +1,4 @@
-import { ownWords } from '../../../src/for-storages.js';
+import { kindOf, ownWords } from '../../../src/for-storages.js';
 
 /** What a storage needs, and what to pass. */
 export interface Needed {
@@ -14,13 +14,13 @@ export interface Needed {
  * @throws {TypeError} that names what came and what to pass
  */
 export function checkHandle(handle: unknown, isUsable: boolean, { storage, what, remedy }: Needed): void {
-  const came = kindOf(handle);
-  if (isUsable && came !== promise) return;
-  const instead = came === promise ? 'await it first' : remedy;
-  throw new TypeError(`${storage} needs ${what}, got ${came}: ${instead}. ${page}`);
+  const isPending = isPromise(handle);
+  if (isUsable && !isPending) return;
+  throw new TypeError(
+    `${storage} needs ${what}, got ${kindOf(handle)}: ${isPending ? 'await it first' : remedy}. ${page}`,
+  );
 }
 
-const promise = 'a promise';
 const page = 'For libraries, see examples/README.md#databases';
 
 /** Returns why a handle cannot be used that only its first error, or its first result, has shown to be another one. */
@@ -35,22 +35,10 @@ export class WrongResult extends TypeError {
     super(`${method} must return ${expected}, got ${kindOf(got)}`);
     ownWords(this);
     // It may be a promise that rejects, which would end the process.
-    if (isMethod(got, 'then')) (got as PromiseLike<unknown>).then(undefined, () => {});
+    if (isPromise(got)) got.then(undefined, () => {});
   }
 }
 
-function isMethod(handle: unknown, method: string): boolean {
-  return typeof (Object(handle) as Record<string, unknown>)[method] === 'function';
-}
-
-/** Says what a value is: by its class, if it has one. */
-export function kindOf(value: unknown): string {
-  if (value === null || value === undefined) return String(value);
-  if (typeof value === 'function') return 'a function';
-  if (typeof value !== 'object') return `a ${typeof value}`;
-  if (Array.isArray(value)) return 'an array';
-  if (isMethod(value, 'then')) return promise;
-  if (value instanceof URL) return 'a URL';
-  const { name } = Object(value).constructor ?? {};
-  return !name || name === 'Object' ? 'an object' : `an object of the class ${name}`;
+export function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof (Object(value) as { then?: unknown }).then === 'function';
 }

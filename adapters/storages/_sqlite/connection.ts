@@ -1,4 +1,4 @@
-import { WrongResult } from '../_shared/wrong-handle.js';
+import { isPromise, WrongResult } from '../_shared/wrong-handle.js';
 
 /** The part that this storage uses of a connection of `libsql`, `better-sqlite3`, `node:sqlite` or `bun:sqlite`. */
 export interface SqliteDatabase {
@@ -120,8 +120,4 @@ function changesOf(result: unknown): number {
   if (typeof changes !== 'number' && typeof changes !== 'bigint')
     throw new WrongResult('run', '{ changes }', result);
   return Number(changes);
-}
-
-function isPromise(value: unknown): value is PromiseLike<unknown> {
-  return typeof (Object(value) as { then?: unknown }).then === 'function';
 }
