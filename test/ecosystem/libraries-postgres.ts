@@ -98,7 +98,6 @@ export const onPostgres: Readonly<Record<string, (address: Address) => Promise<L
   Sequelize: openSequelize('sequelize'),
   'Sequelize, 5.1': openSequelize('sequelize-oldest'),
   async slonik({ url }) {
-    // It needs Node 22, which has this function.
     Object.assign(Promise, { withResolvers });
     const { createPool, sql } = await load('slonik');
     const pool = await createPool(url, {});
@@ -108,7 +107,8 @@ export const onPostgres: Readonly<Record<string, (address: Address) => Promise<L
   'TypeORM, 0.2': openTypeOrm('typeorm-oldest'),
 };
 
-function withResolvers() {
+/** What slonik needs of Node 22. */
+export function withResolvers() {
   let [resolve, reject]: ((value: unknown) => void)[] = [];
   const promise = new Promise((...both) => {
     [resolve, reject] = both;

@@ -6,7 +6,11 @@ import { type Any, ecosystemFolder } from '../support/installed.js';
 import { newFolder } from '../support/run-folder.js';
 
 /** Generates a client as `prisma generate` does, and opens it. */
-export async function prismaClient(provider: 'postgresql' | 'mysql', adapter: Any): Promise<Any> {
+export async function prismaClient(
+  provider: 'postgresql' | 'mysql',
+  adapter: Any,
+  options: object = {},
+): Promise<Any> {
   const folder = newFolder();
   const packages = join(ecosystemFolder(), 'node_modules');
   symlinkSync(packages, join(folder, 'node_modules'), 'junction');
@@ -24,6 +28,7 @@ export async function prismaClient(provider: 'postgresql' | 'mysql', adapter: An
       'id BigInt @id',
       'name String',
       'tag String?',
+      '@@map("plants")',
       '}',
     ].join('\n'),
   );
@@ -32,5 +37,5 @@ export async function prismaClient(provider: 'postgresql' | 'mysql', adapter: An
   const command = [join(packages, 'prisma/build/index.js'), 'generate', '--schema', 'schema.prisma'];
   execFileSync(process.execPath, command, { cwd: folder, env, stdio: 'pipe' });
   const { PrismaClient } = (await import(pathToFileURL(join(folder, 'client/index.js')).href)).default;
-  return new PrismaClient({ adapter });
+  return new PrismaClient({ ...options, adapter });
 }

@@ -1,0 +1,87 @@
+// What the libraries of the page of recipes do for each connection, transaction, query or retry: each line of the page, as it stands
+// there, stores a plant as the app's own INSERT does.
+import type { PlantStorage } from 'plant-store';
+import { postgresStorage } from 'plant-store/postgres';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { context } from '../storages/context.js';
+import { ownServer } from '../storages/postgres-server.js';
+import { Doorway } from '../support/doorway.js';
+import type { Hooked } from './hooked-postgres.js';
+import { cases as onPostgres, tenants } from './hooks-postgres.js';
+import { evaluate, type Library, pageRows } from './page-rows.js';
+
+/** The tenant of a plant. */
+const tenantOf = (id: number) => (id % 2 ? 'oak' : 'elm');
+
+const table = (schema: string) => `CREATE TABLE ${schema}.plants (
+  id bigint PRIMARY KEY, name text NOT NULL, tag text,
+  by text DEFAULT current_user,
+  org text DEFAULT current_setting('app.org', true),
+  timeout text DEFAULT current_setting('statement_timeout'),
+  statement text DEFAULT current_query())`;
+
+const setUp = `CREATE SCHEMA garden; ${table('public')}; ${table('garden')};
+  CREATE ROLE gardener; GRANT USAGE ON SCHEMA garden TO gardener;
+  GRANT SELECT, INSERT ON public.plants, garden.plants TO gardener`;
+
+const landedIn = (
+  schema: string,
+) => `SELECT id::int, '${schema}' AS place, by, coalesce(org, '') AS org, timeout,
+  coalesce(substring(statement FROM '/\\*.*\\*/'), '') AS comment FROM ${schema}.plants`;
+
+describe('PostgreSQL', () => {
+  const own = ownServer();
+  const lines = pageRows('Libraries on PostgreSQL');
+  let doorway: Doorway;
+  beforeAll(async () => {
+    doorway = await Doorway.before({ path: own.server.socket });
+    await own.pool.query(setUp);
+    await own.pool.query('CREATE DATABASE replica');
+    const replica = own.poolOf({ connectionString: own.server.url.replace('/postgres?', '/replica?') });
+    await replica.query(table('public'));
+    return () => doorway.close();
+  });
+  const addresses = () => {
+    const { port } = doorway;
+    const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+    return { port, url, replica: url.replace(/postgres$/, 'replica') };
+  };
+
+  const storageOf = (library: string, { scope }: Library, options = {}) => {
+    const make = (pool: never) => postgresStorage(pool, options);
+    return evaluate(lines.get(library)!, { ...scope, postgresStorage: make }) as PlantStorage;
+  };
+
+  it.each(onPostgres)(
+    '$library, $what: as an INSERT of the app',
+    async ({ library, open, landed, options }) => {
+      await own.pool.query('TRUNCATE public.plants, garden.plants');
+      const hooked = await open(addresses());
+      try {
+        await createBeside(hooked, storageOf(library, hooked, options));
+      } finally {
+        await hooked.close();
+      }
+      const { rows } = await own.pool.query(
+        `${landedIn('public')} UNION ALL ${landedIn('garden')} ORDER BY id`,
+      );
+      const usual = { place: 'public', by: 'postgres', org: '', timeout: '0', comment: '' };
+      expect(rows).toEqual(ids.map((id) => ({ id, ...usual, ...landed(tenantOf(id)) })));
+    },
+  );
+});
+
+/** Of the plants that `createBeside` creates. */
+const ids = [1, 2, 3, 4, 5, 6, 101, 102, 103, 104, 105];
+
+/** Creates plants before and after the app has used its connections: some libraries prepare one when they first use it. */
+async function createBeside({ insert }: Hooked, storage: PlantStorage): Promise<void> {
+  const create = (id: number) =>
+    tenants.run(tenantOf(id), () => storage.create({ id: BigInt(id), name: 'Rosa' }, context));
+  const own = (id: number) => tenants.run(tenantOf(id), async () => void (await insert(id)));
+  expect(await create(1)).toBe('created');
+  await Promise.all([101, 102, 103, 104].map(own));
+  expect(await Promise.all([2, 3, 4].map(create))).toEqual(['created', 'created', 'created']);
+  await own(105);
+  expect(await Promise.all([1, 5, 103, 6].map(create))).toEqual(['taken', 'created', 'taken', 'created']);
+}
