@@ -1,6 +1,6 @@
 // Kysely on PostgreSQL: `DATABASE_URL=postgres://… node --import tsx examples/storages/kysely.ts`.
 import { createServer } from 'node:http';
-import { Kysely, PostgresDialect } from 'kysely';
+import { CompiledQuery, Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { acceptTokens, createPlantStore } from 'plant-store';
 import { toNode } from 'plant-store/node';
@@ -13,12 +13,15 @@ interface Database {
 
 const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 5_000 };
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, ...timeouts });
-// Without a listener, a dropped idle connection crashes the process.
+// Without listeners, a dropped connection crashes the process: an idle one, and one that Kysely uses.
 pool.on('error', (error) => console.error(error.message));
+pool.on('connect', (client) => client.on('error', (error) => console.error(error.message)));
 const database = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
 
-// The bridge: the pool that you gave to the dialect.
-export const storage = postgresStorage(pool);
+// The bridge: Kysely's own connections, on which it runs `onCreateConnection` and `onReserveConnection`.
+export const storage = postgresStorage({
+  query: async (text, values = []) => database.executeQuery(CompiledQuery.raw(text, values)),
+});
 await storage.createTable(); // or your migration
 
 /** The app's own query, typed by Kysely. */

@@ -27,6 +27,16 @@ export function poolOf(connectionString: string, options: object = {}): pg.Pool 
   return pool;
 }
 
+export async function kysely({ url }: Addresses, options: object, more: object = {}): Promise<Hooked> {
+  const { CompiledQuery, Kysely, PostgresDialect } = await load('kysely');
+  const db = new Kysely({ dialect: new PostgresDialect({ pool: poolOf(url), ...options }), ...more });
+  return {
+    scope: { db, CompiledQuery },
+    insert: (id) => db.insertInto('plants').values({ id, name }).execute(),
+    close: () => db.destroy(),
+  };
+}
+
 export async function knex(connection: string, options: object): Promise<Hooked> {
   const { default: knex } = await load('knex');
   const db = knex({ client: 'pg', connection, ...options });

@@ -7,6 +7,7 @@ import {
   drizzle,
   type Hooked,
   knex,
+  kysely,
   mikroOrm,
   onlyPg,
   poolOf,
@@ -92,6 +93,35 @@ export const cases: readonly Case[] = [
     library: 'Knex',
     what: 'postProcessResponse',
     open: ({ url }) => knex(url, { postProcessResponse: (result: Any) => ({ ...result }) }),
+    landed: () => ({}),
+  },
+  {
+    library: 'Kysely',
+    what: 'onCreateConnection',
+    open: async (address) => {
+      const { CompiledQuery } = await load('kysely');
+      const set = CompiledQuery.raw('SET search_path TO garden');
+      return kysely(address, { onCreateConnection: (connection: Any) => connection.executeQuery(set) });
+    },
+    landed: inGarden,
+  },
+  {
+    library: 'Kysely',
+    what: 'onReserveConnection, with the tenant of the request',
+    open: async (address) => {
+      const { CompiledQuery } = await load('kysely');
+      return kysely(address, {
+        onReserveConnection: (connection: Any) =>
+          connection.executeQuery(CompiledQuery.raw(setTenant, [tenants.getStore()])),
+      });
+    },
+    landed: ofTenant,
+    options: { maxBatch: 1 },
+  },
+  {
+    library: 'Kysely',
+    what: 'CamelCasePlugin',
+    open: async (address) => kysely(address, {}, { plugins: [new (await load('kysely')).CamelCasePlugin()] }),
     landed: () => ({}),
   },
   {

@@ -55,10 +55,12 @@ export const onPostgres: Readonly<Record<string, (address: Address) => Promise<L
   Knex: openKnex('knex'),
   'Knex, 0.21': openKnex('knex-oldest'),
   async Kysely(address) {
-    const { Kysely, PostgresDialect } = await load('kysely');
+    const { CompiledQuery, Kysely, PostgresDialect } = await load('kysely');
     const pool = poolAt(address);
+    // The listener that the row asks for.
+    pool.on('connect', (client) => void client.on('error', () => {}));
     const db = new Kysely({ dialect: new PostgresDialect({ pool }) });
-    return { scope: { pool }, close: () => db.destroy() };
+    return { scope: { db, CompiledQuery }, close: () => db.destroy() };
   },
   async MikroORM({ url }) {
     const { MikroORM, EntitySchema } = await load('@mikro-orm/postgresql');
