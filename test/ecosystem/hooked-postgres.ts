@@ -52,6 +52,12 @@ export async function mikroOrm(clientUrl: string, options: object): Promise<Hook
   return { scope: { orm }, insert, close: () => orm.close(true) };
 }
 
+export async function pgPromise({ url }: Addresses, options: object): Promise<Hooked> {
+  const { default: pgPromise } = await load('pg-promise');
+  const db = pgPromise({ noWarnings: true, ...options })(url);
+  return { scope: { db }, insert: (id) => db.none(intoPlants, [id]), close: () => db.$pool.end() };
+}
+
 export async function postgresJs({ url }: Addresses, options: object): Promise<Hooked> {
   const sql: Any = postgres(url, { onnotice: () => {}, ...options });
   const insert = (id: number) => sql`INSERT INTO plants ${sql({ id, name })}`;

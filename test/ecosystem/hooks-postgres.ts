@@ -10,6 +10,7 @@ import {
   kysely,
   mikroOrm,
   onlyPg,
+  pgPromise,
   poolOf,
   postgresJs,
   prisma,
@@ -142,6 +143,18 @@ export const cases: readonly Case[] = [
     open: ({ url }) => mikroOrm(url, { schema: 'garden' }),
     landed: inGarden,
     options: { table: 'garden.plants' },
+  },
+  {
+    library: 'pg-promise',
+    what: 'schema',
+    open: (address) => pgPromise(address, { schema: 'garden' }),
+    landed: inGarden,
+  },
+  {
+    library: 'pg-promise',
+    what: 'the event connect',
+    open: (address) => pgPromise(address, { connect: ({ client }: Any) => void roleOf(client) }),
+    landed: byGardener,
   },
   {
     library: 'postgres.js',
