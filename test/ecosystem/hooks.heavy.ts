@@ -4,11 +4,14 @@ import type { PlantStorage } from 'plant-store';
 import { postgresStorage } from 'plant-store/postgres';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { context } from '../storages/context.js';
+import { faultyPostgres } from '../storages/fault-databases.js';
+import { itSurvivesTheNetwork } from '../storages/faults.js';
 import { ownServer } from '../storages/postgres-server.js';
 import { Doorway } from '../support/doorway.js';
 import type { Hooked } from './hooked-postgres.js';
 import { cases as onPostgres, tenants } from './hooks-postgres.js';
 import { evaluate, type Library, pageRows } from './page-rows.js';
+import { retrying, transactional } from './retries-postgres.js';
 
 /** The tenant of a plant. */
 const tenantOf = (id: number) => (id % 2 ? 'oak' : 'elm');
@@ -69,6 +72,36 @@ describe('PostgreSQL', () => {
       expect(rows).toEqual(ids.map((id) => ({ id, ...usual, ...landed(tenantOf(id)) })));
     },
   );
+
+  // Otherwise its ROLLBACK would remove a plant whose create has returned 200.
+  it.each(Object.entries(transactional))('%s: not in a transaction of the app', async (library, open) => {
+    await own.pool.query('TRUNCATE public.plants');
+    const { rollBack, ...hooked } = await open(addresses());
+    const storage = storageOf(library, hooked);
+    try {
+      await rollBack(async () => {
+        await hooked.insert(1);
+        expect(await storage.create({ id: 2n, name: 'Rosa' }, context)).toBe('created');
+      });
+    } finally {
+      await hooked.close();
+    }
+    expect((await own.pool.query('SELECT id::int FROM plants')).rows).toEqual([{ id: 2 }]);
+  });
+
+  describe.each(Object.entries(retrying))('%s, which retries', (name, open) => {
+    let library: Library;
+    beforeAll(async () => {
+      library = await open(addresses());
+      return () => library.close();
+    });
+    const database = faultyPostgres(
+      () => own.pool,
+      () => doorway,
+      (options) => storageOf(name.split(', ')[0]!, library, options),
+    );
+    itSurvivesTheNetwork(() => doorway, database.open);
+  });
 });
 
 /** Of the plants that `createBeside` creates. */
