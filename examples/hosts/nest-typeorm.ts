@@ -41,7 +41,7 @@ class PlantsService implements OnModuleInit {
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(TokenService) tokens: TokenService,
   ) {
-    // Of a DataSource of type mysql: mysqlStorage(dataSource.driver.pool.promise()).
+    // Of a DataSource of type mysql, see the table in examples/README.md.
     const { master } = dataSource.driver as unknown as { master: Pool };
     const storage = postgresStorage(master, options);
     this.handle = createPlantStore(storage, (token) => tokens.callerOf(token));

@@ -1,14 +1,22 @@
 // What the libraries of the page of recipes do for each connection, transaction, query or retry: each line of the page, as it stands
 // there, stores a plant as the app's own INSERT does.
+import { createPool, type Pool, type RowDataPacket } from 'mysql2/promise';
 import type { PlantStorage } from 'plant-store';
+import { mysqlStorage } from 'plant-store/mysql';
 import { postgresStorage } from 'plant-store/postgres';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { type MariaDb, oneMariaDb } from '../programs/cluster/galera.js';
+import { clean } from '../programs/cluster/machine.js';
 import { context } from '../storages/context.js';
 import { faultyPostgres } from '../storages/fault-databases.js';
+import { mariaDbObstacle } from '../storages/fault-mariadb.js';
 import { itSurvivesTheNetwork } from '../storages/faults.js';
 import { ownServer } from '../storages/postgres-server.js';
 import { Doorway } from '../support/doorway.js';
-import type { Hooked } from './hooked-postgres.js';
+import type { Any } from '../support/installed.js';
+import { describeUnless } from '../support/obstacle.js';
+import { type Hooked, onlyPg } from './hooked-postgres.js';
+import { cases as onMysql } from './hooks-mysql.js';
 import { cases as onPostgres, tenants } from './hooks-postgres.js';
 import { evaluate, type Library, pageRows } from './page-rows.js';
 import { retrying, transactional } from './retries-postgres.js';
@@ -73,6 +81,20 @@ describe('PostgreSQL', () => {
     },
   );
 
+  it('pg, a wrapper that puts another comment before each query: as the page has it', async () => {
+    await own.pool.query('TRUNCATE public.plants');
+    const pool = own.poolOf();
+    let count = 0;
+    pool.on('connect', (client) => {
+      const { query } = client as Any;
+      Object.assign(client, {
+        query: (text: string, ...rest: unknown[]) => query.call(client, `/*${count++}*/${text}`, ...rest),
+      });
+    });
+    const storage = postgresStorage({ query: (text, values) => pool.query(text, values) });
+    await createBeside(await onlyPg(pool), storage);
+  });
+
   // Otherwise its ROLLBACK would remove a plant whose create has returned 200.
   it.each(Object.entries(transactional))('%s: not in a transaction of the app', async (library, open) => {
     await own.pool.query('TRUNCATE public.plants');
@@ -101,6 +123,46 @@ describe('PostgreSQL', () => {
       (options) => storageOf(name.split(', ')[0]!, library, options),
     );
     itSurvivesTheNetwork(() => doorway, database.open);
+  });
+});
+
+const onMariaDb = [
+  'CREATE TABLE plants (id BIGINT PRIMARY KEY, name TEXT NOT NULL, tag TEXT, org TEXT, `by` TEXT)',
+  "CREATE TRIGGER seen BEFORE INSERT ON plants FOR EACH ROW SET NEW.org = @org, NEW.`by` = SUBSTRING_INDEX(USER(), '@', 1)",
+];
+
+describeUnless(mariaDbObstacle, 'MariaDB', () => {
+  const lines = pageRows('Libraries on MySQL and MariaDB');
+  let server: MariaDb;
+  let behind: Pool;
+  const replica = () => server.url.replace(/\w+$/, 'replica');
+  beforeAll(async () => {
+    server = await oneMariaDb();
+    behind = createPool(server.url);
+    for (const sql of onMariaDb) await behind.query(sql);
+    await behind.query('CREATE DATABASE replica');
+    await behind.query("CREATE USER gardener@'%' IDENTIFIED BY 'plants'");
+    await behind.query("GRANT ALL ON *.* TO gardener@'%'");
+    return async () => {
+      await behind.end();
+      await clean([server.daemon], server.daemon.folder);
+    };
+  });
+
+  it.each(onMysql)('$library, $what: as an INSERT of the app', async ({ library, open, landed }) => {
+    await behind.query('TRUNCATE plants');
+    const hooked = await open(server.url, replica());
+    try {
+      await createBeside(
+        hooked,
+        evaluate(lines.get(library)!, { ...hooked.scope, mysqlStorage }) as PlantStorage,
+      );
+    } finally {
+      await hooked.close();
+    }
+    const select = "SELECT id, COALESCE(org, '') AS org, `by` FROM plants ORDER BY id";
+    const [rows] = await behind.query<RowDataPacket[]>(select);
+    expect(rows).toEqual(ids.map((id) => ({ id, org: '', by: 'plants', ...landed })));
   });
 });
 
