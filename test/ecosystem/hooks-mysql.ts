@@ -64,7 +64,7 @@ async function prisma(url: string): Promise<Hooked> {
   return { scope: { prisma, insertStorage }, insert, close: () => client.$disconnect() };
 }
 
-async function typeOrm(options: object): Promise<Hooked> {
+export async function typeOrm(options: object): Promise<Hooked> {
   const { DataSource, EntitySchema } = await load('typeorm').then((module) => module.default ?? module);
   const columns = { id: { type: 'bigint', primary: true }, name: { type: 'text' } };
   const Plant = new EntitySchema({ name: 'Plant', tableName: 'plants', columns });

@@ -1,5 +1,6 @@
 // What libraries do for each connection or query on PostgreSQL, as their documentation shows it.
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type pg from 'pg';
 import postgres from 'postgres';
 import { type Any, load } from '../support/installed.js';
 import {
@@ -18,7 +19,7 @@ import {
   slonik,
   typeOrm,
 } from './hooked-postgres.js';
-import { withResolvers } from './libraries-postgres.js';
+import { openNeon, withResolvers } from './libraries-postgres.js';
 
 interface Case {
   readonly library: string;
@@ -143,6 +144,16 @@ export const cases: readonly Case[] = [
     open: ({ url }) => mikroOrm(url, { schema: 'garden' }),
     landed: inGarden,
     options: { table: 'garden.plants' },
+  },
+  {
+    library: 'Neon, its serverless Pool',
+    what: 'the event connect',
+    async open(addresses) {
+      const { scope, close } = await openNeon(addresses);
+      const pool = (scope.pool as pg.Pool).on('connect', (client) => void roleOf(client));
+      return { ...(await onlyPg(pool)), close };
+    },
+    landed: byGardener,
   },
   {
     library: 'pg-promise',

@@ -9,14 +9,14 @@ import { type MariaDb, oneMariaDb } from '../programs/cluster/galera.js';
 import { clean } from '../programs/cluster/machine.js';
 import { context } from '../storages/context.js';
 import { faultyPostgres } from '../storages/fault-databases.js';
-import { mariaDbObstacle } from '../storages/fault-mariadb.js';
+import { faultyMariaDb, mariaDbObstacle } from '../storages/fault-mariadb.js';
 import { itSurvivesTheNetwork } from '../storages/faults.js';
 import { ownServer } from '../storages/postgres-server.js';
 import { Doorway } from '../support/doorway.js';
 import type { Any } from '../support/installed.js';
 import { describeUnless } from '../support/obstacle.js';
 import { type Hooked, onlyPg } from './hooked-postgres.js';
-import { cases as onMysql } from './hooks-mysql.js';
+import { cases as onMysql, typeOrm } from './hooks-mysql.js';
 import { cases as onPostgres, tenants } from './hooks-postgres.js';
 import { evaluate, type Library, pageRows } from './page-rows.js';
 import { retrying, transactional } from './retries-postgres.js';
@@ -163,6 +163,28 @@ describeUnless(mariaDbObstacle, 'MariaDB', () => {
     const select = "SELECT id, COALESCE(org, '') AS org, `by` FROM plants ORDER BY id";
     const [rows] = await behind.query<RowDataPacket[]>(select);
     expect(rows).toEqual(ids.map((id) => ({ id, org: '', by: 'plants', ...landed })));
+  });
+
+  describe('TypeORM with replication, and a restoreNodeTimeout', () => {
+    let doorway: Doorway;
+    let library: Library;
+    beforeAll(async () => {
+      doorway = await Doorway.before({ host: server.address, port: server.port });
+      const url = server.url.replace(String(server.port), String(doorway.port));
+      library = await typeOrm({
+        replication: { master: { url }, slaves: [{ url: replica() }], restoreNodeTimeout: 100 },
+      });
+      return () => library.close().finally(() => doorway.close());
+    });
+    const database = faultyMariaDb(
+      () => behind,
+      () => doorway,
+      (options) => {
+        const make = (pool: never) => mysqlStorage(pool, options);
+        return evaluate(lines.get('TypeORM')!, { ...library.scope, mysqlStorage: make }) as PlantStorage;
+      },
+    );
+    itSurvivesTheNetwork(() => doorway, database.open);
   });
 });
 

@@ -119,7 +119,7 @@ export function withResolvers() {
 }
 
 /** Its Pool speaks through a WebSocket, which Neon's proxy passes on to PostgreSQL. */
-async function openNeon({ port, url }: Address): Promise<Library> {
+export async function openNeon({ port, url }: Address): Promise<Library> {
   const { Pool, neonConfig } = await load('@neondatabase/serverless');
   const { WebSocket, WebSocketServer } = await load('ws');
   const proxy = new WebSocketServer({ host: '127.0.0.1', port: 0 });
