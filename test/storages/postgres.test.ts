@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { type PostgresPool, type PostgresStorage, postgresStorage } from 'plant-store/postgres';
+import { type PostgresPool, type PostgresStorage, postgresStorage, schemaOf } from 'plant-store/postgres';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { randomOf, seed } from '../support/random.js';
 import { waitFor } from '../support/wait-for.js';
@@ -142,13 +142,32 @@ it.each([
       query: (text, values) =>
         text.startsWith('SELECT (new.place') ? Promise.reject(lost) : own.pool.query(text, values),
     };
-    await storage.create(plant(1, 'theirs'), context);
-    const outcomes = await both(postgresStorage(losing, { table }));
+    // Of a namespace, two texts may be one to the database: so it is asked.
+    const spaced = { table: `spaced ${table}`, namespace: { tenant: () => 'garden' } };
+    await own.pool.query(schemaOf(spaced));
+    await postgresStorage(own.pool, spaced).create(plant(1, 'theirs'), context);
+    const outcomes = await both(postgresStorage(losing, spaced));
     const unknown = { reason: { name: 'Error', cause: lost } };
     expect(outcomes).toMatchObject([unknown, unknown]);
-    expect(await rows()).toMatchObject([{ name: 'theirs' }, { name: 'plant 2' }]);
+    const stored = await own.pool.query(`SELECT name FROM "${spaced.table}" ORDER BY id`);
+    expect(stored.rows).toEqual([{ name: 'theirs' }, { name: 'plant 2' }]);
   },
 );
+
+it('believes the INSERT where reads are answered by a standby that is behind, as behind Pgpool-II', async () => {
+  await own.pool.query(
+    `CREATE SCHEMA behind; CREATE TABLE behind."${table}" (LIKE "${table}" INCLUDING ALL)`,
+  );
+  const standby = own.poolOf({ options: '-c search_path=behind' });
+  const splitting: PostgresPool = {
+    query: (text, values) => (/^SELECT/.test(text) ? standby : own.pool).query(text, values),
+  };
+  const storage = postgresStorage(splitting, { table });
+  expect(await storage.create(plant(1), context)).toBe('created');
+  expect(await storage.create(plant(1), context)).toBe('taken');
+  const batch = [0, 1, 2].map((id) => storage.create(plant(id), context));
+  expect(await Promise.all(batch)).toEqual(['created', 'taken', 'created']);
+});
 
 it('a database without the catalogue of PostgreSQL stores plants in columns of the usual types', async () => {
   const bare: PostgresPool = {

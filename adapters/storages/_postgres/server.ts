@@ -71,8 +71,11 @@ function tableStatements(
     const result = isCounted
       ? await runner.run(client, sql.insertOne, sql.valuesOf(rows[0]!))
       : await runner.run(client, sql.insert, sql.arraysOf(rows));
-    const inserted = isCounted ? countedRows(result) : checkedRows(result);
-    if (inserted.length === rows.length && !isAsked) return rows.map(() => 'created');
+    if (isCounted) return [result.rowCount === 1 ? 'created' : 'taken'];
+    const inserted = checkedRows(result);
+    // Without triggers, what was not inserted was there. A second question might be answered by a standby.
+    const believed = isAsked ? undefined : outcomesBy(inserted, rows, spec);
+    if (believed) return believed;
     // Triggers that wait for the COMMIT run now.
     if (hasTransactions && table.checksAtCommit) await client.query('SET CONSTRAINTS ALL IMMEDIATE');
     return outcomesAmong(client, sql, rows, inserted);
@@ -95,7 +98,7 @@ function tableStatements(
 
 /**
  * Finds the columns of a table, the types behind domains, the session's `statement_timeout`, and whether the table has triggers
- * (pg_trigger.tgtype: 4 on INSERT), or a partition of it has, or it is a view. A constraint that is checked at COMMIT is a trigger, too.
+ * (pg_trigger.tgtype: 4 on INSERT), or a partition of it has, or it has rules, or is a view. A constraint that is checked at COMMIT is a trigger, too.
  */
 const lookAt = `WITH RECURSIVE found (name, type, base, modifier) AS (
 SELECT attname::text, format_type(atttypid, atttypmod), atttypid, atttypmod
@@ -107,7 +110,7 @@ CASE typtype WHEN 'e' THEN 'enum' ELSE format_type(base, modifier) END AS base,
 current_setting('statement_timeout', true) AS timeout, current_setting('server_encoding', true) AS encoding,
 "hasTriggers"::text, "checksAtCommit"::text
 FROM found JOIN pg_type ON oid = base,
-(SELECT coalesce(bool_or(relkind NOT IN ('r', 'p') OR tgtype & 4 = 4 AND NOT tgisinternal), false) AS "hasTriggers",
+(SELECT coalesce(bool_or(relkind NOT IN ('r', 'p') OR relhasrules OR tgtype & 4 = 4 AND NOT tgisinternal), false) AS "hasTriggers",
   coalesce(bool_or(tgtype & 4 = 4 AND tginitdeferred), false) AS "checksAtCommit"
   FROM parts JOIN pg_class ON pg_class.oid = part LEFT JOIN pg_trigger ON tgrelid = part) AS triggers
 WHERE typtype <> 'd'`;
@@ -173,16 +176,28 @@ class InsertRunner {
 
 type Result = Awaited<ReturnType<PgClient['query']>>;
 
-/** The rows that an INSERT has returned; of `insertOne` as many as it has inserted, without a key. */
-type Inserted = readonly { readonly key?: string }[];
-
-/** The rows of `insertOne`, by their count. They have no key: only where there are none are keys compared. */
-function countedRows({ rowCount }: Result): Inserted {
-  return rowCount === 1 ? [{}] : [];
+/**
+ * Returns which rows an INSERT has created, by the keys that it has returned; all others are taken. `undefined` if the keys do not show
+ * it: two of a namespace may be one to the database, and an id may be spelt in another way than it was sent.
+ */
+function outcomesBy(
+  inserted: readonly Record<string, unknown>[],
+  rows: Rows,
+  { key }: TableSpec,
+): CreateOutcome[] | undefined {
+  if (inserted.length === rows.length) return rows.map(() => 'created');
+  const created = new Set(inserted.map((row) => row.key));
+  const outcomes = rows.map(([id]): CreateOutcome => (created.delete(String(id)) ? 'created' : 'taken'));
+  return key.length === 1 && created.size === 0 ? outcomes : undefined;
 }
 
 /** Asks which of the plants are stored. */
-async function outcomesAmong(client: PgClient, sql: Statements, rows: Rows, inserted: Inserted) {
+async function outcomesAmong(
+  client: PgClient,
+  sql: Statements,
+  rows: Rows,
+  inserted: readonly Record<string, unknown>[],
+) {
   try {
     return outcomesOf(rows, inserted, await rowsOf(client, sql.stored, sql.arraysOf(rows)));
   } catch (cause) {
