@@ -5,3 +5,4 @@ export { kindOf } from './inspect.js';
 export { isFaultOfProgram } from './problems.js';
 export { mayQuote, ownWords } from './quotable.js';
 export { checkNames } from './rules.js';
+export { systemClock } from './timers.js';

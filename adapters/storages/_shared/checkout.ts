@@ -1,4 +1,4 @@
-import { ownWords } from '../../../src/for-storages.js';
+import { ownWords, systemClock } from '../../../src/for-storages.js';
 import { type BatchCall, StorageBusy } from '../../../src/index.js';
 
 /** Where connections come from. */
@@ -13,15 +13,11 @@ export interface Pool<Connection> {
  */
 const unwatchedMs = 50;
 
-// Captured at load time, before an app's tests install fake timers: a call that hangs still gives its connection back.
-const set = setTimeout;
-const clear = clearTimeout;
-
 /** One connection of a pool, which is given back once: by the task that has ended, or because its call was aborted. */
 export class Checkout<Connection> {
   connection: Connection | undefined;
   #isOver = false;
-  #timer: ReturnType<typeof set> | undefined;
+  #timer: unknown;
 
   constructor(readonly pool: Pool<Connection>) {}
 
@@ -31,7 +27,7 @@ export class Checkout<Connection> {
       onAbort();
       this.end(false);
     };
-    this.#timer = set(() => {
+    this.#timer = systemClock.setTimer(() => {
       if (call.signal.aborted) abort();
       else call.signal.addEventListener('abort', abort, { once: true });
     }, unwatchedMs);
@@ -56,7 +52,7 @@ export class Checkout<Connection> {
   end(isReusable: boolean): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    clear(this.#timer);
+    systemClock.clearTimer(this.#timer);
     if (this.connection) this.pool.release(this.connection, isReusable);
   }
 }

@@ -1,4 +1,4 @@
-import { ownWords } from '../../../src/for-storages.js';
+import { ownWords, systemClock } from '../../../src/for-storages.js';
 import { type BatchCall, type CreateOutcome, StorageBusy } from '../../../src/index.js';
 import { Checkout } from './checkout.js';
 import { changeOf, type LearnedTable, unseenTable } from './columns.js';
@@ -17,10 +17,6 @@ interface KnownTable<Connection> extends TableStatements<Connection> {
 
 /** What is done on a connection. */
 type Task<Connection, T> = (connection: Connection, table: KnownTable<Connection>) => Promise<T>;
-
-// Captured at load time, before an app's tests install fake timers: a call that hangs still gives its connection back.
-const set = setTimeout;
-const clear = clearTimeout;
 
 /** A table of a server. A statement has the same timeout as a create. */
 export class ServerTable<Connection> implements StoredTable {
@@ -102,11 +98,11 @@ export class ServerTable<Connection> implements StoredTable {
   /** Sends a statement that belongs to no batch. */
   async #ask<T>(task: Task<Connection, T>, checkout?: Checkout<Connection>): Promise<T> {
     const controller = new AbortController();
-    const timer = set(() => controller.abort(), this.timeoutMs);
+    const timer = systemClock.setTimer(() => controller.abort(), this.timeoutMs);
     try {
       return await this.#send(task, { sent: false, signal: controller.signal }, checkout);
     } finally {
-      clear(timer);
+      systemClock.clearTimer(timer);
     }
   }
 
