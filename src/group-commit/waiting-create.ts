@@ -57,7 +57,7 @@ export class WaitingCreate<Caller> {
     this.isSettled = true;
     this.reject(error);
     if (saysNotStored(error)) return;
-    for (const duplicate of this.duplicates) duplicate.#earlierError ??= error;
+    for (const duplicate of this.duplicates) duplicate.#earlierError = error;
   }
 
   /** Rejects it because nothing of its own was stored. If an earlier create of its id may be stored, its error says so. */

@@ -119,6 +119,8 @@ describe('idSchema', () => {
 
   it.each([
     ...['', ' 1', '1 ', '+1', '1.0', '1e3', '0x10', '1n', '٣', 'rose', '--1', '1\n', '1'.repeat(99)],
+    // A digit too many, whatever its value.
+    `${'0'.repeat(19)}7`,
     ...['9223372036854775808', '-9223372036854775809', 2n ** 63n, 2 ** 53, 1.5, Number.NaN],
     ...[null, undefined, true, {}, [], ['1'], new String('1')],
   ])('rejects %o with a sentence for people', async (id) => {
