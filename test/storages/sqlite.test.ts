@@ -324,3 +324,24 @@ describe('sqliteStorage', () => {
     expect(settings()).toEqual(before);
   });
 });
+
+describe('a table that cannot be used is told by its reason', () => {
+  it('a view', async () => {
+    const database = new Database(':memory:');
+    database.exec(`${schema}; ALTER TABLE plants RENAME TO below; CREATE VIEW plants AS SELECT * FROM below`);
+    await expect(sqliteStorage(database).check()).rejects.toThrow(/: it is a view, .* the name of its table/);
+  });
+
+  it('triggers that drop the plant, by their names, also in a file whose name has a quotation mark', async () => {
+    const database = new Database(':memory:');
+    database.exec(
+      `ATTACH ':memory:' AS "the ""garden"""; ${schema.replace('"plants"', '"the ""garden""".plants')}`,
+    );
+    for (const name of ['first', 'second'])
+      database.exec(`CREATE TRIGGER "the ""garden""".${name} AFTER INSERT ON plants
+        BEGIN DELETE FROM plants WHERE id = new.id; END`);
+    const why =
+      /does not have the plant after its INSERT: one of its triggers .*: (first, second|second, first)$/;
+    await expect(sqliteStorage(database).check()).rejects.toThrow(why);
+  });
+});

@@ -24,8 +24,8 @@ function isView(connection: SqliteConnection, { table }: TableSpec): boolean {
 /** The names of the triggers of tables of this name, in each file of the connection, and of those that it alone has. */
 export function triggersOf(connection: SqliteConnection, { table }: TableSpec): string[] {
   const files = connection.query('SELECT name FROM pragma_database_list').map(({ name }) => String(name));
-  // A list of files has TEMP once it has something.
-  const masters = [...files.filter((name) => name !== 'temp').map(masterOf), 'sqlite_temp_master'];
+  // The list has TEMP once it has something.
+  const masters = [...new Set([...files, 'temp'])].map(masterOf);
   return masters
     .flatMap((master) =>
       connection.query(
