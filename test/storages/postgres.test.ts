@@ -169,6 +169,19 @@ it('believes the INSERT where reads are answered by a standby that is behind, as
   expect(await Promise.all(batch)).toEqual(['created', 'taken', 'created']);
 });
 
+it('takes no id for taken whose plant a trigger drops that is new since the look', async () => {
+  expect(await storage.create(plant(1), context)).toBe('created');
+  await own.pool.query(`CREATE FUNCTION "drop ${table}"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+    CREATE TRIGGER drops BEFORE INSERT ON "${table}" FOR EACH ROW EXECUTE FUNCTION "drop ${table}"()`);
+  for (const ids of [[2], [3, 4]]) {
+    const outcomes = await Promise.allSettled(ids.map((id) => storage.create(plant(id), context)));
+    for (const outcome of outcomes)
+      expect(outcome).toMatchObject({
+        reason: { message: expect.stringContaining('neither inserted nor found') },
+      });
+  }
+});
+
 it('a database without the catalogue of PostgreSQL stores plants in columns of the usual types', async () => {
   const bare: PostgresPool = {
     query: (text, values) =>

@@ -71,14 +71,11 @@ function tableStatements(
     const result = isCounted
       ? await runner.run(client, sql.insertOne, sql.valuesOf(rows[0]!))
       : await runner.run(client, sql.insert, sql.arraysOf(rows));
-    if (isCounted) return [result.rowCount === 1 ? 'created' : 'taken'];
-    const inserted = checkedRows(result);
-    // Without triggers, what was not inserted was there. A second question might be answered by a standby.
-    const believed = isAsked ? undefined : outcomesBy(inserted, rows, spec);
-    if (believed) return believed;
+    const inserted: Inserted = isCounted ? countedRows(result) : checkedRows(result);
+    if (inserted.length === rows.length && !isAsked) return rows.map(() => 'created');
     // Triggers that wait for the COMMIT run now.
     if (hasTransactions && table.checksAtCommit) await client.query('SET CONSTRAINTS ALL IMMEDIATE');
-    return outcomesAmong(client, sql, rows, inserted);
+    return outcomesAmong(client, { spec, sql, isAsked }, rows, inserted);
   };
   return {
     async insert(client, rows) {
@@ -176,30 +173,38 @@ class InsertRunner {
 
 type Result = Awaited<ReturnType<PgClient['query']>>;
 
+/** The rows that an INSERT has returned; of `insertOne` as many as it has inserted, without a key. */
+type Inserted = readonly { readonly key?: string }[];
+
+/** The rows of `insertOne`, by their count. They have no key: only where there are none are keys compared. */
+function countedRows({ rowCount }: Result): Inserted {
+  return rowCount === 1 ? [{}] : [];
+}
+
 /**
- * Returns which rows an INSERT has created, by the keys that it has returned; all others are taken. `undefined` if the keys do not show
- * it: two of a namespace may be one to the database, and an id may be spelt in another way than it was sent.
+ * Returns which rows the INSERT of a table without triggers has created, by the keys that it has returned; all others are taken.
+ * `undefined` if the keys do not show it: two of a namespace may be one to the database, and an id may be spelt in another way.
  */
-function outcomesBy(
-  inserted: readonly Record<string, unknown>[],
-  rows: Rows,
-  { key }: TableSpec,
-): CreateOutcome[] | undefined {
-  if (inserted.length === rows.length) return rows.map(() => 'created');
+function outcomesBy(inserted: Inserted, rows: Rows, { key }: TableSpec): CreateOutcome[] | undefined {
   const created = new Set(inserted.map((row) => row.key));
+  if (created.size > 0 && key.length > 1) return undefined;
   const outcomes = rows.map(([id]): CreateOutcome => (created.delete(String(id)) ? 'created' : 'taken'));
-  return key.length === 1 && created.size === 0 ? outcomes : undefined;
+  return created.size === 0 ? outcomes : undefined;
 }
 
 /** Asks which of the plants are stored. */
 async function outcomesAmong(
   client: PgClient,
-  sql: Statements,
+  { spec, sql, isAsked }: { spec: TableSpec; sql: Statements; isAsked: boolean },
   rows: Rows,
-  inserted: readonly Record<string, unknown>[],
-) {
+  inserted: Inserted,
+): Promise<CreateOutcome[]> {
   try {
-    return outcomesOf(rows, inserted, await rowsOf(client, sql.stored, sql.arraysOf(rows)));
+    const outcomes = outcomesOf(rows, inserted, await rowsOf(client, sql.stored, sql.arraysOf(rows)));
+    if (isAsked || outcomes.every((outcome) => typeof outcome === 'string')) return outcomes;
+    // A standby that is behind has answered: without triggers, what was not inserted was there. Or a trigger is new.
+    const now = await look(client, spec);
+    return (now?.table.hasTriggers === false && outcomesBy(inserted, rows, spec)) || outcomes;
   } catch (cause) {
     // To send the plants again would find their own ids taken.
     throw new UnknownOutcome('it is unknown which of the plants were new', { cause });
