@@ -45,7 +45,7 @@ const ofProtocol =
 
 /** The values of its headers, its query, the claims of a JWT, and a body that the host has parsed. Not its path, which a line has. */
 function addRequest(request: PlantRequest, add: (text: string) => void): void {
-  for (const value of valuesOf(request.headers)) {
+  for (const value of headerValues(request.headers)) {
     // Word by word: in one expression, this would take time that is exponential in the length.
     if (value.split(/[,; ]/).every((word) => ofProtocol.test(word))) continue;
     add(value);
@@ -55,7 +55,7 @@ function addRequest(request: PlantRequest, add: (text: string) => void): void {
   addTexts(propertyOf(request.raw, 'body'), add, deepest - 1);
 }
 
-function valuesOf(headers: PlantHeaders): string[] {
+function headerValues(headers: PlantHeaders): string[] {
   try {
     const { forEach } = headers as { forEach?: unknown };
     if (typeof forEach !== 'function') return Object.values(headers).flat().map(String);

@@ -40,14 +40,14 @@ const singletons = ['authorization', 'content-type'];
 function headersOf({ headers, rawHeaders = [] }: NodeRequest): PlantRequest['headers'] {
   let restored = headers;
   for (const name of singletons) {
-    const values = valuesOf(name, rawHeaders);
+    const values = rawValues(name, rawHeaders);
     if (values.length > 1) restored = { ...restored, [name]: values };
   }
   return restored;
 }
 
 /** @param rawHeaders names and values in turn */
-function valuesOf(name: string, rawHeaders: readonly string[]): string[] {
+function rawValues(name: string, rawHeaders: readonly string[]): string[] {
   const values: string[] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const raw = rawHeaders[i]!;

@@ -31,7 +31,7 @@ export interface MysqlPool {
 }
 
 /** A row; `n` of `stored` is a number. */
-export type Found = Readonly<Record<string, string | null>>;
+export type FoundRow = Readonly<Record<string, string | null>>;
 
 /** What the driver returns for a statement without rows, with the status that the server sends. */
 interface Header {
@@ -55,7 +55,7 @@ export async function queryRows(
   sql: string,
   values: Values = [],
   isLasting = false,
-): Promise<Found[]> {
+): Promise<FoundRow[]> {
   const statement: MysqlStatement = {
     sql,
     rowsAsArray: false,

@@ -1,7 +1,7 @@
 import { type LearnedTable, learn } from '../_shared/columns.js';
 import { unusable } from '../_shared/rejection.js';
 import type { TableSpec } from '../_shared/table.js';
-import { type Found, type MysqlConnection, queryRows } from './connection.js';
+import { type FoundRow, type MysqlConnection, queryRows } from './connection.js';
 
 /**
  * Finds the engine of a table, by the names of its database and of itself, what the session does to texts, and its isolation,
@@ -62,7 +62,7 @@ function isOf(spec: TableSpec, column: string): boolean {
 }
 
 /** Settings of a table and its session with which plants change or get lost. */
-function faultOfSettings(facts: Found, name: string): string | undefined {
+function faultOfSettings(facts: FoundRow, name: string): string | undefined {
   const { engine, transactions, characters, modes, isolation } = facts;
   if (transactions === 'NO') {
     return `its engine ${engine} has no transactions: a failed INSERT leaves rows behind. Run: ALTER TABLE ${name} ENGINE = InnoDB`;
@@ -87,7 +87,7 @@ function changesTexts(collation: string | null | undefined): boolean {
 }
 
 /** Whether the catalogue shows a unique index of exactly the key, in whatever order. */
-function hasIndexOf(parts: readonly Found[], { columns }: LearnedTable, spec: TableSpec): boolean {
+function hasIndexOf(parts: readonly FoundRow[], { columns }: LearnedTable, spec: TableSpec): boolean {
   const key = columns.slice(0, spec.key.length).map(({ name }) => name);
   return [...new Set(parts.map(({ Key_name }) => Key_name))].some((index) => {
     const own = parts.filter(({ Key_name }) => Key_name === index);

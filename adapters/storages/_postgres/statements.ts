@@ -64,9 +64,9 @@ THEN ${keyAsText} ELSE ${failBecauseOf(keyAsText)} END AS key`;
   return {
     // In the order of the arrays: ids come sorted, so that two instances cannot deadlock, and of keys that only PostgreSQL
     // takes for one, the first create wins.
-    insert: named(hasTriggers ? insertChecked : insert),
+    insert: withName(hasTriggers ? insertChecked : insert),
     /** For one plant, through `pg`, which counts the rows itself: half of the time. It does not see what a trigger changes. */
-    insertOne: named(`${into}
+    insertOne: withName(`${into}
 SELECT ${parameters.join(', ')} WHERE ${verbosity} <> ${patience} ${ending}`),
     stored: `SELECT (new.place - 1)::text AS n, ${keyAsText} AS key FROM ${rows} WITH ORDINALITY ${aliases}, place)
 JOIN ${name} AS plant ON ${where(values)}`,
@@ -95,7 +95,7 @@ const patience = "set_config('lock_timeout', '250', true)";
  * Names a statement. APM agents show the name. It has a hash of the text (FNV-1a, 64 bits), because a pooler may run what
  * another process has prepared under it.
  */
-function named(text: string): Statement {
+function withName(text: string): Statement {
   let hash = 0xcbf29ce484222325n;
   for (const byte of new TextEncoder().encode(text))
     hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);

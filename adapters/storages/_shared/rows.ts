@@ -74,8 +74,8 @@ export type RowContext = StorageContext<RowValues>;
  * @throws {TypeError} if a column has no function
  */
 export function rowMaker<Caller>({ namespace, columns }: RowOptions<Caller>) {
-  const spaceOf = valuesOf('namespace', namespace);
-  const furtherOf = valuesOf('columns', columns);
+  const spaceOf = columnValues('namespace', namespace);
+  const furtherOf = columnValues('columns', columns);
   /** Whether the app has no columns of its own. */
   const isPlain = Object.keys({ ...namespace, ...columns }).length === 0;
   /** The namespace of each create that was called: its functions are called once a create, and a replay is looked for there. */
@@ -121,7 +121,7 @@ export const namespaceOf = ({ caller }: RowContext): string => JSON.stringify(ca
  * Returns what calls the functions of these columns, in their order. A value of the namespace becomes text, so that it
  * means the same in every database.
  */
-function valuesOf<Caller>(option: 'namespace' | 'columns', given: Columns<Caller, Value> = {}) {
+function columnValues<Caller>(option: 'namespace' | 'columns', given: Columns<Caller, Value> = {}) {
   const own = Object.entries<Columns<Caller, Value>[string]>(Object(given));
   if (given === null || typeof given !== 'object' || own.some(([, get]) => typeof get !== 'function')) {
     throw new TypeError(

@@ -91,20 +91,20 @@ export function samplesOf(spec: TableSpec, { columns }: LearnedTable, sample: Sa
   const typeOf = (place: number) => columns[place]?.base ?? columns[place]?.type ?? 'text';
   const rowsIn = (namespace: 0 | 1, round: 0 | 1 | 2): Rows =>
     plants[sample].map(({ id, names, hasTag }): Row => {
-      const space = spec.key.slice(0, spaces).map((_, i) => valuesOf(typeOf(i))[namespace]);
+      const space = spec.key.slice(0, spaces).map((_, i) => examplesOf(typeOf(i))[namespace]);
       const plant = [id, names[round], hasTag ? names[round] : null];
       const further = spec.columns.slice(spaces + plant.length);
       return [
         ...space,
         ...plant,
-        ...further.map((_, i) => valuesOf(typeOf(spaces + plant.length + i))[round === 1 ? 1 : 0]),
+        ...further.map((_, i) => examplesOf(typeOf(spaces + plant.length + i))[round === 1 ? 1 : 0]),
       ];
     });
   return [rowsIn(0, 0), rowsIn(0, 1), ...(spaces > 0 ? [rowsIn(1, 2)] : [])];
 }
 
 /** Two values of a type; nulls of a type that is none of these. */
-function valuesOf(type: string): readonly [Value, Value] {
+function examplesOf(type: string): readonly [Value, Value] {
   if (/int|num|dec|real|doub|float|serial/i.test(type)) return [0n, 1n];
   if (/uuid/i.test(type)) return [uuidOf(0), uuidOf(1)];
   if (/bool/i.test(type)) return [false, true];

@@ -21,7 +21,7 @@ type Statement = ReturnType<SqliteDatabase['prepare']> & {
 };
 
 /** A row. */
-export type Found = Readonly<Record<string, unknown>>;
+export type FoundRow = Readonly<Record<string, unknown>>;
 
 /**
  * Whether the driver may count the rows of triggers, too, as bun:sqlite did up to 1.4.3. SQLite's own count is then asked for, which takes
@@ -42,8 +42,8 @@ export class SqliteConnection {
   }
 
   /** Runs a statement that stays prepared, and returns its rows. */
-  all(sql: string, ...values: (string | null)[]): Found[] {
-    return this.#use(sql, (statement) => rowsOf(statement.all(...values)));
+  all(sql: string, ...values: (string | null)[]): FoundRow[] {
+    return this.#use(sql, (statement) => checkedRows(statement.all(...values)));
   }
 
   /** Runs a statement without rows, which stays prepared, and returns how many rows it has changed, without those of triggers. */
@@ -53,8 +53,8 @@ export class SqliteConnection {
   }
 
   /** Asks about a table, by a statement that does not stay prepared. */
-  query(sql: string, ...values: string[]): Found[] {
-    return rowsOf(this.#prepare(sql).all(...values));
+  query(sql: string, ...values: string[]): FoundRow[] {
+    return checkedRows(this.#prepare(sql).all(...values));
   }
 
   /** Returns the error of a task that is rolled back; `undefined` if it has none, or could not be tried. */
@@ -109,7 +109,7 @@ export class SqliteConnection {
   }
 }
 
-function rowsOf(result: unknown): Found[] {
+function checkedRows(result: unknown): FoundRow[] {
   if (!Array.isArray(result)) throw new WrongResult('all', 'an array', result);
   return result;
 }

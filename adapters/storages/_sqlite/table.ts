@@ -8,7 +8,7 @@ import type { CheckReport, StoredTable } from '../_shared/sql-storage.js';
 import type { TableSpec } from '../_shared/table.js';
 import { samplesOf, tryOut } from '../_shared/try-out.js';
 import { failedHandle, type Needed } from '../_shared/wrong-handle.js';
-import { type Found, SqliteConnection, type SqliteDatabase } from './connection.js';
+import { type FoundRow, SqliteConnection, type SqliteDatabase } from './connection.js';
 import { meaningOfBegin, meaningOfCommit, meaningOfInsert } from './errors.js';
 import { lostPlant, remedyOf, triggersOf } from './remedies.js';
 import { statementsOf } from './statements.js';
@@ -165,7 +165,7 @@ export class SqliteTable implements StoredTable {
    * Inserts a lone plant without JSON, in two thirds of the time. Returns the row that it has inserted, without a key: only where there
    * is none are keys compared. Not for a table with triggers: they can move the row.
    */
-  #insertOne(row: Row): Found[] {
+  #insertOne(row: Row): FoundRow[] {
     return this.#connection.run(this.#sql.insertOne, ...row.map(textOf)) > 0 ? [{}] : [];
   }
 
@@ -213,7 +213,7 @@ export class SqliteTable implements StoredTable {
     return unusable(this.spec, remedyOf(this.#connection, this.spec, found), error);
   }
 
-  #all(sql: string, rows: Rows): Found[] {
+  #all(sql: string, rows: Rows): FoundRow[] {
     // Not by a replacer: `JSON.stringify` would call an app's `BigInt.prototype.toJSON` before it.
     const json = JSON.stringify(rows.map((row) => row.map(sentTo)));
     return this.#connection.all(sql, json);
