@@ -126,7 +126,7 @@ it('shutdown-express does not listen on a table that it cannot use, and prints t
   onTestFinished(() => database.pool.query('ALTER TABLE plants ADD PRIMARY KEY (id)').then(() => {}));
   const program = runExample('shutdown-express');
   expect(await program.exit).toBe(1);
-  expect(program.output()).toMatch(/it needs a unique index of exactly \(id\)\. Run: CREATE UNIQUE INDEX/);
+  expect(program.output()).toMatch(/it needs a unique index of exactly \("id"\)\. Run: CREATE UNIQUE INDEX/);
   expect(program.output()).not.toContain('port:');
 });
 
