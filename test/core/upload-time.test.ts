@@ -46,6 +46,16 @@ test.each(limits)(
   },
 );
 
+test('a body that is still coming when its request times out is drained for 500 ms more, while the response is sent', async () => {
+  timers.reset();
+  const { next, stop, stopped } = endless();
+  const iterator = { next, return: stop };
+  const body = { pipe() {}, [Symbol.asyncIterator]: () => iterator } as never;
+  const handle = createPlantStore(memoryStorage(), () => true, { timeoutMs: 700 });
+  expect((await handle({ method: 'POST', url: '/plants', headers, body })).error).toBe(40007);
+  expect(Math.abs((await stopped) - 1_200)).toBeLessThanOrEqual(200);
+});
+
 test.each(limits)(
   'with timeoutMs %i, toFetch responds to an invalid token after %i ms',
   async (timeoutMs, expected) => {
