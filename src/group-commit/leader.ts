@@ -25,9 +25,9 @@ export interface Dispatcher<Caller> {
 /**
  * How much longer than the last one the next wait for a lock may take. The outcome of a create that times out while it is
  * sent is unknown, and the last wait says how long the next one takes, give or take the load of the database: so a retry is
- * made only if it may take half as long again.
+ * made only if it may take twice as long.
  */
-const lockWaitMargin = 1.5;
+const lockWaitMargin = 2;
 
 /** Sends the creates of a batch until each is settled. Runs in the call of the create that opened the batch. */
 export class Leader<Caller> {

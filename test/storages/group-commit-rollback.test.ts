@@ -105,12 +105,12 @@ describe('a locked row', () => {
     dice.mockRestore();
   });
 
-  it('is retried while a wait half as long again still ends before the timeout', async () => {
+  it('is retried while a wait twice as long still ends before the timeout', async () => {
     const dice = longestPauses();
     // Attempts of 20 ms begin at 0, 25, 55, 95, 155, 255, 435, 775 and 1 295 ms.
     for (const [timeoutMs, last] of [
-      [1_326, 1_295],
-      [1_324, 775],
+      [1_336, 1_295],
+      [1_334, 775],
     ] as const) {
       const { attempts, clock, create } = openWithLock(timeoutMs, () => 20);
       const told = create(5);
@@ -121,11 +121,11 @@ describe('a locked row', () => {
     dice.mockRestore();
   });
 
-  it('leaves no outcome unknown if each wait takes up to half as long again as the last', async () => {
+  it('leaves no outcome unknown if each wait takes up to twice as long as the last', async () => {
     const dice = longestPauses();
-    for (let timeoutMs = 1_290; timeoutMs < 1_340; timeoutMs++) {
+    for (let timeoutMs = 1_290; timeoutMs < 1_350; timeoutMs++) {
       let waits = 0;
-      const { clock, create } = openWithLock(timeoutMs, () => (waits++ < 8 ? 20 : 29));
+      const { clock, create } = openWithLock(timeoutMs, () => (waits++ < 8 ? 20 : 39));
       const told = create(5);
       await clock.advance(2_000);
       expect(told.outcome).toMatchObject({ name: 'StorageBusy' });
