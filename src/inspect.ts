@@ -3,7 +3,8 @@
  * may have a password. Where a token may come, use `kindOf`.
  */
 export function inspect(value: unknown): string {
-  if (typeof value === 'string') return isLong(value) ? kindOf(value) : JSON.stringify(value);
+  if (typeof value === 'string')
+    return isSecret(value) || value.length > 100 ? kindOf(value) : JSON.stringify(value);
   if (typeof value === 'bigint') return `${value}n`;
   if (Array.isArray(value)) return `an array of ${value.length}`;
   return Object(value) === value ? kindOf(value) : String(value);
@@ -22,8 +23,8 @@ export function kindOf(value: unknown): string {
   return name === 'Object' ? 'an object' : `an object of class ${name}`;
 }
 
+/** Whether a text looks like one that may have a password. */
 const isSecret = (text: string) => /:\/\/|@|pass/i.test(text);
-const isLong = (text: string) => isSecret(text) || text.length > 100;
 
 function classOf(value: object): string {
   try {

@@ -94,8 +94,8 @@ function tableStatements(
 }
 
 /**
- * Finds the columns of a table, the types behind domains, the session's `statement_timeout`, and whether the table has triggers
- * (pg_trigger.tgtype: 4 on INSERT), or a partition of it has, or it has rules, or is a view. A constraint that is checked at COMMIT is a trigger, too.
+ * Finds the columns of a table, the types behind domains, the session's `statement_timeout`, and whether the table, or a partition of
+ * it, has triggers (pg_trigger.tgtype: 4 on INSERT) or rules, or is a view. A constraint that is checked at COMMIT is a trigger, too.
  */
 const lookAt = `WITH RECURSIVE found (name, type, base, modifier) AS (
 SELECT attname::text, format_type(atttypid, atttypmod), atttypid, atttypmod
