@@ -90,10 +90,10 @@ export class MariaDb {
     writeFileSync(file, readFileSync(file, 'utf8').replace(/safe_to_bootstrap: \d/, 'safe_to_bootstrap: 1'));
   }
 
-  async query(sql: string): Promise<string[][]> {
+  async query(sql: string, connectTimeout = 2_000): Promise<string[][]> {
     const connection = await mysql.createConnection({
       uri: this.url,
-      connectTimeout: 2_000,
+      connectTimeout,
       rowsAsArray: true,
     });
     try {
@@ -118,13 +118,13 @@ export class MariaDb {
   /** What is stored, as `id` to `name`, after all that the cluster committed before has arrived. */
   async plants(table = 'plants'): Promise<Map<string, string>> {
     const sql = `SET STATEMENT wsrep_sync_wait = 1 FOR SELECT CAST(id AS CHAR), name FROM ${table}`;
-    return new Map((await this.query(sql)) as [string, string][]);
+    return new Map((await this.query(sql, 20_000)) as [string, string][]);
   }
 
   /** What this node stores, whatever the others do. */
   async ownPlants(table: string): Promise<Map<string, string>> {
     const sql = `SET STATEMENT wsrep_dirty_reads = ON FOR SELECT CAST(id AS CHAR), name FROM ${table}`;
-    return new Map((await this.query(sql)) as [string, string][]);
+    return new Map((await this.query(sql, 20_000)) as [string, string][]);
   }
 
   /** Kills the connections that insert at this moment, or only their statements; returns how many. */
