@@ -167,7 +167,7 @@ describe('mysqlStorage', () => {
       const busy = {
         name: 'StorageBusy',
         message:
-          'the server refuses the login. Check user, password, database and SSL in the settings of the pool',
+          'the server refuses the login. Check user, password or token, database and SSL in the settings of the pool or client',
         cause: denied,
       };
       await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject(busy);

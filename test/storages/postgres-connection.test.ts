@@ -43,7 +43,7 @@ it.each<[string, string, (url: string) => string]>([
     const busy = {
       name: 'StorageBusy',
       message:
-        'the server refuses the login. Check user, password, database and SSL in the settings of the pool',
+        'the server refuses the login. Check user, password or token, database and SSL in the settings of the pool or client',
       cause: { code, message },
     };
     await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject(busy);

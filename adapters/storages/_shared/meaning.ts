@@ -95,4 +95,4 @@ export function failureOf(meaning: Failure, error: unknown): unknown {
 }
 
 const noLogin =
-  'the server refuses the login. Check user, password, database and SSL in the settings of the pool';
+  'the server refuses the login. Check user, password or token, database and SSL in the settings of the pool or client';

@@ -8,6 +8,7 @@ export interface ErrorMembers {
   readonly sqlState?: unknown;
   readonly severity?: unknown;
   readonly where?: unknown;
+  readonly status?: unknown;
 }
 
 /**

@@ -2,7 +2,7 @@ import { kindOf, ownWords } from '../../../src/for-storages.js';
 
 /** What a storage needs, and what to pass. */
 export interface Needed {
-  readonly storage: 'postgresStorage' | 'mysqlStorage' | 'sqliteStorage';
+  readonly storage: 'postgresStorage' | 'mysqlStorage' | 'sqliteStorage' | 'sqliteAsyncStorage';
   readonly what: string;
   readonly remedy: string;
 }

@@ -13,11 +13,14 @@ const results = {
   SQLITE_CORRUPT: 11,
   SQLITE_FULL: 13,
   SQLITE_CANTOPEN: 14,
+  SQLITE_TOOBIG: 18,
   SQLITE_CONSTRAINT: 19,
+  SQLITE_MISMATCH: 20,
+  SQLITE_AUTH: 23,
   SQLITE_NOTADB: 26,
 } as const;
 
-type Result = keyof typeof results;
+export type Result = keyof typeof results;
 
 /**
  * Returns the result in an error, as each driver reports it: `code` is its name, or an extended one that begins with it
@@ -30,6 +33,21 @@ export function resultOf(error: unknown): Result | undefined {
       (name) => `${String(code)}_`.startsWith(`${name}_`) || (Number(errcode) & 0xff) === results[name],
     );
   });
+}
+
+/** Returns the result that a server answers with: libSQL's own calls one of these SQLITE_UNKNOWN that is SQLITE_ERROR here. */
+export function resultOfServer(error: unknown): Result | undefined {
+  const isAnswer = firstIn(error, ({ code }) => (String(code).startsWith('SQLITE_') ? true : undefined));
+  return resultOf(error) ?? (isAnswer ? 'SQLITE_ERROR' : undefined);
+}
+
+/**
+ * Returns the result in an error of D1 or of a Durable Object, which have no member for it: they write it behind SQLite's message, as
+ * `: SQLITE_CONSTRAINT` or `: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_CHECK)`. Nothing else tells whether SQLite has answered.
+ */
+export function resultOfWorkers(error: unknown): Result | undefined {
+  const [, code] = /: (SQLITE_[A-Z]+)( \(extended: \w+\))?$/.exec(String(Object(error).message)) ?? [];
+  return resultOfServer({ code });
 }
 
 /** A column that takes no null got none: an extended result of SQLITE_CONSTRAINT. */
@@ -49,6 +67,17 @@ const passing: readonly (Result | undefined)[] = [
   'SQLITE_NOMEM',
 ];
 
+/** What a result means of a transaction that was not committed. */
+export function meaningOfAnswer(result: Result): Meaning {
+  if (passing.includes(result)) return 'conflict';
+  if (isOfFile(result)) return 'setup';
+  return result === 'SQLITE_ERROR' ? 'setup, or of a plant' : 'rejected';
+}
+
+/** Whether a result is about the file, and so of every create. */
+export const isOfFile = (result: Result | undefined) =>
+  ['SQLITE_READONLY', 'SQLITE_CANTOPEN', 'SQLITE_CORRUPT', 'SQLITE_NOTADB'].includes(String(result));
+
 /** What an error of the INSERT, of `find` or of a look at the table means. Nothing is stored before COMMIT. */
 export function meaningOfInsert(error: unknown): Meaning {
   if (error instanceof WrongResult) return 'program';
@@ -65,21 +94,13 @@ export function meaningOfInsert(error: unknown): Meaning {
  */
 export function meaningOfBegin(error: unknown, isClosed: boolean, hasWorked: boolean): Meaning {
   if (isClosed) return 'closed';
-  switch (resultOf(error)) {
-    // BEGIN has no other: a transaction is open.
-    case 'SQLITE_ERROR':
-      return 'open transaction';
-    case 'SQLITE_READONLY':
-    case 'SQLITE_CANTOPEN':
-    case 'SQLITE_CORRUPT':
-    case 'SQLITE_NOTADB':
-      return 'no login';
-    case undefined:
-      // better-sqlite3 throws a TypeError while the app is reading rows.
-      return hasWorked && !(error instanceof WrongResult) ? 'conflict' : 'program';
-    default:
-      return 'conflict';
-  }
+  const result = resultOf(error);
+  // BEGIN has no other: a transaction is open.
+  if (result === 'SQLITE_ERROR') return 'open transaction';
+  if (isOfFile(result)) return 'no login';
+  if (result) return 'conflict';
+  // better-sqlite3 throws a TypeError while the app is reading rows.
+  return hasWorked && !(error instanceof WrongResult) ? 'conflict' : 'program';
 }
 
 /** What an error of COMMIT means after which nothing is stored. */

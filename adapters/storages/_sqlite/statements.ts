@@ -1,3 +1,4 @@
+import type { Rows, Value } from '../_shared/rows.js';
 import type { Dialect, TableSpec } from '../_shared/table.js';
 
 // By the affinity of a type, in SQLite's own order: REAL rounds ids, and what is no text changes names such as `007`.
@@ -29,7 +30,18 @@ export function statementsOf({ name, columns, key, found }: TableSpec) {
     insertOne: `${into} VALUES (CAST(? AS INTEGER)${', ?'.repeat(columns.length - 1)}) ${ending}`,
     /** How many of the rows are stored: a trigger may have moved one that RETURNING has returned. */
     storedCount: `SELECT count(*) AS count FROM ${rows}`,
+    /** Fails unless each of the rows, given twice, is stored once: no text is as long as that. */
+    guard: `SELECT CASE WHEN count <> json_array_length(?) THEN zeroblob(9007199254740991 + count) END AS guard FROM (SELECT count(*) AS count FROM ${rows})`,
     stored: `SELECT new.key AS n, ${keyOf('plant.')} AS key FROM ${rows}`,
     find: `SELECT ${found} FROM ${rows}`,
   };
+}
+
+/** Rows as one parameter. Not by a replacer: \`JSON.stringify\` would call an app's \`BigInt.prototype.toJSON\` before it. */
+export const jsonOf = (rows: Rows): string => JSON.stringify(rows.map((row) => row.map(sentTo)));
+
+/** JSON has no bigint: a number where that is exact, because a column without a type would keep a text. */
+function sentTo(value: Value): Value {
+  if (typeof value !== 'bigint') return value;
+  return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
 }

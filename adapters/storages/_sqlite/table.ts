@@ -3,15 +3,15 @@ import type { CreateOutcome } from '../../../src/index.js';
 import { type Column, changeOf, type LearnedTable, learn, unseenTable } from '../_shared/columns.js';
 import { failureOf, type Meaning, OpenTransaction } from '../_shared/meaning.js';
 import { missingTable, Rejection, reasonOf, unusable } from '../_shared/rejection.js';
-import { outcomesOf, type Row, type Rows, textOf, type Value } from '../_shared/rows.js';
+import { outcomesOf, type Row, type Rows, textOf } from '../_shared/rows.js';
 import type { CheckReport, StoredTable } from '../_shared/sql-storage.js';
 import type { TableSpec } from '../_shared/table.js';
 import { samplesOf, tryOut } from '../_shared/try-out.js';
 import { failedHandle, type Needed } from '../_shared/wrong-handle.js';
 import { type FoundRow, SqliteConnection, type SqliteDatabase } from './connection.js';
 import { meaningOfBegin, meaningOfCommit, meaningOfInsert } from './errors.js';
-import { lostPlant, remedyOf, triggersOf } from './remedies.js';
-import { statementsOf } from './statements.js';
+import { lostPlant, noFile, remedyOf, triggersOf, wrongEncoding } from './remedies.js';
+import { jsonOf, statementsOf } from './statements.js';
 
 export const needed: Needed = {
   storage: 'sqliteStorage',
@@ -19,7 +19,6 @@ export const needed: Needed = {
   remedy: "pass new Database('plants.db')",
 };
 
-const noFile = 'SQLite cannot use its file. Open a database file that may be written';
 const iterating = 'the app is reading rows on the connection';
 
 /** What was done when an error was thrown. */
@@ -158,7 +157,7 @@ export class SqliteTable implements StoredTable {
     if (areAllNew && (isCounted || this.#areStored(rows))) return rows.map(() => 'created');
     const outcomes = outcomesOf(rows, inserted, this.#all(this.#sql.stored, rows));
     if (!outcomes.some((outcome) => outcome instanceof Error)) return outcomes;
-    throw new Rejection('rejected', lostPlant(this.#connection, this.spec));
+    throw new Rejection('rejected', lostPlant(this.spec, triggersOf(this.#connection, this.spec)));
   }
 
   /**
@@ -185,12 +184,7 @@ export class SqliteTable implements StoredTable {
     const columns = this.#connection.query('SELECT name, type FROM pragma_table_info(?)', this.spec.table);
     if (columns.length === 0) return undefined;
     const [{ encoding } = {}] = this.#connection.query('SELECT encoding FROM pragma_encoding');
-    // In UTF-16, SQLite changes U+FFFE and U+FFFF.
-    if (encoding !== 'UTF-8')
-      throw unusable(
-        this.spec,
-        `its database is in ${encoding}. Copy it to one that is in UTF-8, the default`,
-      );
+    if (encoding !== 'UTF-8') throw unusable(this.spec, wrongEncoding(encoding));
     const hasTriggers = triggersOf(this.#connection, this.spec).length > 0;
     this.#known = learn(this.spec, columns as unknown as Column[], hasTriggers);
     return this.#known;
@@ -214,14 +208,6 @@ export class SqliteTable implements StoredTable {
   }
 
   #all(sql: string, rows: Rows): FoundRow[] {
-    // Not by a replacer: `JSON.stringify` would call an app's `BigInt.prototype.toJSON` before it.
-    const json = JSON.stringify(rows.map((row) => row.map(sentTo)));
-    return this.#connection.all(sql, json);
+    return this.#connection.all(sql, jsonOf(rows));
   }
-}
-
-/** JSON has no bigint: a number where that is exact, because a column without a type would keep a text. */
-function sentTo(value: Value): Value {
-  if (typeof value !== 'bigint') return value;
-  return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
 }

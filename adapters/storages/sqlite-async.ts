@@ -1,0 +1,68 @@
+import type { ColumnValue } from './_shared/rows.js';
+import { ServerTable } from './_shared/server-table.js';
+import {
+  type CheckReport,
+  checkSqlOptions,
+  type SqlOptions,
+  type SqlStorage,
+  sqlStorage,
+} from './_shared/sql-storage.js';
+import { schemaOfIn, specOf, type TableOptions } from './_shared/table.js';
+import { checkHandle } from './_shared/wrong-handle.js';
+import { type AsyncSqlite, clientOf } from './_sqlite/handles.js';
+import { needed, sqliteServer } from './_sqlite/server.js';
+import { dialect } from './_sqlite/statements.js';
+
+export type {
+  AsyncSqlite,
+  CheckReport,
+  ColumnValue,
+  SqlOptions as SqliteAsyncOptions,
+  SqlStorage as SqliteAsyncStorage,
+  TableOptions,
+};
+
+/**
+ * Returns the table of a storage with these options, in SQL, for a migration. Columns of your own are `TEXT`: edit the
+ * types.
+ *
+ * @throws {TypeError} if an option is invalid
+ *
+ * @example
+ * ```ts
+ * const sql = schemaOf({ namespace: { tenant: () => '' } });
+ * ```
+ */
+export const schemaOf = schemaOfIn(dialect);
+
+/** The table, in SQL, for a migration. `createTable` runs the same text. */
+export const schema = schemaOf();
+
+/**
+ * Stores plants in a SQLite that is asked asynchronously, because it is far away or because its driver does not block: Turso and
+ * libSQL (`@libsql/client`, `@tursodatabase/serverless`), Cloudflare D1, the SQLite of a Durable Object, `@tursodatabase/database`,
+ * `libsql/promise`, `sqlite3`, `sqlite`, `expo-sqlite`, `op-sqlite`. It neither configures nor closes what you pass. The plants of a batch
+ * are stored in one transaction, together or not at all. Give it a connection of its own if that is of `libsql/promise`, `sqlite3` or
+ * `sqlite`, because there the statements of a connection share its transaction.
+ *
+ * @throws {TypeError} if an argument or option is invalid
+ *
+ * @example
+ * ```ts
+ * import { createClient } from '@libsql/client';
+ *
+ * const client = createClient({ url: 'libsql://garden.turso.io', authToken: process.env.TURSO_AUTH_TOKEN });
+ * const storage = sqliteAsyncStorage(client);
+ * await storage.createTable();
+ * ```
+ */
+export function sqliteAsyncStorage<Caller = unknown>(
+  database: AsyncSqlite,
+  options: SqlOptions<Caller> = {},
+): SqlStorage<Caller> {
+  const client = clientOf(database);
+  checkSqlOptions(options);
+  checkHandle(database, client !== undefined, needed);
+  const spec = specOf(dialect, options);
+  return sqlStorage(new ServerTable(spec, sqliteServer(database, client!, spec), options.timeoutMs), options);
+}
