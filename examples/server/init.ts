@@ -16,6 +16,19 @@ const hosts: Readonly<Record<string, { readonly example: string; readonly file: 
   node: { example: 'node-http', file: 'server' },
 };
 
+/** The same for D1, which a Worker alone reaches. */
+const onD1: typeof hosts = {
+  hono: { example: 'hono-d1', file: 'src/index' },
+  next: { example: 'next-d1', file: 'app/api/plants/route' },
+};
+
+/** The SQL of each database that an app is written for. */
+const databases: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(engines.map((engine) => [engine, engine])),
+  turso: 'sqlite',
+  d1: 'sqlite',
+};
+
 export interface InitOptions {
   readonly host: string | undefined;
   /** The engine. Default: none, the plants are in memory. */
@@ -35,18 +48,22 @@ export function filesOf({ host, database }: InitOptions, folder: string): InitFi
   const known = host !== undefined && Object.hasOwn(hosts, host) && hosts[host];
   if (!known)
     throw new Error(`init requires one of ${Object.keys(hosts).join(', ')}, got ${described(host)}`);
-  if (database !== undefined && !engines.includes(database))
-    throw new Error(`--database must be one of ${engines.join(', ')}, got ${described(database)}`);
+  if (database !== undefined && !Object.hasOwn(databases, database))
+    throw new Error(
+      `--database must be one of ${Object.keys(databases).join(', ')}, got ${described(database)}`,
+    );
+  const found = database === 'd1' ? onD1[host] : known;
+  if (!found) throw new Error(`--database d1 requires ${Object.keys(onD1).join(' or ')}, got ${host}`);
   // Nest's decorators are TypeScript.
   const isTypeScript = host === 'nest' || existsSync(join(folder, 'tsconfig.json'));
   const isNext = host === 'next';
   // Node reads a .js file as a module only if package.json says so; Next reads no .mjs.
   const end = isTypeScript ? 'ts' : isNext ? 'js' : 'mjs';
   const below = isNext && existsSync(join(folder, 'src/app')) ? 'src/' : '';
-  const program = programOf(known.example, database);
-  const file = `${below}${known.file}.${end}`;
+  const program = programOf(found.example, database);
+  const file = `${below}${found.file}.${end}`;
   if (!database) return { [file]: program };
-  return { [file]: program, 'plants.sql': `${schemaOf(database)}\n` };
+  return { [file]: program, 'plants.sql': `${schemaOf(databases[database])}\n` };
 }
 
 /** What to do with `files`: commands, and what to replace. */
@@ -54,7 +71,7 @@ export function nextSteps(files: InitFiles, { host, database }: InitOptions): st
   const [file = '', program = ''] = Object.entries(files)[0]!;
   const imported = [...program.matchAll(/ from '([^.'][^']*)'/g)].map(([, specifier]) => specifier!);
   const packages = imported
-    .filter((specifier) => !specifier.startsWith('node:'))
+    .filter((specifier) => !/^(node|cloudflare):/.test(specifier))
     .map((specifier) => specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/'));
   const commands = [`npm install ${[...new Set(['plant-store', ...packages])].join(' ')}`];
   const types = packages.filter((name) => withTypesApart.includes(name)).map((name) => `@types/${name}`);
@@ -64,7 +81,7 @@ export function nextSteps(files: InitFiles, { host, database }: InitOptions): st
   const notes = [
     ...(database
       ? []
-      : ['Plants are in memory, lost on exit. To keep them: --database postgres, mysql or sqlite.']),
+      : ['Plants are in memory, lost on exit. To keep them: --database postgres, mysql, sqlite or turso.']),
     ...notesOf({ host, database }),
     ...(program.includes('acceptTokens')
       ? ["Replace acceptTokens('secret') with your own function: README.md, Authentication."]
@@ -91,7 +108,7 @@ function notesOf({ host, database }: InitOptions): string[] {
   return [
     ...(isLost
       ? [
-          'A serverless host, such as Vercel, keeps neither memory nor files: use --database postgres or mysql there.',
+          'A serverless host, such as Vercel, keeps neither memory nor files: use --database postgres, mysql or turso there.',
         ]
       : []),
     ...(database
@@ -106,6 +123,8 @@ const migrations: Readonly<Record<string, string>> = {
   postgres: 'psql "$DATABASE_URL" -f plants.sql',
   mysql: 'mysql plants < plants.sql',
   sqlite: 'sqlite3 plants.db < plants.sql',
+  turso: 'turso db shell "$TURSO_DATABASE_URL" < plants.sql',
+  d1: 'npx wrangler d1 execute DB --remote --file plants.sql',
 };
 
 /**
@@ -128,7 +147,7 @@ export function writeNew(files: InitFiles, folder: string): void {
 /** The example of a host, on the storage of a database instead of memory. */
 function programOf(host: string, database: string | undefined): string {
   const program = example(`hosts/${host}`).replace(/^\/\/ .*\n/, '');
-  if (!database) return program;
+  if (!database || !program.includes('memoryStorage()')) return program;
   const [imports, statements] = parts(example(`init/${database}-storage`));
   const [hostImports, hostStatements] = parts(program);
   return `${hostImports.replace(/^.*'plant-store\/memory';$/m, imports)}

@@ -5,21 +5,22 @@ import { promisify } from 'node:util';
 import { sqliteStorage } from 'plant-store/sqlite';
 import type { BehindSqlite } from '../storages/fault-databases.js';
 import { bundleOf } from '../support/bundle.js';
-import { examples } from '../support/examples.js';
+import { Doorway } from '../support/doorway.js';
 import { type Any, load } from '../support/installed.js';
 import { newFolder } from '../support/run-folder.js';
-import { type Library, pageRows } from './page-rows.js';
+import type { Library } from './page-rows.js';
+import { obstacleOfSqld, startSqld } from './sqld.js';
 
 export interface SqliteLibrary extends Library {
   readonly behind: BehindSqlite;
+  /** What a client of a server connects through. */
+  readonly doorway?: Doorway;
 }
 
 interface Row {
   readonly open: () => Promise<SqliteLibrary>;
   /** Whether another connection looks behind it. */
   readonly isApart?: boolean;
-  /** Whether its errors say whether something was stored. */
-  readonly isPrecise?: boolean;
 }
 
 /**
@@ -53,6 +54,30 @@ async function openLibsqlClient(): Promise<SqliteLibrary & { client: Any }> {
   };
 }
 
+/** Starts libSQL's server, and connects a client to it through a doorway. */
+async function openServer(connectTo: (url: string) => Promise<Any>): Promise<SqliteLibrary> {
+  const { connect } = await load('@tursodatabase/serverless');
+  const server = await startSqld();
+  const doorway = await Doorway.before({ host: '127.0.0.1', port: server.port });
+  const handle = await connectTo(`http://127.0.0.1:${doorway.port}`);
+  const connection = connect({ url: server.url });
+  const behind = {
+    run: (sql: string) => connection.exec(sql),
+    rows: async (sql: string) => (await connection.prepare(sql)).all(),
+  };
+  return {
+    scope: { client: handle, db: handle },
+    behind,
+    doorway,
+    async close() {
+      await handle.close();
+      await connection.close();
+      doorway.close();
+      await server.stop();
+    },
+  };
+}
+
 /** Opens D1 in workerd. The page's line runs here, on the binding. */
 async function openD1(): Promise<SqliteLibrary> {
   const { Miniflare } = await load('miniflare');
@@ -71,17 +96,21 @@ async function openD1(): Promise<SqliteLibrary> {
 }
 
 /** Runs the page's line in a Durable Object of workerd, and reaches its storage by requests. */
-async function openDurableObject(): Promise<SqliteLibrary> {
+async function openDurableObject(line: string): Promise<SqliteLibrary> {
   const { Miniflare } = await load('miniflare');
-  const script = `${readFileSync(bundleOf(examples.get('one-insert')!), 'utf8')}
+  // A Worker may export nothing but classes and handlers.
+  const bundle = readFileSync(bundleOf('adapters/storages/sqlite-async.ts'), 'utf8');
+  const storage = bundle.replace(/^export \{[^}]*\};$/m, '');
+  const script = `${storage}
     export class Plants {
-      constructor(ctx) { this.ctx = ctx; this.storage = ${pageRows('Libraries on SQLite').get('Durable Objects')}; }
+      constructor(ctx) { this.ctx = ctx; this.storage = ${line}; }
       async fetch(request) {
         const { sql, plant } = await request.json();
         try {
           if (sql) return Response.json(this.ctx.storage.sql.exec(sql).toArray());
-          return Response.json(await this.storage.create({ ...plant, id: BigInt(plant.id) }));
-        } catch (error) { return Response.json({ message: error.message }, { status: 500 }); }
+          const context = { signal: new AbortController().signal };
+          return Response.json(await this.storage.create({ ...plant, id: BigInt(plant.id) }, context));
+        } catch (error) { return Response.json({ name: error.name, message: error.message }, { status: 500 }); }
       }
     }
     export default { fetch: (request, { PLANTS }) => PLANTS.get(PLANTS.idFromName('garden')).fetch(request) }`;
@@ -97,32 +126,65 @@ async function openDurableObject(): Promise<SqliteLibrary> {
       body: JSON.stringify(question),
     });
     const answer = await response.json();
-    if (!response.ok) throw new Error(answer.message);
+    if (!response.ok) throw Object.assign(new Error(answer.message), { name: answer.name });
     return answer;
   };
   const create = ({ id, ...rest }: { id: bigint }) => ask({ plant: { ...rest, id: String(id) } });
   const behind = { run: (sql: string) => ask({ sql }), rows: (sql: string) => ask({ sql }) };
   // The line has run in the object.
-  const scope = { ctx: { storage: { sql: {} } }, insertStorage: () => ({ create }) };
+  const scope = { ctx: { storage: {} }, sqliteAsyncStorage: () => ({ create }) };
   return { scope, behind, close: () => worker.dispose() };
 }
 
-/** By the first column of the table. */
+async function openTurso(): Promise<SqliteLibrary> {
+  const { connect } = await load('@tursodatabase/database');
+  const file = join(newFolder(), 'plants.db');
+  const [db, other] = [await connect(file), await connect(file)];
+  const behind = {
+    run: (sql: string) => other.exec(sql),
+    rows: async (sql: string) => other.prepare(sql).all(),
+  };
+  return { scope: { db }, behind, close: async () => [await db.close(), await other.close()] };
+}
+
+/** Opens a file by sqlite3, and another connection behind it. */
+async function openSqlite3(connect: (file: string, sqlite3: Any) => Promise<Any>): Promise<SqliteLibrary> {
+  const { default: sqlite3 } = await load('sqlite3');
+  const file = join(newFolder(), 'plants.db');
+  const [db, other] = [await connect(file, sqlite3), new sqlite3.Database(file)];
+  const [run, rows]: Any[] = [promisify(other.exec.bind(other)), promisify(other.all.bind(other))];
+  await run('PRAGMA journal_mode=WAL');
+  const close = async () => promisify(other.close.bind(other))();
+  return { scope: { db }, behind: { run, rows }, close };
+}
+
+/** By the first column of the table; behind a comma, how else a row is opened. */
 export const onSqlite: Readonly<Record<string, Row>> = {
   '@libsql/client': { open: openLibsqlClient, isApart: true },
-  '@tursodatabase/database': {
+  '@libsql/client, by HTTP': {
+    isApart: true,
     async open() {
-      const { connect } = await load('@tursodatabase/database');
-      const file = join(newFolder(), 'plants.db');
-      const [db, other] = [await connect(file), await connect(file)];
-      const behind = {
-        run: (sql: string) => other.exec(sql),
-        rows: async (sql: string) => other.prepare(sql).all(),
-      };
-      return { scope: { db }, behind, close: async () => [await db.close(), await other.close()] };
+      const { createClient } = await load('@libsql/client');
+      return openServer(async (url) => createClient({ url, intMode: 'bigint' }));
     },
   },
+  '@tursodatabase/serverless': {
+    isApart: true,
+    async open() {
+      const { connect } = await load('@tursodatabase/serverless');
+      return openServer(async (url) => connect({ url }));
+    },
+  },
+  '@tursodatabase/serverless, the layer for libSQL': {
+    isApart: true,
+    async open() {
+      const { createClient } = await load('@tursodatabase/serverless/compat');
+      return openServer(async (url) => createClient({ url }));
+    },
+  },
+  '@tursodatabase/database': { open: openTurso },
   D1: { open: openD1 },
+  'Durable Objects': { open: () => openDurableObject('sqliteAsyncStorage(ctx.storage)') },
   'Drizzle on @libsql/client': {
     isApart: true,
     async open() {
@@ -131,9 +193,15 @@ export const onSqlite: Readonly<Record<string, Row>> = {
       return { ...opened, scope: { db: drizzle({ client: opened.client }) } };
     },
   },
+  'Drizzle on D1': {
+    async open() {
+      const { drizzle } = await load('drizzle-orm/d1');
+      const opened = await openD1();
+      return { ...opened, scope: { db: drizzle((opened.scope as Any).env.DB) } };
+    },
+  },
   'Drizzle on better-sqlite3': {
     isApart: true,
-    isPrecise: true,
     async open() {
       const { drizzle } = await load('drizzle-orm/better-sqlite3');
       const { default: Sqlite } = await load('better-sqlite3');
@@ -143,28 +211,38 @@ export const onSqlite: Readonly<Record<string, Row>> = {
       return { scope: { db, sqliteStorage }, behind, close: async () => [db.$client.close(), close()] };
     },
   },
-  'Durable Objects': { open: openDurableObject },
-  sqlite3: {
+  'libsql/promise': {
     isApart: true,
     async open() {
-      const { default: sqlite3 } = await load('sqlite3');
+      const { default: Database } = await load('libsql/promise');
       const file = join(newFolder(), 'plants.db');
-      const [db, other] = [new sqlite3.Database(file), new sqlite3.Database(file)];
-      const [run, rows]: Any[] = [promisify(other.exec.bind(other)), promisify(other.all.bind(other))];
-      const behind = { run, rows };
-      await run('PRAGMA journal_mode=WAL');
-      const close = async () => {
-        for (const each of [db, other]) await promisify(each.close.bind(each))();
-      };
-      return { scope: { db, promisify }, behind, close };
+      const { behind, close } = await connectionTo(file, 'libsql');
+      const db = new Database(file);
+      return { scope: { db }, behind, close: async () => [db.close(), close()] };
     },
+  },
+  sqlite: {
+    isApart: true,
+    async open() {
+      const { open } = await load('sqlite');
+      return openSqlite3((filename, sqlite3) => open({ filename, driver: sqlite3.Database }));
+    },
+  },
+  sqlite3: {
+    isApart: true,
+    open: () => openSqlite3(async (file, sqlite3) => new sqlite3.Database(file)),
   },
 };
 
-/** Why a row cannot run here: its driver is a binary that an install script fetches, and packages run no scripts here. */
+/** Rows of libraries that run on phones alone. */
+export const namedByType: ReadonlySet<string> = new Set(['expo-sqlite', 'op-sqlite']);
+
+const isServed = (name: string) => /HTTP|serverless/.test(name);
+
+/** Why a row cannot run here: its driver is a binary that an install script fetches, and packages run no scripts here; or the server is one of Linux. */
 export async function obstacleOf(name: string): Promise<string | undefined> {
-  const driver = /(better-)?sqlite3$/.exec(name)?.[0];
-  if (!driver) return undefined;
+  const [, driver] = /((?:better-)?sqlite3)$/.exec(name.replace(/^sqlite$/, 'sqlite3')) ?? [];
+  if (!driver) return isServed(name) ? obstacleOfSqld() : undefined;
   try {
     const { default: library } = await load(driver);
     // better-sqlite3 looks for its binary when it opens a database.

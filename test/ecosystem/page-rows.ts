@@ -8,10 +8,21 @@ export interface Library {
   readonly close: () => Promise<unknown>;
 }
 
+/** The table of the page below a heading. */
+function tableBelow(heading: string): string {
+  const [, section = ''] = page.split(`\n### ${heading}\n`);
+  return section.split(/\n#+ /)[0]!;
+}
+
+/** The last columns of a table of the page, by the first one. */
+export function pageNotes(heading: string): ReadonlyMap<string, string> {
+  const rows = tableBelow(heading).matchAll(/^\| ([^|]+) \| .* \| ([^|]*) \|$/gm);
+  return new Map(Array.from(rows, ([, first, last]) => [first!, last!]));
+}
+
 /** The rows of a table of the page: what is in the first column, and the code in the second. */
 export function pageRows(heading: string): ReadonlyMap<string, string> {
-  const [, section = ''] = page.split(`\n### ${heading}\n`);
-  const [table = ''] = section.split(/\n#+ /);
+  const table = tableBelow(heading);
   const rows = table.matchAll(/^\| ([^|]+) \| (`+)(.+?)\2 \|/gm);
   return new Map(Array.from(rows, ([, library, , code]) => [library!.replaceAll('`', ''), code!]));
 }

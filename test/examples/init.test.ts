@@ -59,12 +59,25 @@ describe('plant-store init', () => {
     ['postgres', 'init/postgres-storage', postgresSchema],
     ['mysql', 'init/mysql-storage', mysqlSchema],
     ['sqlite', 'init/sqlite-storage', sqliteSchema],
+    ['turso', 'init/turso-storage', sqliteSchema],
   ])('--database %s prints the lines of %s, and the migration', (database, name, schema) => {
     const { 'server.mjs': program, 'plants.sql': sql } = filesOf({ host: 'koa', database }, newFolder());
     for (const line of example(name).replace('export const', 'const').split('\n'))
       expect(program?.split('\n')).toContain(line);
     expect(program).not.toContain('memory');
     expect(sql).toBe(`${schema};\n`);
+  });
+
+  it.each([
+    ['hono', 'hosts/hono-d1', 'src/index.mjs'],
+    ['next', 'hosts/next-d1', 'app/api/plants/route.js'],
+  ])('%s --database d1 prints %s, for wrangler', (host, name, file) => {
+    const files = filesOf({ host, database: 'd1' }, newFolder());
+    const program = example(name).replace(/^\/\/ .*\n/, '');
+    expect(files).toEqual({ [file]: program, 'plants.sql': `${sqliteSchema};\n` });
+    const steps = nextSteps(files, { host, database: 'd1' });
+    expect(steps).toContain('  npx wrangler d1 execute DB --remote --file plants.sql\n');
+    expect(steps).not.toContain('cloudflare:workers');
   });
 
   it.each(hosts)('%s creates plants on SQLite once its migration has run', async (host) => {
@@ -156,7 +169,11 @@ describe('plant-store init', () => {
   it.each([
     [{ host: undefined }, 'init requires one of express, koa, fastify, hono, next, nest, node, got nothing'],
     [{ host: 'rails' }, 'init requires one of express, koa, fastify, hono, next, nest, node, got "rails"'],
-    [{ host: 'koa', database: 'oracle' }, '--database must be one of postgres, mysql, sqlite, got "oracle"'],
+    [{ host: 'koa', database: 'd1' }, '--database d1 requires hono or next, got koa'],
+    [
+      { host: 'koa', database: 'oracle' },
+      '--database must be one of postgres, mysql, sqlite, turso, d1, got "oracle"',
+    ],
   ])('rejects %j', (options, line) => {
     expect(() => filesOf({ database: undefined, ...options }, newFolder())).toThrow(new Error(line));
   });

@@ -37,6 +37,7 @@ export interface AsyncSqliteDatabase extends AsyncStatements {
 
 /** A connection of `sqlite3`. */
 export interface Sqlite3Database {
+  each: Any;
   all(sql: string, values: string[], callback: (error: Error | null, rows: Any[]) => void): unknown;
   exec(sql: string, callback: (error: Error | null) => void): unknown;
 }
@@ -143,6 +144,18 @@ const kinds: readonly Kind[] = [
       resultOfWorkers,
     ),
   ),
+  kind<SqliteOfSqlite3>(['getDatabaseInstance'], (database) => clientOf(database.getDatabaseInstance())!),
+  kind<Sqlite3Database>(['all', 'exec', 'each'], (database) => {
+    const call = <T>(send: (callback: (error: unknown, result?: Any) => void) => unknown) =>
+      new Promise<T>((resolve, reject) => {
+        send((error, result) => (error ? reject(error) : resolve(result)));
+      });
+    return onConnection(
+      database,
+      (sql) => call((callback) => database.exec(sql, callback)),
+      (sql, args) => call<unknown[]>((callback) => database.all(sql, args, callback)),
+    );
+  }),
   kind<AsyncSqliteDatabase>(['prepare', 'exec'], (database) =>
     onConnection(
       database,
@@ -156,18 +169,6 @@ const kinds: readonly Kind[] = [
       preparedOn(database),
     ),
   ),
-  kind<SqliteOfSqlite3>(['getDatabaseInstance'], (database) => clientOf(database.getDatabaseInstance())!),
-  kind<Sqlite3Database>(['all', 'exec'], (database) => {
-    const call = <T>(send: (callback: (error: unknown, result?: Any) => void) => unknown) =>
-      new Promise<T>((resolve, reject) => {
-        send((error, result) => (error ? reject(error) : resolve(result)));
-      });
-    return onConnection(
-      database,
-      (sql) => call((callback) => database.exec(sql, callback)),
-      (sql, args) => call<unknown[]>((callback) => database.all(sql, args, callback)),
-    );
-  }),
 ];
 
 /** Queries by statements that are prepared on a connection or in a transaction, at once or later. */

@@ -1,0 +1,110 @@
+// What creates are told of a SQLite that others use, that restarts, or that takes the token no more.
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import type { PlantStorage } from 'plant-store';
+import { sqliteAsyncStorage } from 'plant-store/sqlite-async';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { context } from '../storages/context.js';
+import { bundleOf } from '../support/bundle.js';
+import { type Any, ecosystemFolder, load } from '../support/installed.js';
+import { startProgram } from '../support/program.js';
+import { newFolder } from '../support/run-folder.js';
+import { listen } from '../support/sockets.js';
+import { obstacleOfSqld, startSqld } from './sqld.js';
+
+const { createClient } = await load('@libsql/client');
+const { connect } = await load('@tursodatabase/serverless');
+
+/** The outcome of a create, or the name of its error. */
+const told = (storage: PlantStorage, id: number): Promise<string> =>
+  Promise.resolve(storage.create({ id: BigInt(id), name: 'Rosa' }, context)).catch(({ name }) => name);
+
+/** Creates plants in two processes at once, each its own ids and half of the other's. */
+async function expectOneOfEach(kind: string, url: string): Promise<void> {
+  const program = bundleOf('test/ecosystem/far-creators.ts', ecosystemFolder());
+  const processes = [0, 100].map((first) =>
+    startProgram([process.execPath, program, kind, url, String(first), '200']),
+  );
+  const answers = await Promise.all(
+    processes.map(async ({ exit, output }) => {
+      expect(await exit, output()).toBe(0);
+      return JSON.parse(output().trim().split('\n').at(-1)!) as string[];
+    }),
+  );
+  for (let id = 0; id < 300; id++) {
+    const outcomes = [answers[0]![id], answers[1]![id - 100]].filter(Boolean).sort();
+    expect(outcomes).toEqual(id >= 100 && id < 200 ? ['created', 'taken'] : ['created']);
+  }
+}
+
+describe('two processes × 200 creates, half of them of the same ids: each id is created once', () => {
+  it.each(['@libsql/client', 'libsql/promise'])('on one file, by %s', async (kind) => {
+    await expectOneOfEach(kind, `file:${join(newFolder(), 'plants.db')}`);
+  });
+
+  it.skipIf(obstacleOfSqld())('on one server', async () => {
+    const server = await startSqld();
+    onTestFinished(() => server.stop());
+    await expectOneOfEach('@libsql/client', server.url);
+  });
+});
+
+const clients: Record<string, (url: string) => Any> = {
+  '@libsql/client': (url) => createClient({ url }),
+  '@tursodatabase/serverless': (url) => connect({ url }),
+};
+
+describe.skipIf(obstacleOfSqld())(
+  'a server that is killed while plants are created, and starts again',
+  () => {
+    it.each(Object.entries(clients))(
+      '%s: each created plant is stored, no refused one is, and creates go on',
+      async (_, open) => {
+        const server = await startSqld();
+        onTestFinished(() => server.stop());
+        const storage = sqliteAsyncStorage(open(server.url), { timeoutMs: 2_000 });
+        await storage.createTable();
+        const outcomes = new Map<number, string>();
+        let id = 0;
+        const createUntil = async (isOver: (outcome: string) => boolean) => {
+          for (;;) {
+            const each = id++;
+            const outcome = await told(storage, each);
+            outcomes.set(each, outcome);
+            if (isOver(outcome)) return;
+          }
+        };
+        const creators = (isOver: (outcome: string) => boolean) =>
+          Promise.all(Array.from({ length: 8 }, () => createUntil(isOver)));
+        for (let i = 0; i < 50; i++) outcomes.set(id, await told(storage, id++));
+        const creating = creators((outcome) => outcome !== 'created');
+        await server.stop();
+        await creating;
+        await server.start();
+        await creators((outcome) => outcome === 'created');
+        const client = createClient({ url: server.url });
+        const { rows } = await client.execute('SELECT id FROM plants');
+        const stored = new Set(rows.map((row: Any) => row.id));
+        for (const [each, outcome] of outcomes) {
+          expect(outcome).not.toBe('taken');
+          if (outcome === 'created') expect(stored).toContain(each);
+          if (/^(RolledBack|StorageBusy)$/.test(outcome)) expect(stored).not.toContain(each);
+        }
+        expect([...outcomes.values()].filter((outcome) => outcome === 'created').length).toBeGreaterThan(50);
+      },
+    );
+  },
+);
+
+describe('a token that has expired', () => {
+  it('@libsql/client: creates say so at once, and that nothing was stored', async () => {
+    const server = createServer((_, response) => response.writeHead(401).end('{"error":"expired"}'));
+    const { url, close } = await listen(server);
+    onTestFinished(close);
+    const storage = sqliteAsyncStorage(createClient({ url }));
+    await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({
+      name: 'StorageBusy',
+      message: expect.stringContaining('the server refuses the login. Check user, password or token'),
+    });
+  });
+});

@@ -1,0 +1,89 @@
+// What the page of recipes says of ids beyond 2^53 when an app reads its plants back, by each line as it stands there.
+import { sqliteAsyncStorage } from 'plant-store/sqlite-async';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { context } from '../storages/context.js';
+import { type Any, load } from '../support/installed.js';
+import { obstacleOf, onSqlite, type SqliteLibrary } from './libraries-sqlite.js';
+import { evaluate, pageNotes, pageRows } from './page-rows.js';
+
+const ids = [2n ** 63n - 1n, 9_007_199_254_740_993n, -(2n ** 63n)];
+
+/** How a library is opened that has a row here. */
+const rowOf: Readonly<Record<string, string>> = {
+  '@tursodatabase/serverless': '@tursodatabase/serverless',
+  'Kysely on @libsql/client': '@libsql/client',
+};
+
+/** The same question without what the page adds for ids. */
+function plainly(line: string): string {
+  if (line.includes('CAST(id')) return line.replace('CAST(id AS TEXT) AS id', 'id');
+  return line.startsWith('db.selectFrom')
+    ? "db.selectFrom('plants').selectAll().execute()"
+    : 'db.select().from(plants)';
+}
+
+const text = (value: unknown) =>
+  JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? `${each}` : each));
+
+async function scopeOf({ scope, behind }: SqliteLibrary): Promise<Any> {
+  const { sql, getTableColumns } = await load('drizzle-orm');
+  const { integer, sqliteTable, text } = await load('drizzle-orm/sqlite-core');
+  const plants = sqliteTable('plants', { id: integer().primaryKey(), name: text().notNull(), tag: text() });
+  return { ...scope, sql, getTableColumns, plants, behind };
+}
+
+describe('Reading plants on SQLite', async () => {
+  const lines = pageRows('Reading plants on SQLite');
+  const notes = pageNotes('Reading plants on SQLite');
+
+  for (const [name, line] of lines) {
+    // In an object of workerd: its program is in `runtimes`.
+    if (name === 'Durable Objects') continue;
+    const library = rowOf[name] ?? name;
+    const obstacle = await obstacleOf(library);
+    describe.skipIf(obstacle)(obstacle ? `${name} (skipped: ${obstacle})` : name, () => {
+      let opened: SqliteLibrary;
+      let scope: Any;
+      beforeAll(async () => {
+        opened = await onSqlite[library]!.open();
+        scope = await scopeOf(opened);
+        if (name.startsWith('Kysely')) {
+          const [{ Kysely, sql }, { LibsqlDialect }] = [
+            await load('kysely'),
+            await load('@libsql/kysely-libsql'),
+          ];
+          scope = { ...scope, sql, db: new Kysely({ dialect: new LibsqlDialect({ client: scope.client }) }) };
+        }
+        const { client, db, env } = scope;
+        const storage = sqliteAsyncStorage(client ?? env?.DB ?? db.$client ?? db);
+        await storage.createTable();
+        for (const id of ids) expect(await storage.create({ id, name: 'Rosa' }, context)).toBe('created');
+        return () => opened.close();
+      });
+
+      const read = async (code: string) => {
+        const all =
+          scope.db?.all &&
+          ((sql: string) =>
+            new Promise((resolve, reject) => {
+              scope.db.all(sql, (error: unknown, rows: unknown) => (error ? reject(error) : resolve(rows)));
+            }));
+        return text(await evaluate(code, { ...scope, all }));
+      };
+
+      it('gives every id exactly', async () => {
+        const found = await read(line);
+        for (const id of ids) expect(found).toContain(String(id));
+      });
+
+      it(`without that, it ${notes.get(name)}`, async () => {
+        const [found, error] = await read(plainly(line)).then(
+          (found) => [found, undefined],
+          (error) => ['', error],
+        );
+        for (const id of ids) expect(found).not.toContain(String(id));
+        expect(error ? `throws a ${(error.cause ?? error).name}` : 'rounds').toBe(notes.get(name));
+      });
+    });
+  }
+});
