@@ -49,9 +49,9 @@ export const schema = schemaOf();
  *
  * @example
  * ```ts
- * import { createClient } from '@libsql/client';
+ * import Database from 'libsql/promise';
  *
- * const client = createClient({ url: 'libsql://garden.turso.io', authToken: process.env.TURSO_AUTH_TOKEN });
+ * const client = new Database('plants.db', {}); // or createClient({ url }), env.DB, ctx.storage
  * const storage = sqliteAsyncStorage(client);
  * await storage.createTable();
  * ```
