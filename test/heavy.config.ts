@@ -1,4 +1,5 @@
 import { mergeConfig } from 'vitest/config';
+import { longestFirst } from './support/longest-first.js';
 import { seedOf } from './support/random.js';
 import base from './vitest.config.js';
 
@@ -7,9 +8,26 @@ import base from './vitest.config.js';
  * their full size the tests whose files end in `.sized.test.ts`, which `npm test` runs at a smaller size. Their random input,
  * and that of the properties, has a new seed each time.
  */
+const longest = [
+  'apps.heavy',
+  'programs.heavy',
+  'bridges.heavy',
+  'uploads.sized.test',
+  'page.heavy',
+  'installs.heavy',
+  'proxies.heavy',
+  'package/types.heavy',
+  'alerts.heavy',
+  'group-commit-model.sized.test',
+  'json.sized.test',
+  'expressions.heavy',
+  'disconnects.sized.test',
+  'batch-contexts.sized.test',
+];
 const config = mergeConfig(base, {});
 config.test = {
   ...base.test,
+  sequence: { sequencer: longestFirst(longest) },
   include: [
     'test/**/*.heavy.ts',
     'test/**/*.sized.test.ts',

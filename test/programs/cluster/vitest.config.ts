@@ -1,15 +1,18 @@
 import { defineConfig, mergeConfig } from 'vitest/config';
-import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { longestFirst } from '../../support/longest-first.js';
 import { seedOf } from '../../support/random.js';
 import base from '../../vitest.config.js';
 
-/** The files whose faults last longest come first: one of them at the end would run alone. */
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification) => Number(/-(partitions|links)\./.test(moduleId));
-    return (await super.sort(files)).sort((a, b) => isLong(b) - isLong(a));
-  }
-}
+const longest = [
+  'patroni-partitions',
+  'patroni-links',
+  'galera-partitions',
+  'mariadb',
+  'outages',
+  'galera-links',
+  'patroni',
+  'galera',
+];
 
 const config = mergeConfig(
   base,
@@ -21,7 +24,7 @@ const config = mergeConfig(
       env: { SEED: String(seedOf(process.env.SEED ?? 'random')) },
       // Five clusters at a time on two cores: they wait for a fault to end most of the time.
       maxWorkers: 5,
-      sequence: { sequencer: LongestFirst },
+      sequence: { sequencer: longestFirst(longest.map((name) => `${name}.cluster`)) },
       testTimeout: 180_000,
       hookTimeout: 120_000,
     },
