@@ -18,7 +18,7 @@ const mounts = [
 ];
 
 /** How often each kind of batch comes at least, and how often its context is looked at. */
-const [rounds, enough] = isHeavy ? [5, 4_000] : [2, 100];
+const [rounds, enough] = isHeavy ? [5, 1_000] : [2, 100];
 
 it.each(named(mounts))(
   'a batch on %s runs in the AsyncLocalStorage of the create that opened it, if it is slow, rolled back, rejected or retried',
