@@ -8,7 +8,7 @@ import { bundleOf } from '../support/bundle.js';
 import { Doorway } from '../support/doorway.js';
 import { type Any, load } from '../support/installed.js';
 import { newFolder } from '../support/run-folder.js';
-import type { Library } from './page-rows.js';
+import { type Library, pageRows } from './page-rows.js';
 import { obstacleOfSqld, startSqld } from './sqld.js';
 
 export interface SqliteLibrary extends Library {
@@ -78,8 +78,8 @@ async function openServer(connectTo: (url: string) => Promise<Any>): Promise<Sql
   };
 }
 
-/** Opens D1 in workerd. The page's line runs here, on the binding. */
-async function openD1(): Promise<SqliteLibrary> {
+/** Opens D1 in workerd, with its binding here. */
+export async function openD1(): Promise<SqliteLibrary> {
   const { Miniflare } = await load('miniflare');
   const worker = new Miniflare({
     modules: true,
@@ -95,29 +95,41 @@ async function openD1(): Promise<SqliteLibrary> {
   return { scope: { env: { DB } }, behind, close: () => worker.dispose() };
 }
 
-/** Runs the page's line in a Durable Object of workerd, and reaches its storage by requests. */
-async function openDurableObject(line: string): Promise<SqliteLibrary> {
+/**
+ * Runs a line of the page in workerd, where a call of a binding takes a hundredth of the time that one from Node takes, and reaches its
+ * storage by requests.
+ */
+async function openInWorkerd(where: 'D1' | 'Durable Objects'): Promise<SqliteLibrary> {
   const { Miniflare } = await load('miniflare');
+  const line = pageRows('Libraries on SQLite').get(where);
   // A Worker may export nothing but classes and handlers.
   const bundle = readFileSync(bundleOf('adapters/storages/sqlite-async.ts'), 'utf8');
-  const storage = bundle.replace(/^export \{[^}]*\};$/m, '');
-  const script = `${storage}
-    export class Plants {
-      constructor(ctx) { this.ctx = ctx; this.storage = ${line}; }
-      async fetch(request) {
-        const { sql, plant } = await request.json();
-        try {
-          if (sql) return Response.json(this.ctx.storage.sql.exec(sql).toArray());
-          const context = { signal: new AbortController().signal };
-          return Response.json(await this.storage.create({ ...plant, id: BigInt(plant.id) }, context));
-        } catch (error) { return Response.json({ name: error.name, message: error.message }, { status: 500 }); }
-      }
+  const script = `${bundle.replace(/^export \{[^}]*\};$/m, '')}
+    async function answer(request, storage, run) {
+      const { sql, plant } = await request.json();
+      try {
+        if (sql) return Response.json(await run(sql));
+        const context = { signal: new AbortController().signal };
+        return Response.json(await storage.create({ ...plant, id: BigInt(plant.id) }, context));
+      } catch (error) { return Response.json({ name: error.name, message: error.message }, { status: 500 }); }
     }
-    export default { fetch: (request, { PLANTS }) => PLANTS.get(PLANTS.idFromName('garden')).fetch(request) }`;
+    export class Plants {
+      constructor(ctx) { this.ctx = ctx; if (${where !== 'D1'}) this.storage = ${line}; }
+      fetch(request) { return answer(request, this.storage, (sql) => this.ctx.storage.sql.exec(sql).toArray()); }
+    }
+    let onD1;
+    export default {
+      fetch(request, env) {
+        if (${where !== 'D1'}) return env.PLANTS.get(env.PLANTS.idFromName('garden')).fetch(request);
+        onD1 ??= ${line};
+        return answer(request, onD1, async (sql) => (await env.DB.prepare(sql).all()).results);
+      }
+    }`;
   const worker = new Miniflare({
     modules: true,
     script,
     compatibilityDate: '2025-01-01',
+    d1Databases: { DB: 'plants' },
     durableObjects: { PLANTS: { className: 'Plants', useSQLite: true } },
   });
   const ask = async (question: object) => {
@@ -131,8 +143,8 @@ async function openDurableObject(line: string): Promise<SqliteLibrary> {
   };
   const create = ({ id, ...rest }: { id: bigint }) => ask({ plant: { ...rest, id: String(id) } });
   const behind = { run: (sql: string) => ask({ sql }), rows: (sql: string) => ask({ sql }) };
-  // The line has run in the object.
-  const scope = { ctx: { storage: {} }, sqliteAsyncStorage: () => ({ create }) };
+  // The line has run in workerd.
+  const scope = { ctx: { storage: {} }, env: {}, sqliteAsyncStorage: () => ({ create }) };
   return { scope, behind, close: () => worker.dispose() };
 }
 
@@ -183,21 +195,14 @@ export const onSqlite: Readonly<Record<string, Row>> = {
     },
   },
   '@tursodatabase/database': { open: openTurso },
-  D1: { open: openD1 },
-  'Durable Objects': { open: () => openDurableObject('sqliteAsyncStorage(ctx.storage)') },
+  D1: { open: () => openInWorkerd('D1') },
+  'Durable Objects': { open: () => openInWorkerd('Durable Objects') },
   'Drizzle on @libsql/client': {
     isApart: true,
     async open() {
       const { drizzle } = await load('drizzle-orm/libsql');
       const opened = await openLibsqlClient();
       return { ...opened, scope: { db: drizzle({ client: opened.client }) } };
-    },
-  },
-  'Drizzle on D1': {
-    async open() {
-      const { drizzle } = await load('drizzle-orm/d1');
-      const opened = await openD1();
-      return { ...opened, scope: { db: drizzle((opened.scope as Any).env.DB) } };
     },
   },
   'Drizzle on better-sqlite3': {
@@ -234,8 +239,8 @@ export const onSqlite: Readonly<Record<string, Row>> = {
   },
 };
 
-/** Rows of libraries that run on phones alone. */
-export const namedByType: ReadonlySet<string> = new Set(['expo-sqlite', 'op-sqlite']);
+/** Rows of libraries that run on phones alone, and of one that `reading.heavy.ts` runs. */
+export const notBridges: ReadonlySet<string> = new Set(['expo-sqlite', 'op-sqlite', 'Drizzle on D1']);
 
 const isServed = (name: string) => /HTTP|serverless/.test(name);
 

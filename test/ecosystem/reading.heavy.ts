@@ -3,15 +3,20 @@ import { sqliteAsyncStorage } from 'plant-store/sqlite-async';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { context } from '../storages/context.js';
 import { type Any, load } from '../support/installed.js';
-import { obstacleOf, onSqlite, type SqliteLibrary } from './libraries-sqlite.js';
+import { obstacleOf, onSqlite, openD1, type SqliteLibrary } from './libraries-sqlite.js';
 import { evaluate, pageNotes, pageRows } from './page-rows.js';
 
 const ids = [2n ** 63n - 1n, 9_007_199_254_740_993n, -(2n ** 63n)];
 
-/** How a library is opened that has a row here. */
-const rowOf: Readonly<Record<string, string>> = {
-  '@tursodatabase/serverless': '@tursodatabase/serverless',
-  'Kysely on @libsql/client': '@libsql/client',
+/** How a library is opened: as the page's row of that storage, where it has another name there. */
+const opens: Readonly<Record<string, () => Promise<SqliteLibrary>>> = {
+  'Kysely on @libsql/client': onSqlite['@libsql/client']!.open,
+  D1: openD1,
+  async 'Drizzle on D1'() {
+    const { drizzle } = await load('drizzle-orm/d1');
+    const opened = await openD1();
+    return { ...opened, scope: { db: drizzle((opened.scope as Any).env.DB) } };
+  },
 };
 
 /** The same question without what the page adds for ids. */
@@ -39,13 +44,12 @@ describe('Reading plants on SQLite', async () => {
   for (const [name, line] of lines) {
     // In an object of workerd: its program is in `runtimes`.
     if (name === 'Durable Objects') continue;
-    const library = rowOf[name] ?? name;
-    const obstacle = await obstacleOf(library);
+    const obstacle = await obstacleOf(name);
     describe.skipIf(obstacle)(obstacle ? `${name} (skipped: ${obstacle})` : name, () => {
       let opened: SqliteLibrary;
       let scope: Any;
       beforeAll(async () => {
-        opened = await onSqlite[library]!.open();
+        opened = await (opens[name] ?? onSqlite[name]!.open)();
         scope = await scopeOf(opened);
         if (name.startsWith('Kysely')) {
           const [{ Kysely, sql }, { LibsqlDialect }] = [
@@ -55,7 +59,7 @@ describe('Reading plants on SQLite', async () => {
           scope = { ...scope, sql, db: new Kysely({ dialect: new LibsqlDialect({ client: scope.client }) }) };
         }
         const { client, db, env } = scope;
-        const storage = sqliteAsyncStorage(client ?? env?.DB ?? db.$client ?? db);
+        const storage = sqliteAsyncStorage(db?.$client ?? client ?? env?.DB ?? db);
         await storage.createTable();
         for (const id of ids) expect(await storage.create({ id, name: 'Rosa' }, context)).toBe('created');
         return () => opened.close();
