@@ -5,11 +5,13 @@ import pg from 'pg';
 import type { PlantStorage } from 'plant-store';
 import { postgresStorage } from 'plant-store/postgres';
 import { sqliteStorage } from 'plant-store/sqlite';
+import { sqliteAsyncStorage } from 'plant-store/sqlite-async';
 import { storageCases } from 'plant-store/testing';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { evaluate, pageRows } from '../ecosystem/page-rows.js';
+import { asyncKinds, connect } from '../support/async-sqlite.js';
 import { Doorway } from '../support/doorway.js';
-import { newFolder } from '../support/run-folder.js';
+import { newFile, newFolder } from '../support/run-folder.js';
 import { faultyPostgres, faultySqlite, sqliteFaultsAtCommit } from './fault-databases.js';
 import { type FaultyDatabase, itSurvivesFaults, openFaulty } from './faults.js';
 import { ownServer } from './postgres-server.js';
@@ -89,6 +91,27 @@ describe('sqliteStorage', () => {
   );
   afterAll(() => {
     database.close();
+    other.close();
+  });
+});
+
+describe.each(Object.entries(asyncKinds))('sqliteAsyncStorage of %s', (_, { open }) => {
+  const file = newFile();
+  const other = connect(file);
+  other.exec('PRAGMA journal_mode=WAL');
+  const { handle, run, close } = open(file, {});
+  // Of libsql/promise. The others have it on.
+  beforeAll(() => run('PRAGMA foreign_keys=ON'));
+  const behind = {
+    run: (sql: string) => other.exec(sql),
+    rows: (sql: string) => other.prepare(sql).all(),
+  };
+  const openStorage = (timeoutMs: number) => sqliteAsyncStorage(handle, { timeoutMs });
+  itSurvivesFaults(
+    faultySqlite(() => behind, openStorage, { isApart: true, isPrecise: true, faults: sqliteFaultsAtCommit }),
+  );
+  afterAll(() => {
+    close();
     other.close();
   });
 });

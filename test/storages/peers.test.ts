@@ -1,8 +1,11 @@
 // What an app puts on the same table: triggers, rules, partitions, views. What each create is told is true, or the table is refused by name.
 import Database from 'libsql';
+import { sqliteAsyncStorage } from 'plant-store/sqlite-async';
 import { describe } from 'vitest';
+import { asyncKinds } from '../support/async-sqlite.js';
+import { newFile } from '../support/run-folder.js';
 import { itTellsTheTruthOnPostgres } from './peers-postgres.js';
-import { itTellsTheTruthOnSqlite } from './peers-sqlite.js';
+import { itTellsTheTruthOnSqlite, peersDatabase } from './peers-sqlite.js';
 import { ownServer } from './postgres-server.js';
 
 describe('on PostgreSQL', () => itTellsTheTruthOnPostgres(ownServer()));
@@ -14,6 +17,15 @@ const drivers = { libsql: Database, 'of the runtime': ofRuntime?.Database ?? ofR
 describe.each(Object.entries(drivers).filter(([, Driver]) => Driver))(
   'on SQLite, by the driver %s',
   (_, Driver) => {
-    itTellsTheTruthOnSqlite(() => new Driver(':memory:'));
+    itTellsTheTruthOnSqlite(() => peersDatabase(new Driver(':memory:')));
   },
 );
+
+describe.each(Object.entries(asyncKinds))('on SQLite, by %s', (_, { open, sharesConnection }) => {
+  const connect = () => {
+    const { handle, ...database } = open(newFile(), {});
+    return { ...database, storage: sqliteAsyncStorage(handle, { timeoutMs: 2_000 }) };
+  };
+  // TEMP triggers and further files are of a connection.
+  itTellsTheTruthOnSqlite(connect, (sql) => sharesConnection || !/TEMP|ATTACH/.test(sql));
+});

@@ -7,10 +7,12 @@ import { groupCommit, type NewPlant, PlantRefused, type PlantStorage } from 'pla
 import { memoryStorage } from 'plant-store/memory';
 import { type PostgresPool, postgresStorage, schemaOf } from 'plant-store/postgres';
 import { type SqliteDatabase, sqliteStorage } from 'plant-store/sqlite';
+import { sqliteAsyncStorage } from 'plant-store/sqlite-async';
 import { type OpenedStorage, storageCases } from 'plant-store/testing';
 import { afterAll, beforeAll, describe, it } from 'vitest';
+import { asyncKinds, asyncVariants } from '../support/async-sqlite.js';
 import { openPglite } from '../support/pglite.js';
-import { newFolder } from '../support/run-folder.js';
+import { newFile, newFolder } from '../support/run-folder.js';
 import { plantOf } from '../support/tables.js';
 import { ownServer } from './postgres-server.js';
 
@@ -64,6 +66,26 @@ const storages: Record<string, () => OpenedStorage<unknown> | Promise<OpenedStor
     };
   },
   'SQLite in memory': () => openSqlite(new Database(':memory:')),
+  ...Object.fromEntries(
+    Object.entries({ ...asyncKinds, ...asyncVariants }).map(([kind, { open }]) => [
+      `SQLite by ${kind}`,
+      async () => {
+        const { handle, run, rows, close } = open(newFile(), {});
+        const storage = sqliteAsyncStorage(handle);
+        await storage.createTable();
+        return {
+          storage,
+          caller: 'anyone',
+          async peek(id: bigint) {
+            const select = `SELECT printf('%d', id) AS id, name, tag FROM plants WHERE id = ${id}`;
+            return plantOf((await rows(select))[0]);
+          },
+          makeNamesUnique: () => run('CREATE UNIQUE INDEX names ON plants (name)'),
+          close,
+        };
+      },
+    ]),
+  ),
   PGlite: () => openPostgres(pglite),
   PostgreSQL: () => openPostgres(own.pool),
   'PostgreSQL, a table in partitions': () => openPostgres(own.pool, 4),

@@ -29,6 +29,9 @@ export function newFolder(): string {
   return mkdtempSync(join(runFolder(), 'test-'));
 }
 
+/** The path of a new database file of a test. */
+export const newFile = (): string => join(newFolder(), 'plants.db');
+
 /** A folder that the first test of a run fills, and all others wait for. */
 export async function madeOnce(name: string, fill: (folder: string) => unknown): Promise<string> {
   const folder = join(runFolder(), name);

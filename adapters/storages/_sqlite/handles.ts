@@ -1,6 +1,13 @@
 import { isPromise, WrongResult } from '../_shared/wrong-handle.js';
 import { resultOfWorkers } from './errors.js';
-import { batching, onConnection, type SqliteClient, transacting } from './transactions.js';
+import {
+  batching,
+  onConnection,
+  type Query,
+  type SqliteClient,
+  transacting,
+  type Work,
+} from './transactions.js';
 
 /** What has `batch` with a transaction: a client of `@libsql/client` or of `@tursodatabase/serverless`, and its layer for libSQL. */
 export interface LibsqlClient {
@@ -37,9 +44,9 @@ export interface AsyncSqliteDatabase extends AsyncStatements {
 
 /** A connection of `sqlite3`. */
 export interface Sqlite3Database {
-  each: Any;
   all(sql: string, values: string[], callback: (error: Error | null, rows: Any[]) => void): unknown;
   exec(sql: string, callback: (error: Error | null) => void): unknown;
+  parallelize: Any;
 }
 
 /** A connection of `sqlite`. */
@@ -64,6 +71,7 @@ export interface OpSqliteDatabase {
 
 interface OpStatements {
   execute(sql: string, values: string[]): Promise<{ rows: unknown[] }>;
+  commit(): unknown;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: each library has types of its own for these
@@ -111,15 +119,17 @@ const kinds: readonly Kind[] = [
   kind<ExpoDatabase>(['withExclusiveTransactionAsync'], (database) =>
     transacting(database, (work) =>
       database.withExclusiveTransactionAsync((transaction) =>
-        work.run((sql, args) => transaction.getAllAsync(sql, args)),
+        locked(work, (sql, args) => transaction.getAllAsync(sql, args)),
       ),
     ),
   ),
   kind<OpSqliteDatabase>(['executeBatch', 'transaction'], (database) =>
     transacting(database, (work) =>
-      database.transaction((transaction) =>
-        work.run(async (sql, args) => (await transaction.execute(sql, args)).rows),
-      ),
+      database.transaction(async (transaction) => {
+        await locked(work, async (sql, args) => (await transaction.execute(sql, args)).rows);
+        // The library itself does not wait for its COMMIT, and so calls one that has failed done.
+        await transaction.commit();
+      }),
     ),
   ),
   // A database in this process has `memory`. One that is far away gets all in one message, by `batch`.
@@ -144,8 +154,9 @@ const kinds: readonly Kind[] = [
       resultOfWorkers,
     ),
   ),
+  // Both of these have `prepare`, too.
   kind<SqliteOfSqlite3>(['getDatabaseInstance'], (database) => clientOf(database.getDatabaseInstance())!),
-  kind<Sqlite3Database>(['all', 'exec', 'each'], (database) => {
+  kind<Sqlite3Database>(['all', 'exec', 'parallelize'], (database) => {
     const call = <T>(send: (callback: (error: unknown, result?: Any) => void) => unknown) =>
       new Promise<T>((resolve, reject) => {
         send((error, result) => (error ? reject(error) : resolve(result)));
@@ -170,6 +181,16 @@ const kinds: readonly Kind[] = [
     ),
   ),
 ];
+
+/**
+ * Does work in a transaction that a library has begun without a lock. Its errors have no result, so that a lock would look like a fault
+ * of the first INSERT: one that is met by BEGIN is none of the work.
+ */
+async function locked(work: Work, query: Query): Promise<void> {
+  await query('ROLLBACK', []);
+  await query('BEGIN IMMEDIATE', []);
+  await work.run(query);
+}
 
 /** Queries by statements that are prepared on a connection or in a transaction, at once or later. */
 const preparedOn = (connection: AsyncStatements) => async (sql: string, args: string[]) =>

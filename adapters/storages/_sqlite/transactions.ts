@@ -74,7 +74,7 @@ export function batching(handle: object, send: Send, results = resultOfServer): 
 }
 
 /** Runs a query, and returns its rows. */
-type Query = (sql: string, args: string[]) => Promise<unknown>;
+export type Query = (sql: string, args: string[]) => Promise<unknown>;
 type BlockingQuery = (sql: string, args: string[]) => unknown;
 
 /** What is done in one transaction of a database in this process. */
