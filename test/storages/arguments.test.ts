@@ -1,5 +1,6 @@
 // What a storage is made of is checked at once, so that a mistake is seen when the app starts.
 import Database from 'libsql';
+import AsyncDatabase from 'libsql/promise';
 import { createPool as createCallbackPool } from 'mysql2';
 import { createPool, createPoolCluster } from 'mysql2/promise';
 import pg from 'pg';
@@ -7,6 +8,7 @@ import { memoryStorage } from 'plant-store/memory';
 import { mysqlStorage } from 'plant-store/mysql';
 import { postgresStorage } from 'plant-store/postgres';
 import { sqliteStorage } from 'plant-store/sqlite';
+import { sqliteAsyncStorage } from 'plant-store/sqlite-async';
 import { describe, expect, it } from 'vitest';
 
 const [pool, mysql, database] = [new pg.Pool(), createPool({}), new Database(':memory:')];
@@ -22,6 +24,12 @@ const long = ['x'.repeat(64), '\u{e9}'.repeat(32)];
 describe.each<[string, (options: object) => unknown, tables: unknown[], columns: string[]]>([
   ['memoryStorage', (options) => memoryStorage(new Map(), options), [], []],
   ['sqliteStorage', (options) => sqliteStorage(database, options), ['', 'a\0b', 5], []],
+  [
+    'sqliteAsyncStorage',
+    (options) => sqliteAsyncStorage(new AsyncDatabase(':memory:', {}) as never, options),
+    ['', 'a\0b', 5],
+    [],
+  ],
   [
     'postgresStorage',
     (options) => postgresStorage(pool, options),

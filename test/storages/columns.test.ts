@@ -5,9 +5,12 @@ import type { PGlite } from '@electric-sql/pglite';
 import Database from 'libsql';
 import { memoryStorage } from 'plant-store/memory';
 import { schemaOf, sqliteStorage } from 'plant-store/sqlite';
+import { schemaOf as asyncSchema, sqliteAsyncStorage } from 'plant-store/sqlite-async';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe } from 'vitest';
+import { asyncKinds } from '../support/async-sqlite.js';
 import { openPglite } from '../support/pglite.js';
+import { newFile } from '../support/run-folder.js';
 import { minimal } from '../support/sqlite.js';
 import {
   itKeepsNamespacesApart,
@@ -54,20 +57,40 @@ describe('PGlite', () => {
   itKeepsNamespacesApart(namespaceIn(database));
 });
 
+let tables = 0;
+const sqliteTables: Pick<TableDatabase, 'mark' | 'alike' | 'maxName' | 'asText' | 'newTable'> = {
+  mark: '"',
+  alike: ['TEXT COLLATE NOCASE', 'Garden', 'gARDEN'],
+  maxName: 300,
+  asText: (column) => `CAST(${column} AS TEXT)`,
+  newTable: () => `columns ${tables++}`,
+};
+
 describe('SQLite', () => {
   const connection = new Database(':memory:');
   afterAll(() => connection.close());
-  let tables = 0;
   const database = (): TableDatabase => ({
-    mark: '"',
-    alike: ['TEXT COLLATE NOCASE', 'Garden', 'gARDEN'],
-    maxName: 300,
+    ...sqliteTables,
     schemaOf,
-    asText: (column) => `CAST(${column} AS TEXT)`,
-    newTable: () => `columns ${tables++}`,
     run: async (sql) => connection.exec(sql),
     rows: async (sql) => connection.prepare(sql).all() as Record<string, unknown>[],
     storage: (options) => sqliteStorage<unknown>(minimal(connection), options as never),
+  });
+  itStoresOwnColumns(database);
+  itStoresExactly(database, sqliteCases);
+  itKeepsNamespacesApart(namespaceIn(database));
+});
+
+// One that is far away, and one that is not: what is in a column does not depend on the handle.
+describe.each(['@libsql/client', 'libsql/promise'])('SQLite, by %s', (kind) => {
+  const { handle, run, rows, close } = asyncKinds[kind]!.open(newFile(), {});
+  afterAll(close);
+  const database = (): TableDatabase => ({
+    ...sqliteTables,
+    schemaOf: asyncSchema,
+    run,
+    rows,
+    storage: (options) => sqliteAsyncStorage<unknown>(handle, options as never),
   });
   itStoresOwnColumns(database);
   itStoresExactly(database, sqliteCases);

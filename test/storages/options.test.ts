@@ -2,6 +2,7 @@
 import { mysqlStorage } from 'plant-store/mysql';
 import { postgresStorage } from 'plant-store/postgres';
 import { sqliteStorage } from 'plant-store/sqlite';
+import { sqliteAsyncStorage } from 'plant-store/sqlite-async';
 import { expect, it } from 'vitest';
 
 const open = {
@@ -11,6 +12,8 @@ const open = {
     mysqlStorage({ getConnection: async () => ({}) as never }, options as never),
   sqliteStorage: (options: unknown) =>
     sqliteStorage({ exec() {}, prepare: () => ({}) as never }, options as never),
+  sqliteAsyncStorage: (options: unknown) =>
+    sqliteAsyncStorage({ batch: async () => [], close() {} }, options as never),
 };
 
 it.each(Object.entries(open))('%s names its options', (_, make) => {

@@ -1,7 +1,10 @@
 import Database from 'libsql';
 import { postgresStorage, schemaOf } from 'plant-store/postgres';
 import { schema, sqliteStorage } from 'plant-store/sqlite';
+import { sqliteAsyncStorage } from 'plant-store/sqlite-async';
 import { describe, it, onTestFinished } from 'vitest';
+import { asyncKinds } from '../support/async-sqlite.js';
+import { newFile } from '../support/run-folder.js';
 import { ownServer } from './postgres-server.js';
 import { expectOnlyItsPlant, sqlStates } from './raised.js';
 
@@ -20,17 +23,29 @@ describe('an error that a trigger raises for one plant harms no other, whatever 
     });
   });
 
+  const raises = ['ABORT', 'FAIL', 'ROLLBACK'].map(
+    (how) => `SELECT RAISE(${how}, 'no') WHERE new.tag = '${how}';`,
+  );
+  const onSqlite = `${schema}; CREATE TABLE log (id INTEGER NOT NULL UNIQUE);
+      CREATE TRIGGER peer AFTER INSERT ON plants WHEN new.tag IS NOT NULL BEGIN ${raises.join(' ')}
+        INSERT INTO log SELECT NULL WHERE new.tag = 'NOTNULL'; INSERT INTO log SELECT 1 WHERE new.tag = 'ONCE'; END`;
+
   it('on SQLite', async () => {
     const database = new Database(':memory:');
     onTestFinished(() => void database.close());
-    const raises = ['ABORT', 'FAIL', 'ROLLBACK'].map(
-      (how) => `SELECT RAISE(${how}, 'no') WHERE new.tag = '${how}';`,
-    );
-    database.exec(`${schema}; CREATE TABLE log (id INTEGER NOT NULL UNIQUE);
-      CREATE TRIGGER peer AFTER INSERT ON plants WHEN new.tag IS NOT NULL BEGIN ${raises.join(' ')}
-        INSERT INTO log SELECT NULL WHERE new.tag = 'NOTNULL'; INSERT INTO log SELECT 1 WHERE new.tag = 'ONCE'; END`);
+    database.exec(onSqlite);
     await expectOnlyItsPlant({
       open: (options) => sqliteStorage(database, options),
+      codes: ['ABORT', 'FAIL', 'ROLLBACK', 'NOTNULL'],
+    });
+  });
+
+  it.each(Object.entries(asyncKinds))('on SQLite, by %s', async (_, { open }) => {
+    const { handle, run, close } = open(newFile(), {});
+    onTestFinished(close);
+    await run(onSqlite);
+    await expectOnlyItsPlant({
+      open: (options) => sqliteAsyncStorage(handle, options),
       codes: ['ABORT', 'FAIL', 'ROLLBACK', 'NOTNULL'],
     });
   });

@@ -4,8 +4,11 @@ import { acceptTokens, createPlantStore, type PlantStorage } from 'plant-store';
 import { mysqlStorage } from 'plant-store/mysql';
 import { schemaOf as postgresSchema, postgresStorage } from 'plant-store/postgres';
 import { schema as sqliteSchema, sqliteStorage } from 'plant-store/sqlite';
+import { sqliteAsyncStorage } from 'plant-store/sqlite-async';
 import { describe, expect, it, vi } from 'vitest';
+import { asyncKinds } from '../support/async-sqlite.js';
 import { createRequest } from '../support/plants.js';
+import { newFile } from '../support/run-folder.js';
 import { withColumns } from '../support/tables.js';
 import { connectionOf, inserted } from './mysql-connection.js';
 import { ownServer } from './postgres-server.js';
@@ -35,6 +38,16 @@ const storages: Record<string, (refuse: Refuse) => Promise<PlantStorage>> = {
     database.exec(withColumns(sqliteSchema, withoutNettles));
     return sqliteStorage(database, { refuse });
   },
+  ...Object.fromEntries(
+    Object.entries(asyncKinds).map(([kind, { open }]) => [
+      `SQLite by ${kind}`,
+      async (refuse: Refuse) => {
+        const { handle, run } = open(newFile(), {});
+        await run(withColumns(sqliteSchema, withoutNettles));
+        return sqliteAsyncStorage(handle, { refuse });
+      },
+    ]),
+  ),
   MySQL: async (refuse) => mysqlStorage({ getConnection: async () => mysqlConnection }, { refuse }),
 };
 

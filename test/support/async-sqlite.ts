@@ -45,6 +45,10 @@ export function connect(file: string): Connection {
 
 /** Runs a statement, and returns its rows, if it has any. */
 function query(connection: Connection, sql: string, values: readonly unknown[] = []): Row[] {
+  if (/^(BEGIN|COMMIT|ROLLBACK)/.test(sql)) {
+    connection.exec(sql);
+    return [];
+  }
   const statement = connection.prepare(sql);
   if (statement.reader) return statement.all(...values) as Row[];
   statement.run(...values);
@@ -231,10 +235,10 @@ function turso(file: string): AsyncHandle {
     get inTransaction() {
       return connection.open && connection.inTransaction;
     },
-    transactionAsync: (task: (transaction: unknown) => Promise<unknown>) => ({
-      immediate() {
+    transactionAsync(task: (transaction: unknown) => Promise<unknown>) {
+      const begin = (how: string) => () => {
         const run = async () => {
-          await exec('BEGIN IMMEDIATE');
+          await exec(how);
           try {
             const result = await task({ prepare });
             await exec('COMMIT');
@@ -247,8 +251,9 @@ function turso(file: string): AsyncHandle {
         const done = last.then(run);
         last = done.catch(() => {});
         return done;
-      },
-    }),
+      };
+      return { immediate: begin('BEGIN IMMEDIATE'), deferred: begin('BEGIN DEFERRED') };
+    },
     batch() {},
     close() {},
   };
@@ -260,15 +265,9 @@ function libsqlPromise(file: string): AsyncHandle {
   const run = (sql: string) => database.exec(sql);
   return {
     handle: database as never,
-    run: async (sql) => {
-      await run('PRAGMA foreign_keys=ON; PRAGMA synchronous=OFF');
-      return run(sql);
-    },
+    run,
     rows: async (sql) => (await database.prepare(sql)).all() as Promise<Row[]>,
-    close() {
-      database.close();
-      database.open = false;
-    },
+    close: () => database.close(),
   };
 }
 
@@ -396,7 +395,7 @@ const farAway = { sharesConnection: false, hasResults: true, isFarAway: true, sh
 const ofClients = { ...farAway, showsClosed: true };
 
 export const asyncKinds = {
-  'libsql/promise': { ...inProcess, open: libsqlPromise },
+  'libsql/promise': { ...inProcess, showsClosed: false, open: libsqlPromise },
   '@libsql/client': { ...ofClients, open: libsqlClient(Number) },
   'a D1 binding': { ...farAway, open: d1 },
   'the storage of a Durable Object': {

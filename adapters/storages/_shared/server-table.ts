@@ -73,6 +73,7 @@ export class ServerTable<Connection> implements StoredTable {
           isRejection: (error) => this.server.explain(error, true).meaning === 'rejected',
         });
         return trial.catch(async (error) => {
+          if (error instanceof Rejection) throw error;
           // Of both samples: so it is none of a plant.
           const isSetup = this.server.explain(error, true).meaning === 'setup, or of a plant';
           throw isSetup ? await this.#faultAfter(error, connection) : error;
@@ -140,6 +141,7 @@ export class ServerTable<Connection> implements StoredTable {
     try {
       learned = await this.server.look(connection);
     } catch (error) {
+      if (error instanceof Rejection) throw error;
       // A database of the same family that has no such catalogue says so: its table is used unseen.
       // `true`: what it means of a statement. Of a login, a missing right would be `no login`.
       const { meaning } = this.server.explain(error, true);
@@ -200,11 +202,11 @@ export class ServerTable<Connection> implements StoredTable {
 
   /** Looks why each create fails. */
   async #faultAfter(error: unknown, connection: Connection): Promise<Rejection> {
-    const remedy = this.server.remedyOf(error);
     const why = await this.server.look(connection).then(
-      (table) => remedy ?? (table ? undefined : missingTable(this.spec)),
+      (table) =>
+        this.server.remedyOf(error, table !== undefined) ?? (table ? undefined : missingTable(this.spec)),
       // It names a column that is missing.
-      (found) => (found instanceof Rejection ? found : remedy),
+      (found) => (found instanceof Rejection ? found : this.server.remedyOf(error, true)),
     );
     return why instanceof Rejection ? why : unusable(this.spec, why ?? 'its statements fail', error);
   }

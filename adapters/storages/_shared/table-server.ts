@@ -36,8 +36,12 @@ export interface TableServer<Connection> extends Pool<Connection> {
    */
   look(connection: Connection): Promise<LearnedTable | undefined>;
   statementsFor(table: LearnedTable): TableStatements<Connection>;
-  /** Returns what is wrong with the table or the grants after an error of a statement, and what to do, in a sentence. */
-  remedyOf(error: unknown): string | undefined;
+  /**
+   * Returns what is wrong with the table or the grants after an error of a statement, and what to do, in a sentence.
+   *
+   * @param isFound `false` if a look has found no table
+   */
+  remedyOf(error: unknown, isFound: boolean): string | undefined;
   createTable(connection: Connection): Promise<unknown>;
   /** Returns why this role cannot create the table, and what to do, in a sentence. */
   remedyOfCreate(error: unknown): string | undefined;

@@ -36,7 +36,12 @@ export class AskedTable {
     try {
       await this.client.tryOut(rounds.flatMap((rows) => this.#insertAll(rows)));
     } catch (error) {
-      if (!(await this.#isLost(error, rounds))) throw error;
+      if (!(await this.#isLost(error, rounds))) {
+        const isUntold = this.client.resultOf(error) === undefined && !this.client.isFarAway;
+        // The table takes the first rows alone: so it is at fault for none.
+        const isOfRows = isUntold && rounds.length > 1 && (await this.#takes(rounds.slice(0, 1)));
+        throw isOfRows ? new Rejection('rejected', error) : error;
+      }
       const lost = await this.#lostRow();
       return rounds.map((rows) => rows.map(() => lost));
     }
@@ -66,9 +71,15 @@ export class AskedTable {
 
   /** Whether an error says that rows are inserted and not stored: then it is not of an INSERT. */
   async #isLost(error: unknown, rounds: readonly Rows[]): Promise<boolean> {
+    // Its INSERT was not run.
+    if (error instanceof Uncommitted && !error.isAlive) return false;
     const result = this.client.resultOf(error instanceof Uncommitted ? error.cause : error);
     const mayBe = result === 'SQLITE_TOOBIG' || (result === undefined && !this.client.isFarAway);
     if (!mayBe) return false;
+    return this.#takes(rounds);
+  }
+
+  #takes(rounds: readonly Rows[]): Promise<boolean> {
     return this.tryToInsert(rounds).then(
       () => true,
       () => false,

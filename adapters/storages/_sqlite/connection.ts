@@ -38,7 +38,12 @@ export class SqliteConnection {
 
   exec(sql: string): void {
     const result = this.database.exec(sql);
-    if (isPromise(result)) throw new WrongResult('exec', 'no promise', result);
+    if (!isPromise(result)) return;
+    // It may have begun a transaction, which would stay open.
+    Promise.resolve(result)
+      .then(() => this.database.exec('ROLLBACK'))
+      .catch(() => {});
+    throw new WrongResult('exec', 'no promise', result);
   }
 
   /** Runs a statement that stays prepared, and returns its rows. */

@@ -29,7 +29,10 @@ export interface DurableObjectSqlite {
 
 /** A connection of `@tursodatabase/database`. */
 export interface TursoDatabase {
-  transactionAsync(task: (transaction: AsyncStatements) => Promise<void>): { immediate(): Promise<void> };
+  transactionAsync(task: (transaction: AsyncStatements) => Promise<void>): {
+    immediate(): Promise<void>;
+    deferred(): Promise<void>;
+  };
   readonly memory: boolean;
 }
 
@@ -135,7 +138,9 @@ const kinds: readonly Kind[] = [
   // A database in this process has `memory`. One that is far away gets all in one message, by `batch`.
   kind<TursoDatabase>(['transactionAsync', 'memory'], (database) =>
     transacting(database, (work) =>
-      database.transactionAsync((transaction) => work.run(preparedOn(transaction))).immediate(),
+      database
+        .transactionAsync((transaction) => work.run(preparedOn(transaction)))
+        [work.begin === 'BEGIN' ? 'deferred' : 'immediate'](),
     ),
   ),
   kind<LibsqlClient>(['batch', 'close'], (client) =>
@@ -188,7 +193,7 @@ const kinds: readonly Kind[] = [
  */
 async function locked(work: Work, query: Query): Promise<void> {
   await query('ROLLBACK', []);
-  await query('BEGIN IMMEDIATE', []);
+  await query(work.begin, []);
   await work.run(query);
 }
 

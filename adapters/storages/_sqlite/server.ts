@@ -1,6 +1,6 @@
 import { type Column, type LearnedTable, learn } from '../_shared/columns.js';
 import { type Meaning, Uncommitted } from '../_shared/meaning.js';
-import { missingIndex, unfilledColumn, unusable } from '../_shared/rejection.js';
+import { missingIndex, Rejection, unfilledColumn, unusable } from '../_shared/rejection.js';
 import type { TableSpec } from '../_shared/table.js';
 import type { TableServer, TableStatements } from '../_shared/table-server.js';
 import { samplesOf } from '../_shared/try-out.js';
@@ -29,9 +29,12 @@ export function sqliteServer(
     release() {},
     failedHandle: (error) => failedHandle(handle, error, needed),
     explain: (error, wasSent) => ({ meaning: meaningOf(client, error, wasSent), isReusable: true }),
-    look: () => look(client, spec),
+    look: () => look(client, spec).catch((error) => Promise.reject(failureOfLook(client, error))),
     statementsFor: (table) => tableStatements(client, spec, table),
-    remedyOf: (error) => (isOfFile(client.resultOf(error)) ? noFile : missingIndex(spec)),
+    remedyOf(error, isFound) {
+      if (isOfFile(client.resultOf(error))) return noFile;
+      return isFound ? missingIndex(spec) : undefined;
+    },
     createTable: () => client.commit([{ sql: spec.schema, args: [] }]),
     remedyOfCreate: () => undefined,
   };
@@ -102,6 +105,12 @@ async function look(client: SqliteClient, spec: TableSpec): Promise<LearnedTable
   // A trigger of SQLite cannot fill it.
   if (unfilled) throw unusable(spec, unfilledColumn(unfilled.name));
   return learned;
+}
+
+/** Each SQLite has this catalogue: an error that does not say what is wrong, such as that of a lock, may be over soon. */
+function failureOfLook(client: SqliteClient, error: unknown): unknown {
+  const isTold = error instanceof Rejection || client.resultOf(error) !== undefined;
+  return isTold || client.isFarAway ? error : new Uncommitted(error, false);
 }
 
 /** D1 and Durable Objects do not tell the encoding: theirs is UTF-8. */

@@ -53,7 +53,9 @@ type Send = (statements: readonly Statement[]) => Promise<(readonly unknown[])[]
  */
 export function batching(handle: object, send: Send, results = resultOfServer): SqliteClient {
   return {
-    ...stateOf(handle),
+    get isClosed() {
+      return isClosed(handle);
+    },
     isFarAway: true,
     resultOf: results,
     async commit(statements) {
@@ -62,7 +64,10 @@ export function batching(handle: object, send: Send, results = resultOfServer): 
       } catch (error) {
         const result = results(error);
         if (doubtful.includes(result)) throw new DoubtfulCommit(error);
-        throw result ? new Uncommitted(error, true) : error;
+        if (result) throw new Uncommitted(error, true);
+        // `fetch` throws one without a connection. Wrapped, because a TypeError is never retried.
+        const isOfFetch = error instanceof TypeError && !(error instanceof WrongResult);
+        throw isOfFetch ? ownWords(new Error('the message has failed', { cause: error })) : error;
       }
     },
     async tryOut(statements) {
@@ -88,6 +93,11 @@ export class Work {
     readonly statements: readonly Statement[],
     readonly isTrial: boolean,
   ) {}
+
+  /** What begins it: what only reads takes no lock, so that it does not wait for a transaction that writes. */
+  get begin(): string {
+    return this.statements.every(({ sql }) => sql.startsWith('SELECT')) ? 'BEGIN' : 'BEGIN IMMEDIATE';
+  }
 
   /** Runs the statements one after the other. It throws at the end of a trial, so that the transaction is rolled back. */
   async run(query: Query): Promise<void> {
@@ -120,7 +130,9 @@ export function transacting(
   results = resultOf,
 ): SqliteClient {
   return {
-    ...stateOf(handle),
+    get isClosed() {
+      return isClosed(handle);
+    },
     isFarAway: false,
     resultOf: results,
     async commit(statements) {
@@ -146,11 +158,19 @@ export function transacting(
 
 /** Returns what to throw after an error of BEGIN. SQLite has no other error of it than an open transaction, and those that pass. */
 function notBegun(handle: object, error: unknown, results: typeof resultOf): unknown {
-  const { inTransaction } = handle as { readonly inTransaction?: unknown };
-  const isOpen = results(error) === 'SQLITE_ERROR' || inTransaction === true;
+  const isOpen = results(error) === 'SQLITE_ERROR' || isInTransaction(handle);
   return isOpen
     ? new OpenTransaction(error, 'give plant-store its own connection')
     : new Uncommitted(error, false);
+}
+
+function isInTransaction(handle: object): boolean {
+  try {
+    return (handle as { readonly inTransaction?: unknown }).inTransaction === true;
+  } catch {
+    // It is closed.
+    return false;
+  }
 }
 
 /** The last transaction that was begun on each connection: the next one waits for it. */
@@ -166,7 +186,7 @@ export function onConnection(
   query: Query,
 ): SqliteClient {
   const inTransaction = async (work: Work) => {
-    await exec('BEGIN IMMEDIATE');
+    await exec(work.begin);
     try {
       await work.run(query);
       await exec('COMMIT');
@@ -187,14 +207,10 @@ export function onConnection(
   });
 }
 
-function stateOf(handle: object) {
-  return {
-    /** Libraries say so by one of these. */
-    get isClosed() {
-      const { open, isOpen, closed } = handle as { open?: unknown; isOpen?: unknown; closed?: unknown };
-      return open === false || isOpen === false || closed === true;
-    },
-  };
+/** Libraries say so by one of these. */
+function isClosed(handle: object): boolean {
+  const { open, isOpen, closed } = handle as { open?: unknown; isOpen?: unknown; closed?: unknown };
+  return open === false || isOpen === false || closed === true;
 }
 
 function checkedRows(rows: unknown): FoundRow[] {

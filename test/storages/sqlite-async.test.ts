@@ -1,0 +1,340 @@
+// A SQLite that is asked asynchronously, by each kind of handle: what a create is told while a lock, a network, the app or the file fails.
+import Database from 'libsql';
+import AsyncDatabase from 'libsql/promise';
+import type { BatchReport } from 'plant-store';
+import { schema, sqliteStorage } from 'plant-store/sqlite';
+import { type AsyncSqlite, sqliteAsyncStorage } from 'plant-store/sqlite-async';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { asyncKinds, asyncVariants, connect, type Network } from '../support/async-sqlite.js';
+import { deferred } from '../support/deferred.js';
+import { newFile } from '../support/run-folder.js';
+import { withColumns } from '../support/tables.js';
+import { waitFor } from '../support/wait-for.js';
+import { context } from './context.js';
+
+const rosa = (id: number | bigint) => ({ id: BigInt(id), name: 'Rosa' });
+
+const unhandled = vi.fn();
+process.on('unhandledRejection', unhandled);
+afterEach(async () => {
+  await new Promise((resolve) => setImmediate(resolve));
+  const { calls } = unhandled.mock;
+  unhandled.mockClear();
+  expect(calls).toEqual([]);
+});
+
+const kinds = Object.entries(asyncKinds);
+const farAway = kinds.filter(([, { isFarAway }]) => isFarAway);
+
+/** A storage over a new table, and another connection that looks past it. */
+async function open(kind: (typeof kinds)[number][1], sql = schema, options = {}) {
+  const file = newFile();
+  const other = connect(file);
+  other.exec(`PRAGMA journal_mode=WAL; ${sql}`);
+  const network: Network = {};
+  const opened = kind.open(file, network);
+  onTestFinished(() => {
+    opened.close();
+    other.close();
+  });
+  const batches: BatchReport['end'][] = [];
+  const missed = deferred<void>();
+  const onBatch = ({ end }: BatchReport) => {
+    batches.push(end);
+    if (end !== 'settled') missed.resolve();
+  };
+  const storage = sqliteAsyncStorage(opened.handle, { timeoutMs: 60_000, onBatch, ...options });
+  const ids = () =>
+    other
+      .prepare('SELECT CAST(id AS TEXT) AS text FROM plants ORDER BY id')
+      .all()
+      .map((row) => (row as { text: string }).text);
+  return { ...opened, storage, file, network, other, batches, missed: missed.promise, ids };
+}
+
+describe.each(kinds)('%s', (_, kind) => {
+  it.each([[[1]], [[1, 2, 3]]])(
+    'creates of %j meet a lock of another connection: retried, and created after it',
+    async (ids) => {
+      const { storage, other, batches, missed, ids: stored } = await open(kind);
+      expect(await storage.create(rosa(9), context)).toBe('created');
+      other.exec("BEGIN IMMEDIATE; INSERT INTO plants (id, name) VALUES (8, 'Acer')");
+      const creating = ids.map((id) => storage.create(rosa(id), context));
+      await missed;
+      other.exec('COMMIT');
+      expect(await Promise.all(creating)).toEqual(ids.map(() => 'created'));
+      expect(batches).not.toContain('unknown');
+      expect(stored()).toEqual([...ids, 8, 9].map(String));
+    },
+  );
+
+  it('a first create meets a lock before the table was looked at: retried, and no table that rounds is used', async () => {
+    const { storage, other, missed, ids } = await open(kind, withColumns(schema, { id: 'REAL PRIMARY KEY' }));
+    other.exec('BEGIN IMMEDIATE');
+    const creating = storage.create(rosa(2n ** 53n + 1n), context).catch((error) => error);
+    // What only reads does not meet it.
+    await Promise.race([missed, creating]);
+    other.exec('COMMIT');
+    expect(await creating).toMatchObject({
+      cause: { message: expect.stringMatching(/its column id is REAL/) },
+    });
+    expect(ids()).toEqual([]);
+  });
+
+  it('ids at both ends are exact, alone and in a batch', async () => {
+    const { storage, ids: stored } = await open(kind);
+    const ids = [-(2n ** 63n), -(2n ** 53n) - 1n, 0n, 2n ** 53n + 1n, 2n ** 63n - 2n];
+    expect(await Promise.all(ids.map((id) => storage.create(rosa(id), context)))).toEqual(
+      ids.map(() => 'created'),
+    );
+    expect(await storage.create(rosa(2n ** 63n - 1n), context)).toBe('created');
+    expect(stored()).toEqual([...ids, 2n ** 63n - 1n].map(String));
+    expect(await Promise.all(ids.map((id) => storage.create(rosa(id), context)))).toEqual(
+      ids.map(() => 'taken'),
+    );
+    expect(await storage.find(2n ** 63n - 1n, context)).toEqual({
+      id: 2n ** 63n - 1n,
+      name: 'Rosa',
+      tag: undefined,
+    });
+  });
+
+  it('64 creates of one id by two storages: one is created, and the others are taken', async () => {
+    const { storage, handle, ids } = await open(kind);
+    const storages = [storage, sqliteAsyncStorage(handle, { timeoutMs: 60_000 })];
+    const outcomes = await Promise.all(
+      Array.from({ length: 64 }, (_, i) => storages[i % 2]!.create(rosa(1), context)),
+    );
+    expect(outcomes.filter((outcome) => outcome === 'created')).toHaveLength(1);
+    expect(outcomes.filter((outcome) => outcome === 'taken')).toHaveLength(63);
+    expect(ids()).toEqual(['1']);
+  });
+
+  it('two storages of one connection: each create is stored, and told so', async () => {
+    const { storage, handle, ids } = await open(kind);
+    const storages = [storage, sqliteAsyncStorage(handle, { timeoutMs: 60_000 })];
+    const outcomes = await Promise.all(
+      Array.from({ length: 64 }, (_, i) => storages[i % 2]!.create(rosa(i), context)),
+    );
+    expect(new Set(outcomes)).toEqual(new Set(['created']));
+    expect(ids()).toHaveLength(64);
+  });
+
+  it('a table in UTF-16 is refused by name', async () => {
+    const file = newFile();
+    const other = connect(file);
+    other.exec(`PRAGMA encoding = 'UTF-16'; ${schema}`);
+    const { handle, close } = kind.open(file, {});
+    onTestFinished(() => {
+      close();
+      other.close();
+    });
+    // Workers let nobody ask for it: theirs is UTF-8.
+    if (/D1|Durable/.test(_)) return;
+    const { create } = sqliteAsyncStorage(handle);
+    await expect(create({ id: 1n, name: 'a\ufffe' }, context)).rejects.toMatchObject({
+      cause: { message: expect.stringMatching(/its database is in UTF-16/) },
+    });
+    expect(other.prepare('SELECT count(*) AS n FROM plants').all()).toEqual([{ n: 0 }]);
+  });
+
+  it('a column that takes no null and has no default is named by check and by a create', async () => {
+    const { storage } = await open(kind, schema.replace('"tag" TEXT', '"tag" TEXT, bed TEXT NOT NULL'));
+    const why = /its column bed takes no null and has no default/;
+    await expect(storage.check()).rejects.toThrow(why);
+    await expect(storage.create(rosa(1), context)).rejects.toMatchObject({ cause: { message: why } });
+  });
+
+  it('a view is refused by name', async () => {
+    const { storage } = await open(
+      kind,
+      `${schema}; ALTER TABLE plants RENAME TO below; CREATE VIEW plants AS SELECT * FROM below`,
+    );
+    await expect(storage.check()).rejects.toThrow(/: it is a view, .* the name of its table/);
+  });
+
+  it('triggers that drop the plant are named', async () => {
+    const { storage, other } = await open(kind);
+    for (const name of ['first', 'second'])
+      other.exec(
+        `CREATE TRIGGER ${name} AFTER INSERT ON plants BEGIN DELETE FROM plants WHERE id = new.id; END`,
+      );
+    const why =
+      /does not have the plant after its INSERT: one of its triggers .*: (first, second|second, first)$/;
+    await expect(storage.check()).rejects.toThrow(why);
+    await expect(storage.create(rosa(1), context)).rejects.toThrow(why);
+  });
+
+  it('createTable creates the table once, and again does nothing', async () => {
+    const { storage, ids } = await open(kind, '');
+    await storage.createTable();
+    await storage.createTable();
+    expect(await storage.check()).toEqual({ notAsked: [] });
+    expect(await storage.create(rosa(1), context)).toBe('created');
+    expect(ids()).toEqual(['1']);
+  });
+
+  it('leaves no transaction open after a rejected create and a check', async () => {
+    const { storage, other, ids } = await open(
+      kind,
+      withColumns(schema, { name: "TEXT CHECK (name <> 'weed')" }),
+    );
+    await expect(storage.create({ id: 1n, name: 'weed' }, context)).rejects.toMatchObject({
+      name: 'RolledBack',
+      reason: 'rejected',
+    });
+    await storage.check();
+    other.exec('BEGIN IMMEDIATE; ROLLBACK');
+    expect(ids()).toEqual([]);
+  });
+});
+
+describe.each(kinds.filter(([name, { isFarAway }]) => !isFarAway && !name.includes('Durable')))(
+  '%s beside a transaction that writes',
+  (_, kind) => {
+    it('finds a plant', async () => {
+      const { storage, other } = await open(kind);
+      expect(await storage.create(rosa(9), context)).toBe('created');
+      other.exec('BEGIN IMMEDIATE');
+      const found = await storage.find(9n, context).catch((error) => error);
+      other.exec('COMMIT');
+      expect(found).toMatchObject({ name: 'Rosa' });
+    });
+  },
+);
+
+describe.each(kinds.filter(([, { showsClosed }]) => showsClosed))('%s that the app has closed', (_, kind) => {
+  it('is unavailable at once', async () => {
+    const { storage, close } = await open(kind);
+    expect(await storage.create(rosa(1), context)).toBe('created');
+    close();
+    const calls = [() => storage.create(rosa(2), context), () => storage.find(1n, context)];
+    for (const call of calls)
+      await expect(call()).rejects.toMatchObject({
+        name: 'StorageBusy',
+        message: 'the app has closed the database connection',
+      });
+  });
+});
+
+describe.each(kinds.filter(([, { sharesConnection }]) => sharesConnection))(
+  '%s in a transaction of the app',
+  (_, kind) => {
+    it.each([1, 3])('fails the creates of %i plants, and changes nothing of it', async (count) => {
+      const { storage, run, ids } = await open(kind);
+      expect(await storage.create(rosa(9), context)).toBe('created');
+      await run("BEGIN; INSERT INTO plants (id, name) VALUES (99, 'Acer')");
+      const creating = Array.from({ length: count }, (_, id) => storage.create(rosa(id), context));
+      for (const outcome of await Promise.allSettled(creating))
+        expect(outcome).toMatchObject({
+          reason: {
+            name: 'StorageBusy',
+            message: 'the connection already has an open transaction: give plant-store its own connection',
+          },
+        });
+      await run('COMMIT');
+      expect(ids()).toEqual(['9', '99']);
+      expect(await storage.create(rosa(1), context)).toBe('created');
+    });
+  },
+);
+
+describe.each(farAway)('%s whose message is lost', (_, kind) => {
+  it.each([[[1]], [[1, 2, 3]]])('after the database has stored %j: unknown, and then taken', async (ids) => {
+    const { storage, network, batches, ids: stored } = await open(kind);
+    expect(await storage.create(rosa(9), context)).toBe('created');
+    network.next = 'lost after it was done';
+    const outcomes = await Promise.allSettled(ids.map((id) => storage.create(rosa(id), context)));
+    for (const outcome of outcomes)
+      expect(outcome).toMatchObject({ reason: { name: 'Error', cause: { message: 'fetch failed' } } });
+    expect(batches).toContain('unknown');
+    expect(stored()).toEqual([...ids, 9].map(String));
+    expect(await storage.create(rosa(ids[0]!), context)).toBe('taken');
+  });
+
+  it('before the database has got it: unknown, not stored, and then created', async () => {
+    const { storage, network, ids } = await open(kind);
+    expect(await storage.create(rosa(9), context)).toBe('created');
+    network.next = 'lost before it was sent';
+    await expect(storage.create(rosa(1), context)).rejects.toMatchObject({
+      name: 'Error',
+      cause: { message: 'fetch failed' },
+    });
+    expect(ids()).toEqual(['9']);
+    expect(await storage.create(rosa(1), context)).toBe('created');
+  });
+
+  it('while the table is looked at: retried, and created', async () => {
+    const { storage, network, batches } = await open(kind);
+    network.next = 'lost after it was done';
+    expect(await storage.create(rosa(1), context)).toBe('created');
+    expect(batches).toEqual(['conflict', 'settled']);
+  });
+
+  it('on the way of check: says so, and leaves nothing', async () => {
+    const { storage, network, ids } = await open(kind);
+    network.next = 'lost before it was sent';
+    await expect(storage.check()).rejects.toMatchObject({ cause: { message: 'fetch failed' } });
+    expect(ids()).toEqual([]);
+    expect(await storage.check()).toEqual({ notAsked: [] });
+  });
+});
+
+it.each(['@libsql/client', 'libsql/promise', 'sqlite3'])(
+  'a file that may not be written, by %s: nothing is stored, and it says so',
+  async (name) => {
+    const { storage, other, run, ids } = await open(asyncKinds[name]!);
+    await run('PRAGMA query_only=ON');
+    const why = 'SQLite cannot use its file. Open a database file that may be written';
+    await expect(storage.check()).rejects.toThrow(why);
+    await expect(storage.create(rosa(1), context)).rejects.toMatchObject({
+      cause: { message: expect.stringContaining(why) },
+    });
+    expect(ids()).toEqual([]);
+    other.exec('BEGIN IMMEDIATE; ROLLBACK');
+  },
+);
+
+it.each(Object.entries(asyncVariants))('%s: created, taken and found are exact', async (_, kind) => {
+  const { storage, ids } = await open(kind);
+  const ends = [-(2n ** 63n), 2n ** 63n - 1n];
+  expect(await Promise.all(ends.map((id) => storage.create(rosa(id), context)))).toEqual([
+    'created',
+    'created',
+  ]);
+  expect(await Promise.all(ends.map((id) => storage.create(rosa(id), context)))).toEqual(['taken', 'taken']);
+  expect(ids()).toEqual(ends.map(String));
+  expect(await storage.check()).toEqual({ notAsked: [] });
+});
+
+describe('a driver of the other kind', () => {
+  it('sqliteAsyncStorage of one that blocks says what to pass, and leaves no transaction open', async () => {
+    const database = new Database(':memory:');
+    database.exec(schema);
+    const storage = sqliteAsyncStorage(database as unknown as AsyncSqlite);
+    const why = /sqliteAsyncStorage needs .* asynchronous driver.*, got an object of class Database/;
+    await expect(storage.create(rosa(1), context)).rejects.toMatchObject({
+      name: 'RolledBack',
+      cause: { message: why },
+    });
+    await expect(storage.check()).rejects.toThrow(why);
+    await expect(storage.find(1n, context)).rejects.toThrow(why);
+    expect(database.inTransaction).toBe(false);
+    database.close();
+  });
+
+  it('sqliteStorage of an asynchronous one says what to pass, and leaves no transaction open', async () => {
+    const file = newFile();
+    const other = connect(file);
+    other.exec(schema);
+    const database = new AsyncDatabase(file, {});
+    const storage = sqliteStorage(database as never);
+    await expect(storage.create(rosa(1), context)).rejects.toMatchObject({
+      name: 'RolledBack',
+      cause: { message: expect.stringMatching(/sqliteStorage needs .*exec must return no promise/) },
+    });
+    await waitFor(() => expect(database).toMatchObject({ inTransaction: false }));
+    other.close();
+    database.close();
+  });
+});
