@@ -12,6 +12,7 @@ const compiled = existsSync(tool('better-sqlite3/build/Release/better_sqlite3.no
 const obstacle = compiled ? undefined : 'better-sqlite3 can be neither fetched nor compiled here';
 
 const sqlite = 'test/programs/runtimes/cases-sqlite.ts';
+const workers = 'test/programs/runtimes';
 const drivers: [string, () => Promise<Program>][] = [
   // 22.13 is the first that has it without a flag.
   ...(['22.13', ...nodeVersions] as const).map((version): [string, () => Promise<Program>] => [
@@ -22,11 +23,14 @@ const drivers: [string, () => Promise<Program>][] = [
   ['bun:sqlite of Bun 1.4.3', () => startOn('bun1.4.3', sqlite, 'bun:sqlite', 'Database')],
   ['bun:sqlite of the oldest Bun', () => startOn('bun1.2', sqlite, 'bun:sqlite', 'Database')],
   ['bun:sqlite', () => startOn('bun', sqlite, 'bun:sqlite', 'Database')],
-  [
-    'a Worker on D1',
+  ...[
+    ['a Worker on D1', 'd1'],
+    ['a Worker with a Durable Object', 'object'],
+  ].map(([name, where]): [string, () => Promise<Program>] => [
+    name!,
     async () =>
-      startOn('node22', 'test/programs/runtimes/cases-d1.ts', await bundle('examples/storages/worker-d1.ts')),
-  ],
+      startOn('node22', `${workers}/cases-workers.ts`, await bundle(`${workers}/sqlite-worker.ts`), where!),
+  ]),
 ];
 
 async function expectToPass(start: () => Promise<Program>): Promise<void> {
