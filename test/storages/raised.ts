@@ -62,7 +62,7 @@ const clients = 16;
 /** Sixteen clients create plants all the time, and another one after the other that the trigger rejects. */
 export async function expectOnlyItsPlant({ open, codes }: Opened): Promise<void> {
   const batches: BatchReport[] = [];
-  const storage = open({ timeoutMs: 1_000, onBatch: (batch) => void batches.push(batch) });
+  const storage = open({ timeoutMs: 3_000, onBatch: (batch) => void batches.push(batch) });
   let id = 0n;
   const create = (more: Partial<NewPlant> = {}) =>
     storage.create({ id: ++id, name: 'Rosa', ...more }, context);
