@@ -113,10 +113,10 @@ function checkRequest({ headers }: FetchRequest): void {
 async function respond(handle: PlantHandler, plantRequest: FetchPlantRequest): Promise<FetchResponse> {
   const response = await handle(plantRequest);
   const { status, headers, body } = response;
-  // A host on Node destroys the socket after the last response of a connection, and a client that still writes loses that response:
-  // so the rest of a refused body is read first. Not if the request is not for plant-store: the app may still read its body.
+  // Many clients lose a response that comes while they still write: so the rest of a refused body is read first. Not if the request
+  // is not for plant-store: the app may still read its body.
   const mayStayOpen = status < 400 || isNotMine(response) || (await plantRequest.discard());
-  if (!mayStayOpen) return lastResponse(status, headers, body);
+  if (!mayStayOpen) return lastResponse(response, plantRequest);
   return new Response(body || null, { status, statusText, headers });
 }
 
@@ -124,15 +124,19 @@ async function respond(handle: PlantHandler, plantRequest: FetchPlantRequest): P
 const statusText = '';
 
 /** A response that closes its connection, and stays open briefly before, so that the client can read it. */
-function lastResponse(status: number, given: PlantResponse['headers'], text: string): FetchResponse {
-  const bytes = new TextEncoder().encode(text);
+function lastResponse(response: PlantResponse, plantRequest: FetchPlantRequest): FetchResponse {
+  const bytes = new TextEncoder().encode(response.body);
   const body = new ReadableStream({
     start: (controller) => controller.enqueue(bytes),
     // Called once the bytes are taken.
-    pull: (controller) => linger().then(() => controller.close()),
+    async pull(controller) {
+      await linger();
+      controller.close();
+      plantRequest.stop();
+    },
   });
-  const headers = { ...given, 'content-length': `${bytes.length}`, connection: 'close' };
-  return new Response(body, { status, statusText, headers });
+  const headers = { ...response.headers, 'content-length': `${bytes.length}`, connection: 'close' };
+  return new Response(body, { status: response.status, statusText, headers });
 }
 
 class FetchPlantRequest extends HostRequest {
@@ -192,6 +196,11 @@ class FetchPlantRequest extends HostRequest {
     }
     return this.#upload?.discard(this.drainMs) ?? true;
   }
+
+  /** Ends an upload that was not read to its end. On some hosts it destroys the connection: so the response is sent first. */
+  stop(): void {
+    this.#upload?.stop();
+  }
 }
 
 const lostBody =
@@ -220,9 +229,5 @@ function has(server: unknown, name: string): boolean {
 function uploadOf(request: FetchRequest): Upload | undefined {
   const reader = (request.body as ReadableStream<Uint8Array> | null)?.getReader();
   if (!reader) return undefined;
-  return new Upload({
-    next: () => reader.read(),
-    // Later, because on some hosts it destroys the connection while the response is in flight.
-    return: () => linger().then(() => reader.cancel()),
-  });
+  return new Upload({ next: () => reader.read(), return: () => reader.cancel() });
 }

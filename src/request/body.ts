@@ -19,7 +19,10 @@ export function readBody(
   // Cancelling a socket's stream, Node's or the web's, destroys the connection before the response is sent: drain it instead.
   const isConnection = 'pipe' in body || 'getReader' in body;
   // After a timeout too, because the app sends its response only now.
-  progress.onRefusal((ms) => (isConnection ? upload.discard(Math.max(ms, stallMs)) : upload.stop()));
+  progress.onRefusal(async (ms) => {
+    if (isConnection) await upload.discard(Math.max(ms, stallMs));
+    upload.stop();
+  });
   return upload.read(new ChunkCollector(limit));
 }
 

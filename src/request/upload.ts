@@ -42,15 +42,13 @@ export class Upload {
    * Reads on and keeps nothing. Otherwise a client that writes before it reads would not see its response, and a stream
    * that is left half read would block the next request on its connection. Stops after 64 MiB, after 500 ms without progress,
    * and after `ms` milliseconds in all: a client could otherwise hold its request open by a byte at a time. Resolves with
-   * whether it came to the end; never rejects.
+   * whether it came to the end, and leaves it to the caller to stop one that did not; never rejects.
    */
   async discard(ms: number): Promise<boolean> {
     this.#isUnwanted = true;
     await keepAliveUntil(Promise.race([this.#skip(), this.#stall(ms)]));
-    const isRead = this.#isEnded;
-    // Not awaited: a generator blocked on its source settles `return()` only when the source does.
-    this.stop();
-    return isRead;
+    this.#left = -1;
+    return this.#isEnded;
   }
 
   async #skip(): Promise<void> {

@@ -1,4 +1,5 @@
 // How long a refused client is served, on a simulated clock: until the timeout of its request, 5 s if that has none.
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { expect, test, vi } from 'vitest';
@@ -12,6 +13,7 @@ const { createPlantStore } = await import('plant-store');
 const { memoryStorage } = await import('plant-store/memory');
 const { toFetch } = await import('plant-store/fetch');
 const { toNode } = await import('plant-store/node');
+const { protocols } = await import('../hosts/node/server.js');
 
 const headers = { authorization: 'Bearer x', 'content-type': 'application/json' };
 const chunk = new Uint8Array(200);
@@ -74,7 +76,7 @@ test.each(limits)(
 );
 
 test.each(limits)(
-  'with timeoutMs %i, toNode cuts off a client with an invalid token that sends a byte now and then, 500 ms after %i ms',
+  'with timeoutMs %i, toNode responds to a client with an invalid token that sends a byte now and then after %i ms, and cuts it off 500 ms later',
   async (timeoutMs, expected) => {
     timers.reset();
     const sockets: Socket[] = [];
@@ -82,8 +84,9 @@ test.each(limits)(
     const server = createServer(listener).on('connection', (socket) => void sockets.push(socket));
     const { port, close } = await listen(server);
     const wire = await Wire.open(port);
+    const requested = once(server, 'request');
     await wire.write(raw(['Authorization: Bearer x', 'Content-Length: 100000']));
-    expect((await wire.answer()).status).toBe(401);
+    await requested;
     const [socket] = sockets;
     const turn = () => new Promise((resolve) => setImmediate(resolve));
     while (!socket!.destroyed && timers.clock.now() < 60_000) {
@@ -93,8 +96,25 @@ test.each(limits)(
       await turn();
       await timers.clock.advance(100);
     }
+    expect((await wire.answer()).status).toBe(401);
     expect(Math.abs(timers.clock.now() - expected - 500)).toBeLessThanOrEqual(200);
     wire.destroy();
     await close();
   },
 );
+
+test.each([
+  ['HTTP/1', protocols[0]!],
+  ['HTTP/2', protocols[1]!],
+])('over %s, toNode waits for nothing after a rejected request whose body has come', async (_, protocol) => {
+  timers.reset();
+  const [, serve, begin] = protocol;
+  const { port, close } = await listen(
+    serve(toNode(createPlantStore(memoryStorage(), () => false, { timeoutMs: 0 }))),
+  );
+  const sender = await begin(port, 20);
+  await sender.write(' '.repeat(20), true);
+  expect(await sender.text()).toContain('40102');
+  expect(timers.count).toBe(0);
+  await close();
+});

@@ -1,42 +1,33 @@
-import { endOfTurn, linger, nextMessage, Upload } from '../../../src/for-hosts.js';
+import { linger, nextMessage, Upload } from '../../../src/for-hosts.js';
 import type { Exchange } from './exchange.js';
 import { awaitsContinue } from './stream.js';
 import type { NodeRequest, NodeResponse } from './types.js';
 
-/** Drains the remaining upload, so that the client gets the response to it. To be awaited before the response is sent. */
+/**
+ * Reads the remaining upload, within the limits of `Upload.discard`. To be awaited before the response is sent, on every protocol:
+ * many clients and proxies lose a response that comes while they still write, and their connection with it.
+ */
 export async function drain({ request, response }: Exchange, ms: number): Promise<void> {
-  // All of it may have come with the headers, and is then in the stream: there is nothing to wait for.
-  const hasBody = !awaitsContinue(request, response);
-  if (hasBody) await nextMessage();
-  if (request.complete !== false) return void request.resume?.();
-  if (response.stream) return resetAfterResponse(request, response.stream);
+  // Usually all of it has come with the headers, and is gone when the event loop delivers a message.
+  request.resume?.();
+  await nextMessage();
+  if (request.complete) return;
   const chunks = request[Symbol.asyncIterator]();
-  const cutOff = () => cutOffAfterResponse(request, response);
-  const discarding = new Upload({ next: () => chunks.next(), return: cutOff }).discard(ms);
-  const isLast =
-    response.shouldKeepAlive === false || /\bclose\b/i.test(`${response.getHeader('connection')}`);
-  // Node destroys the socket after its last response, which is lost if the client still writes: so read first.
-  if (isLast && hasBody) await discarding;
+  const discarding = new Upload({ next: () => chunks.next() })
+    .discard(ms)
+    .then((isRead) => isRead || cutOffAfterResponse(request, response));
+  // A client that waits for its 100 sends nothing before it has the response.
+  if (!awaitsContinue(request, response)) await discarding;
 }
 
-/** Leaves the client some time to read the response, and then destroys the connection. */
+/** Leaves the client some time to read the response, and then ends the upload: on HTTP/1 with its connection. */
 function cutOffAfterResponse(request: NodeRequest, response: NodeResponse): void {
   const { socket } = request;
-  // Node calls it after its last response.
-  socket.destroySoon = () => socket.end();
-  const cutOff = () => linger().then(() => request.destroy());
-  if (response.writableFinished) cutOff();
-  else response.on('finish', cutOff);
-}
-
-/** HTTP/2 says in a frame that the rest is not needed, and keeps the connection (RFC 9113 §8.1). */
-function resetAfterResponse(request: NodeRequest, stream: NonNullable<NodeResponse['stream']>): void {
-  // Listen on the stream: the response's `finish` comes only after the close that we are about to make.
-  stream.on('finish', async () => {
-    // A turn later, because a close at once would overtake the frame that ends the response.
-    await endOfTurn();
-    stream.close(0);
-    // Unread data would keep the stream open.
-    request.resume?.();
-  });
+  // Node calls it after the last response of a connection, and a client that still writes would lose that.
+  if (!response.stream) socket.destroySoon = () => socket.end();
+  // Not the response of HTTP/2, whose `finish` comes only after the close that we are about to make.
+  const sent = response.stream ?? response;
+  const cutOff = () => linger().then(() => (response.stream ?? request).destroy());
+  if (sent.writableFinished) cutOff();
+  else sent.on('finish', cutOff);
 }

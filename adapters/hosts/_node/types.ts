@@ -38,9 +38,10 @@ export interface NodeResponse {
   /** On HTTP/2 alone. */
   readonly stream?: {
     readonly destroyed: boolean;
+    readonly writableFinished: boolean;
     readonly sentInfoHeaders?: readonly unknown[] | undefined;
     on(event: string, listener: Listener): unknown;
-    close(code: number): void;
+    destroy(): unknown;
   };
   setHeader(name: string, value: string | number): unknown;
   writeHead(status: number): unknown;

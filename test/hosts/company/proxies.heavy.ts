@@ -5,13 +5,20 @@ import { describeUnless } from '../../support/obstacle.js';
 import { named } from '../../support/titled.js';
 import { hostNamed } from '../hosts.js';
 import { contractOn } from '../suite.js';
-import { eachIsAnswered } from '../uploads/refused-uploads.js';
+import { eachIsAnswered, turnsAreAnswered } from '../uploads/refused-uploads.js';
 import { behind, proxies } from './proxies.js';
 
 for (const proxy of proxies) {
   describeUnless(proxy.obstacle, proxy.name, () => {
-    const host = hostNamed('node:http');
-    describe('the contract table', () => contractOn(behind(proxy, host)));
+    if (proxy.isHttp2) {
+      const http2 = everyHost.filter(({ name }) => /http2|HTTP\/2/.test(name));
+      describe.each(named(http2.map((host) => behind(proxy, host))))('%s', (_, host) => {
+        eachIsAnswered(host, 2, 'keep-alive');
+        turnsAreAnswered(host);
+      });
+      return;
+    }
+    describe('the contract table', () => contractOn(behind(proxy, hostNamed('node:http'))));
 
     const some =
       /^(node:http|Express 5, under a path|Koa 3, plain|Fastify 5, under a prefix|h3, by route|Hono, by route|NestJS|SvelteKit.*|Remix.*|whatwg.*)$/;
@@ -20,6 +27,7 @@ for (const proxy of proxies) {
       eachIsAnswered(host, 2, 'keep-alive');
       // More than the buffers of both kernels' sockets and of the proxy. Two clients: eight would send 22 GB in all.
       eachIsAnswered(host, 12, 'keep-alive', 2);
+      turnsAreAnswered(host);
     });
   });
 }

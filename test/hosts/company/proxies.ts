@@ -17,6 +17,8 @@ const { createProxyMiddleware } = await load('http-proxy-middleware');
 
 export interface Proxy {
   readonly name: string;
+  /** Whether it speaks HTTP/2 to the app. */
+  readonly isHttp2?: boolean;
   /** What is missing to run it, if anything. */
   readonly obstacle?: string | undefined;
   /** Cases in which the proxy normalises the path by its own rules, and the status that comes of it. */
@@ -36,10 +38,12 @@ export function behind({ name, quirks, start }: Proxy, host: Host): Host {
       const proxy = await start(app.port);
       const url = new URL(app.url);
       url.port = String(proxy.port);
+      // To the clients every proxy speaks HTTP/1.
+      const href = url.href.replace('h2c:', 'http:');
       return {
         ...app,
         port: proxy.port,
-        url: url.href.replace(/\/$/, ''),
+        url: href.replace(/\/$/, ''),
         close: async () => {
           await proxy.close();
           await app.close();
@@ -49,8 +53,10 @@ export function behind({ name, quirks, start }: Proxy, host: Host): Host {
   };
 }
 
-const missing = (program: string) =>
-  spawnSync(program, ['-v']).error ? `${program} is not installed: apt-get install ${program}` : undefined;
+const missing = (program: string, packed = program) =>
+  spawnSync(program, ['-v']).error ? `${program} is not installed: apt-get install ${packed}` : undefined;
+
+const speaking = (isHttp2: boolean) => (isHttp2 ? ' that speaks HTTP/2 to the app' : '');
 
 const keepAlive = 'proxy_http_version 1.1; proxy_set_header Connection "";';
 const unbuffered = 'proxy_request_buffering off;';
@@ -84,9 +90,15 @@ export const proxies: readonly Proxy[] = [
   ...[
     { how: 'closes each connection', option: 'option httpclose' },
     { how: 'shares its connections', option: 'http-reuse always' },
+    {
+      how: 'speaks HTTP/2 to the app',
+      option: 'http-reuse always\n            option http-no-delay',
+      isHttp2: true,
+    },
   ].map(
-    ({ how, option }): Proxy => ({
+    ({ how, option, isHttp2 = false }): Proxy => ({
       name: `HAProxy that ${how}`,
+      isHttp2,
       obstacle: missing('haproxy'),
       start: (app) =>
         startProxy('haproxy', (port) => ({
@@ -99,9 +111,83 @@ export const proxies: readonly Proxy[] = [
             timeout server 30s
           listen app
             bind 127.0.0.1:${port}
-            server app 127.0.0.1:${app}
+            server app 127.0.0.1:${app}${isHttp2 ? ' proto h2' : ''}
           `.replace(/^ {10}/gm, ''),
           args: ['-db', '-f'],
+        })),
+    }),
+  ),
+  ...[false, true].map(
+    (isHttp2): Proxy => ({
+      name: `nghttpx${speaking(isHttp2)}`,
+      isHttp2,
+      quirks: { 'path-double-slash': 200 },
+      obstacle: missing('nghttpx', 'nghttp2-proxy'),
+      start: (app) =>
+        startProxy('nghttpx', (port) => ({
+          config: `
+            frontend=127.0.0.1,${port};no-tls
+            backend=127.0.0.1,${app}${isHttp2 ? ';;proto=h2' : ''}
+            workers=1
+            log-level=ERROR`.replace(/^ {12}/gm, ''),
+          args: ['--conf'],
+        })),
+    }),
+  ),
+  ...[false, true].map(
+    (isHttp2): Proxy => ({
+      name: `Apache${speaking(isHttp2)}`,
+      isHttp2,
+      quirks: { 'path-double-slash': 200 },
+      obstacle: missing('apache2', 'apache2-bin'),
+      start: (app) =>
+        startProxy('apache2', (port, folder) => ({
+          config: `
+            ServerRoot ${folder}
+            ServerName localhost
+            DefaultRuntimeDir ${folder}
+            PidFile ${folder}/pid
+            ErrorLog ${folder}/errors
+            Listen 127.0.0.1:${port}
+            ${['mpm_event', 'authz_core', 'proxy', 'proxy_http', 'proxy_http2', 'http2'].map((name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`).join('\n')}
+            ProxyPass / ${isHttp2 ? 'h2c' : 'http'}://127.0.0.1:${app}/`,
+          args: ['-X', '-f'],
+        })),
+    }),
+  ),
+  ...[false, true].map(
+    (isHttp2): Proxy => ({
+      name: `Caddy${speaking(isHttp2)}`,
+      isHttp2,
+      obstacle: missing('caddy'),
+      start: (app) =>
+        startProxy('caddy', (port, folder) => ({
+          config: JSON.stringify({
+            admin: { disabled: true },
+            storage: { module: 'file_system', root: folder },
+            apps: {
+              http: {
+                servers: {
+                  app: {
+                    listen: [`127.0.0.1:${port}`],
+                    automatic_https: { disable: true },
+                    routes: [
+                      {
+                        handle: [
+                          {
+                            handler: 'reverse_proxy',
+                            upstreams: [{ dial: `127.0.0.1:${app}` }],
+                            transport: { protocol: 'http', versions: isHttp2 ? ['h2c', '2'] : ['1.1'] },
+                          },
+                        ],
+                      },
+                    ],
+                  },
+                },
+              },
+            },
+          }),
+          args: ['run', '--config'],
         })),
     }),
   ),

@@ -1,5 +1,7 @@
 /** Uploads that are refused, by clients that write all of it before they read, as many proxies do. */
 import { once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { acceptTokens, createPlantStore, type PlantStoreOptions } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -63,6 +65,33 @@ export function nextIsAnswered(host: Host, mebibytes: number): void {
       stream.write(raw(headers, `{"id":${refusals.indexOf(refusal)},"name":"Rosa"}`, { line }));
       expect(String((await response)[0])).toMatch(/^HTTP\/1\.1 200 /);
       stream.destroy();
+    },
+  );
+}
+
+/** A plant after each of ten rejected uploads, by Node's client, which reads while it writes, on a connection that it keeps. */
+export function turnsAreAnswered(host: Host): void {
+  const started = startedFor(host);
+  test.each([60_000, 200_000, 2_000_000])(
+    'on a kept connection ten uploads of %i bytes that are rejected get their 401, and the plants between them their 200',
+    async (size) => {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      const send = async (token: string, body: string | Uint8Array) => {
+        const headers = {
+          authorization: `Bearer ${token}`,
+          'content-type': 'application/json',
+          'content-length': body.length,
+        };
+        const sending = request(`${started().url}/plants`, { method: 'POST', agent, headers });
+        const [response] = (await once(sending.end(body), 'response')) as [IncomingMessage];
+        await text(response);
+        return response.statusCode;
+      };
+      for (let i = 0; i < 10; i++) {
+        expect(await send('bad', new Uint8Array(size))).toBe(401);
+        expect(await send('secret', `{"id":${size + i},"name":"Rosa"}`)).toBe(200);
+      }
+      agent.destroy();
     },
   );
 }
