@@ -1,4 +1,5 @@
 // Frameworks that mount an adapter as it is: the contract table on each, their parsers, and their programs in examples/.
+import { createServer } from 'node:http';
 import { acceptTokens, createPlantStore } from 'plant-store';
 import { toFetch } from 'plant-store/fetch';
 import { memoryStorage } from 'plant-store/memory';
@@ -10,6 +11,7 @@ import { readByBuffers, wholeBodiesOn } from '../hosts/uploads/whole-body.js';
 import { ecosystemBundle, load } from '../support/installed.js';
 import { rose } from '../support/plants.js';
 import { startProgram, untilTestEnds, urlOf } from '../support/program.js';
+import { listen } from '../support/sockets.js';
 import { named } from '../support/titled.js';
 import { frameworks, onNest } from './hosts.js';
 
@@ -55,4 +57,29 @@ test('the request of Azure Functions, which has no signal, creates', async () =>
   expect('signal' in request).toBe(false);
   const response = await toFetch(createPlantStore(memoryStorage(), acceptTokens('secret')))(request);
   expect(response.status).toBe(200);
+});
+
+test("a body above the limit of SvelteKit's adapter for Node, declared or not, is unreadable, and onError is told what to raise", async () => {
+  const { getRequest, setResponse } = await load('@sveltejs/kit/node');
+  const told: string[] = [];
+  const plants = toFetch(
+    createPlantStore(memoryStorage(), acceptTokens('secret'), {
+      onError: (error) => void told.push((error as Error).message),
+    }),
+  );
+  const { url, close } = await listen(
+    createServer(async (request, response) => {
+      const given = await getRequest({ request, base: 'http://localhost', bodySizeLimit: 1000 });
+      setResponse(response, await plants(given));
+    }),
+  );
+  onTestFinished(close);
+  const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
+  const body = rose.padEnd(2000);
+  for (const sent of [body, ReadableStream.from([Buffer.from(body)])]) {
+    const init = { method: 'POST', headers, body: sent, duplex: 'half' } as RequestInit;
+    const response = await fetch(`${url}/plants`, init);
+    expect(await response.json()).toMatchObject({ error: 50003 });
+  }
+  expect(told).toEqual(Array(2).fill(expect.stringMatching(/raise that limit/)));
 });

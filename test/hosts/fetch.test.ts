@@ -98,11 +98,17 @@ const broken = () =>
     { highWaterMark: 2 },
   );
 
+/** Of a client that has disconnected. */
+const abandoned = (request: Request) =>
+  Object.defineProperty(request, 'signal', { value: AbortSignal.abort() });
+const longer = { 'content-length': '99' };
+
 test.concurrent.each<[string, FetchRequest, unknown]>([
-  ['a Request', requestOf(broken()), undefined],
-  ['a declared length on Bun', requestOf(broken(), { 'content-length': '99' }), bun],
+  ['a Request', abandoned(requestOf(broken())), undefined],
+  ['a declared length on Bun', abandoned(requestOf(broken(), longer)), bun],
+  ['a Request that ends short of its declared length', abandoned(requestOf(plant, longer)), undefined],
   [
-    'a request that does not tell whether its body is used',
+    'a request that tells neither whether its body is used nor whether its client has disconnected',
     {
       method: 'POST',
       url: 'http://localhost/plants',
@@ -113,7 +119,7 @@ test.concurrent.each<[string, FetchRequest, unknown]>([
     },
     undefined,
   ],
-])('a body that breaks off is body_incomplete, as in %s', async (_what, request, server) => {
+])('a body that its client breaks off is body_incomplete, as in %s', async (_what, request, server) => {
   const response = (await mounted()(request, server)) as Response;
   expect(await response.json()).toMatchObject({ error: 40007 });
 });
@@ -136,7 +142,7 @@ describe('a connection that closes, and whose upload', () => {
 
   test.each<[string, number, () => ReadableStream, object]>([
     ['stalls for 500 ms', 40102, () => new ReadableStream({ cancel }), invalid],
-    ['was cut by the host', 40007, broken, close],
+    ['was cut by the host', 50003, broken, close],
   ])(
     '%s, gets a whole response, whose end leaves the client time to read it',
     async (_, error, body, more) => {
@@ -183,14 +189,20 @@ test("toFetch reads the request's signal only if the storage reads its own, whic
   expect(onAbort).toHaveBeenCalledOnce();
 });
 
-test.each([
-  ['within the plant', plant.slice(0, -5)],
-  ['within white space', plant],
-])('a body that the host has cut %s is incomplete, because it is shorter than declared', async (_, body) => {
-  const request = requestOf(body, { 'content-length': String(plant.length + 10) });
-  const response = (await mounted()(request)) as Response;
-  expect([response.status, await response.json()]).toMatchObject([400, { error: 40007 }]);
-});
+test.each<[string, string | ReadableStream, object]>([
+  ['within the plant', plant.slice(0, -5), longer],
+  ['within white space', plant, longer],
+  ['before its first byte', '', longer],
+  ['by an error, as SvelteKit does above BODY_SIZE_LIMIT', broken(), {}],
+])(
+  'a body that the host has cut %s is unreadable, which onError is told with the remedy',
+  async (_, body, more) => {
+    errors.length = 0;
+    const response = (await mounted()(requestOf(body, { ...more }))) as Response;
+    expect([response.status, await response.json()]).toMatchObject([500, { error: 50003 }]);
+    expect(errors).toEqual([expect.objectContaining({ message: expect.stringMatching(/raise that limit/) })]);
+  },
+);
 
 describe('in Hono, behind a middleware that has read the body', () => {
   test.each<[string, (c: Context) => Promise<unknown>]>([

@@ -14,46 +14,62 @@ export function readNodeBody(exchange: Exchange, limit: number): ReturnType<Read
     isBroken = true;
   });
   return nextMessage().then(() => {
-    if (isBroken) throw new BodyError('body_incomplete');
+    if (isBroken) throwIncomplete();
     return readExact(exchange, limit);
   });
 }
 
-/** Reads the body from the first place that still has it exactly. */
+/** Reads the body from the first place of the table that has it exactly. */
 function readExact(exchange: Exchange, limit: number): ReturnType<ReadBody> {
-  const { request } = exchange;
-  // On HTTP/2 an aborted request looks ended and complete: check `aborted` first.
-  if (request.aborted || (request.destroyed && !request.readableEnded))
-    throw new BodyError('body_incomplete');
-  // Some platforms pass an object that is no stream.
-  if (typeof request.read !== 'function') return keptBytes(exchange) ?? keptBody(exchange) ?? '';
-  if (request.readableEnded) return readEnded(exchange, limit);
-  if (!request.readableDidRead) return readUnread(exchange, limit);
-  // Not `keptBytes`: a middleware is still reading, and may have kept a part only.
-  return keptBody(exchange) ?? throwLost();
+  for (const place of places[stateOf(exchange.request)]) {
+    const found = place(exchange, limit);
+    if (found !== undefined) return found;
+  }
+  // A stream that was read never ends again: to wait would hang.
+  throw new BodyError('body_unreadable', lostBody);
 }
 
-/** Reads a stream from which nobody has read. */
-function readUnread(exchange: Exchange, limit: number): ReturnType<ReadBody> {
+type Place = (exchange: Exchange, limit: number) => ReturnType<ReadBody> | undefined;
+
+/** Where the body can be, by what has become of Node's stream; in this order. The page of hosts has this table. */
+const places = {
+  // The client has disconnected, or somebody has destroyed the stream.
+  cut: [throwIncomplete],
+  unread: [wholeStream],
+  // Nobody has read of it.
+  empty: [putBack, keptBytes, emptyBody],
+  read: [putBack, keptBytes, keptBody],
+  // No `keptBytes`: a middleware is still reading, and may have kept a part only.
+  'being read': [keptBody],
+  // Some platforms pass an object that is no stream.
+  none: [keptBytes, keptBody, emptyBody],
+} satisfies Record<string, readonly Place[]>;
+
+function stateOf(request: NodeRequest): keyof typeof places {
+  // On HTTP/2 an aborted request looks ended and complete: check `aborted` first.
+  if (request.aborted || (request.destroyed && !request.readableEnded)) return 'cut';
+  if (typeof request.read !== 'function') return 'none';
+  if (request.readableEnded) return request.readableDidRead ? 'read' : 'empty';
+  return request.readableDidRead ? 'being read' : 'unread';
+}
+
+function throwIncomplete(): never {
+  throw new BodyError('body_incomplete');
+}
+
+function wholeStream(exchange: Exchange, limit: number): ReturnType<ReadBody> {
   const { request, response } = exchange;
   if (!isWhole(exchange)) return readStream(request, response, limit);
   exchange.isRead = true;
   const bytes = readWaiting(request, limit);
-  if (isShort(bytes, request)) throw new BodyError('body_incomplete');
+  if (isShort(bytes, request)) throwIncomplete();
   return bytes;
 }
 
-/** Finds the body of a stream that has ended. */
-function readEnded(exchange: Exchange, limit: number): ReturnType<ReadBody> {
-  const { request } = exchange;
-  // What a platform has put back into the stream, as Vercel does by a `read` of its own.
+/** What a platform has put back into a stream that has ended, as Vercel does by a `read` of its own. */
+function putBack({ request }: Exchange, limit: number): Uint8Array | undefined {
   const left = readWaiting(request, limit);
-  if (left.length > 0) return left;
-  const bytes = keptBytes(exchange);
-  if (bytes !== undefined) return bytes;
-  // It ended with nothing to read.
-  if (!request.readableDidRead) return '';
-  return keptBody(exchange) ?? throwLost();
+  return left.length > 0 ? left : undefined;
 }
 
 /** The bytes that somebody has kept as `rawBody`. */
@@ -71,9 +87,8 @@ function keptBody(exchange: Exchange): Uint8Array | string | { parsed: unknown }
   return body === undefined ? undefined : { parsed: body };
 }
 
-/** A stream that was read never ends again: to wait would hang. */
-function throwLost(): never {
-  throw new BodyError('body_unreadable', lostBody);
+function emptyBody(): string {
+  return '';
 }
 
 /** What a body parser of this host has left, or one in front of it: Koa can be inside of Express, or on a platform. */

@@ -2,9 +2,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import express from 'express';
+import Fastify from 'fastify';
 import Koa from 'koa';
 import { createRequest, createResponse } from 'node-mocks-http';
-import { acceptTokens, createPlantStore, type NewPlant } from 'plant-store';
+import { acceptTokens, createPlantStore, type NewPlant, type PlantHandler } from 'plant-store';
+import { toExpress } from 'plant-store/express';
+import { toFastify } from 'plant-store/fastify';
 import { type KoaContext, toKoa } from 'plant-store/koa';
 import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
@@ -127,43 +131,59 @@ test.each<[string, object]>([
   expect(sent).toEqual([{ 'content-type': 'application/json' }]);
 });
 
-describe('Koa behind somebody who has read the body and left it on the request of Node', () => {
-  const exact = 9007199254740993n;
-  test.each<
-    [string, plant: string, stored: bigint | number, leave: (request: object, text: string) => object]
-  >([
-    [
-      'rawBody, as functions-framework does',
-      plant,
-      exact,
-      (request, text) => Object.assign(request, { rawBody: Buffer.from(text) }),
-    ],
-    ['a text', plant, exact, (request, text) => Object.assign(request, { body: text })],
-    [
-      'a parsed value, as Express does',
-      '{"id":1,"name":"Rosa canina"}',
-      1n,
-      (request, text) => Object.assign(request, { body: JSON.parse(text) }),
-    ],
-    [
-      'a value that has rounded the id',
-      plant,
-      50003,
-      (request, text) => Object.assign(request, { body: JSON.parse(text) }),
-    ],
-  ])('as %s', async (_what, body, stored, leave) => {
-    const plants = new Map<bigint, NewPlant>();
-    const onError = () => {};
-    const handle = createPlantStore(memoryStorage(plants), acceptTokens('good'), { onError });
-    const app = new Koa().use(toKoa(handle)).callback();
-    const server = createServer(async (request, response) => {
-      leave(request, await text(request));
-      app(request, response);
+type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
+
+const inside: Record<string, (handle: PlantHandler) => Listener | Promise<Listener>> = {
+  'node:http': (handle) => toNode(handle) as Listener,
+  Express: (handle) => express().use(toExpress(handle)),
+  Koa: (handle) => new Koa().use(toKoa(handle)).callback(),
+  async Fastify(handle) {
+    const app = Fastify();
+    await app.register(toFastify(handle)).ready();
+    return (request, response) => app.server.emit('request', request, response);
+  },
+};
+
+describe.each(Object.entries(inside))(
+  '%s behind somebody who has read the body and left it on the request of Node',
+  (_, listenerOf) => {
+    const exact = 9007199254740993n;
+    test.each<
+      [string, plant: string, stored: bigint | number, leave: (request: object, text: string) => object]
+    >([
+      [
+        'rawBody, as functions-framework does',
+        plant,
+        exact,
+        (request, text) => Object.assign(request, { rawBody: Buffer.from(text) }),
+      ],
+      ['a text', plant, exact, (request, text) => Object.assign(request, { body: text })],
+      [
+        'a parsed value, as Express does',
+        '{"id":1,"name":"Rosa canina"}',
+        1n,
+        (request, text) => Object.assign(request, { body: JSON.parse(text) }),
+      ],
+      [
+        'a value that has rounded the id',
+        plant,
+        50003,
+        (request, text) => Object.assign(request, { body: JSON.parse(text) }),
+      ],
+    ])('as %s', async (_what, body, stored, leave) => {
+      const plants = new Map<bigint, NewPlant>();
+      const onError = () => {};
+      const handle = createPlantStore(memoryStorage(plants), acceptTokens('good'), { onError });
+      const app = await listenerOf(handle);
+      const server = createServer(async (request, response) => {
+        leave(request, await text(request));
+        app(request, response);
+      });
+      const { url, close } = await listen(server);
+      const response = await fetch(`${url}/plants`, { method: 'POST', headers, body });
+      const { error } = (await response.json()) as { error?: number };
+      await close();
+      expect(error ?? [...plants.keys()][0]).toBe(stored);
     });
-    const { url, close } = await listen(server);
-    const response = await fetch(`${url}/plants`, { method: 'POST', headers, body });
-    const { error } = (await response.json()) as { error?: number };
-    await close();
-    expect(error ?? [...plants.keys()][0]).toBe(stored);
-  });
-});
+  },
+);

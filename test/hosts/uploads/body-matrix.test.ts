@@ -19,6 +19,7 @@ import { chunk, lastChunk, listen, raw, Wire } from '../../support/sockets.js';
 import { appHosts, type Before, expresses, hostNamed, koas, onKoa, type Start } from '../hosts.js';
 import { errorOf, json, token } from '../node/server.js';
 import {
+  behindExpress,
   bodiesBehind,
   decoded,
   exact,
@@ -132,12 +133,14 @@ const koaRows = Object.entries(koas).flatMap(([name, Make]): Row[] => {
   ];
 });
 
+/** @param inFront a middleware of an Express app that Hono is in */
 const onHono =
-  (before: MiddlewareHandler = (_context, next) => next()) =>
+  (before: MiddlewareHandler = (_context, next) => next(), inFront?: express.RequestHandler) =>
   (handle: PlantHandler) => {
     const fetch = toFetch(handle);
     const app = new Hono().use(before).all('*', (context) => fetch(context.req.raw));
-    return listen(createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false })));
+    const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+    return listen(createServer(inFront ? express().use(inFront, listener) : listener));
   };
 
 const reading =
@@ -160,6 +163,13 @@ const rows: readonly Row[] = [
   ...expressRows,
   ...koaRows,
   ['nothing on Hono', exact, onHono()],
+  // Its 400 to an empty body is plant-store's: Express does not parse one.
+  ['express.json() in front of Hono', behindExpress, onHono(undefined, express.json())],
+  [
+    'express.json({ verify }) that keeps rawBody in front of Hono',
+    keptBytes,
+    onHono(undefined, express.json({ verify: keepBytes })),
+  ],
   ['c.req.json() of Hono', goneFromFetch, onHono(reading((c) => c.req.json()))],
   ['c.req.raw.text() on Hono', goneFromFetch, onHono(reading((c) => c.req.raw.text()))],
   ['c.req.raw.clone().text() on Hono', exact, onHono(reading((c) => c.req.raw.clone().text()))],
