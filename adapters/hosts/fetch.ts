@@ -172,6 +172,8 @@ class FetchPlantRequest extends HostRequest {
       if (!hasBody || !(bytes.length < Number(declared))) return bytes;
     } catch (error) {
       if (error instanceof BodyError) throw error;
+      // Somebody else holds the lock of the stream.
+      if (!raw.bodyUsed && !this.#upload) throw new BodyError('body_unreadable', lostBody);
       failure = error;
     }
     const isOfClient = await this.#hasDisconnected();
