@@ -9,4 +9,4 @@ export { HostRequest } from './request/context.js';
 export { mountMistake } from './request/mount-mistakes.js';
 export { linger, Upload } from './request/upload.js';
 export { checkOptions } from './rules.js';
-export { endOfTurn, nextMessage } from './timers.js';
+export { nextMessage } from './timers.js';

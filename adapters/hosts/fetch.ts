@@ -1,7 +1,6 @@
 import {
   ChunkCollector,
   checkHandler,
-  endOfTurn,
   type Global,
   HostRequest,
   isNotMine,
@@ -176,19 +175,15 @@ class FetchPlantRequest extends HostRequest {
       if (!raw.bodyUsed && !this.#upload) throw new BodyError('body_unreadable', lostBody);
       failure = error;
     }
-    const isOfClient = await this.#hasDisconnected();
-    if (isOfClient) throw new BodyError('body_incomplete');
+    if (this.#mayHaveDisconnected()) throw new BodyError('body_incomplete');
     throw Object.assign(new BodyError('body_unreadable', lostBody), { cause: failure });
   }
 
-  /** Whether a body that broke off was cut by its client, and not by the host, at a limit of its own, or by somebody who has read it. */
-  async #hasDisconnected(): Promise<boolean> {
+  /** Whether a body may have broken off because its client has disconnected, and not because somebody has read or cut it. */
+  #mayHaveDisconnected(): boolean {
     const { signal } = this.#request;
     // Azure Functions has none, and Deno's aborts only after the response.
-    if (!signal || 'Deno' in globalThis) return true;
-    // On Node the body ends before the signal aborts.
-    await endOfTurn();
-    return signal.aborted;
+    return !signal || signal.aborted || 'Deno' in globalThis;
   }
 
   async #readBytes(limit: number, isWhole: boolean, server: unknown): Promise<Uint8Array> {

@@ -8,10 +8,11 @@ import type { NodeRequest, NodeResponse } from './types.js';
  * many clients and proxies lose a response that comes while they still write, and their connection with it.
  */
 export async function drain({ request, response }: Exchange, ms: number): Promise<void> {
-  // Usually all of it has come with the headers, and is gone when the event loop delivers a message.
-  request.resume?.();
+  // HTTP/2 shows the end of a body only to a reader; HTTP/1 would read up to 2 MiB before it turns to the next connection.
+  if (response.stream) request.resume?.();
+  // Usually all of it has come with the headers, and has been parsed when the event loop delivers a message.
   await nextMessage();
-  if (request.complete) return;
+  if (request.complete) return void request.resume?.();
   const chunks = request[Symbol.asyncIterator]();
   const discarding = new Upload({ next: () => chunks.next() })
     .discard(ms)
