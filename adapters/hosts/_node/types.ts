@@ -32,7 +32,6 @@ export interface NodeResponse {
   readonly headersSent: boolean;
   readonly writableEnded: boolean;
   readonly writableFinished: boolean;
-  readonly shouldKeepAlive?: boolean;
   readonly destroyed?: boolean;
   readonly _sent100?: boolean;
   /** On HTTP/2 alone. */
@@ -46,7 +45,6 @@ export interface NodeResponse {
   setHeader(name: string, value: string | number): unknown;
   writeHead(status: number): unknown;
   writeContinue(): unknown;
-  getHeader(name: string): unknown;
   getHeaderNames(): string[];
   removeHeader(name: string): void;
   end(body: string): unknown;

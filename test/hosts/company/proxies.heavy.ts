@@ -10,20 +10,11 @@ import { behind, proxies } from './proxies.js';
 
 for (const proxy of proxies) {
   describeUnless(proxy.obstacle, proxy.name, () => {
-    if (proxy.isHttp2) {
-      const http2 = everyHost.filter(({ name }) => /http2|HTTP\/2/.test(name));
-      describe.each(named(http2.map((host) => behind(proxy, host))))('%s', (_, host) => {
-        eachIsAnswered(host, 2, 'keep-alive');
-        turnsAreAnswered(host);
-      });
-      return;
-    }
-    describe('the contract table', () => contractOn(behind(proxy, hostNamed('node:http'))));
+    if (!proxy.isHttp2)
+      describe('the contract table', () => contractOn(behind(proxy, hostNamed('node:http'))));
 
-    const some =
-      /^(node:http|Express 5, under a path|Koa 3, plain|Fastify 5, under a prefix|h3, by route|Hono, by route|NestJS|SvelteKit.*|Remix.*|whatwg.*)$/;
-    const http1 = everyHost.filter(({ name }) => some.test(name));
-    describe.each(named(http1.map((host) => behind(proxy, host))))('%s', (_, host) => {
+    const hosts = everyHost.filter(({ name }) => proxy.hosts.test(name));
+    describe.each(named(hosts.map((host) => behind(proxy, host))))('%s', (_, host) => {
       eachIsAnswered(host, 2, 'keep-alive');
       // More than the buffers of both kernels' sockets and of the proxy. Two clients: eight would send 22 GB in all.
       eachIsAnswered(host, 12, 'keep-alive', 2);

@@ -19,6 +19,8 @@ export interface Proxy {
   readonly name: string;
   /** Whether it speaks HTTP/2 to the app. */
   readonly isHttp2?: boolean;
+  /** The names of the hosts that it is tried with. */
+  readonly hosts: RegExp;
   /** What is missing to run it, if anything. */
   readonly obstacle?: string | undefined;
   /** Cases in which the proxy normalises the path by its own rules, and the status that comes of it. */
@@ -58,6 +60,11 @@ const missing = (program: string, packed = program) =>
 
 const speaking = (isHttp2: boolean) => (isHttp2 ? ' that speaks HTTP/2 to the app' : '');
 
+const everyHttp1 =
+  /^(node:http|Express 5, under a path|Koa 3, plain|Fastify 5, under a prefix|h3, by route|Hono, by route|NestJS|SvelteKit.*|Remix.*|whatwg.*)$/;
+const someHttp1 = /^(node:http|Fastify 5, under a prefix|Hono, by route)$/;
+const everyHttp2 = /http2|HTTP\/2/;
+
 const keepAlive = 'proxy_http_version 1.1; proxy_set_header Connection "";';
 const unbuffered = 'proxy_request_buffering off;';
 const nginxes = [
@@ -71,6 +78,7 @@ export const proxies: readonly Proxy[] = [
   ...nginxes.map(
     ({ how, directives }): Proxy => ({
       name: `nginx ${how}`,
+      hosts: everyHttp1,
       obstacle: missing('nginx'),
       start: (app) =>
         startProxy('nginx', (port, folder) => ({
@@ -99,6 +107,7 @@ export const proxies: readonly Proxy[] = [
     ({ how, option, isHttp2 = false }): Proxy => ({
       name: `HAProxy that ${how}`,
       isHttp2,
+      hosts: isHttp2 ? everyHttp2 : everyHttp1,
       obstacle: missing('haproxy'),
       start: (app) =>
         startProxy('haproxy', (port) => ({
@@ -121,6 +130,7 @@ export const proxies: readonly Proxy[] = [
     (isHttp2): Proxy => ({
       name: `nghttpx${speaking(isHttp2)}`,
       isHttp2,
+      hosts: isHttp2 ? everyHttp2 : someHttp1,
       quirks: { 'path-double-slash': 200 },
       obstacle: missing('nghttpx', 'nghttp2-proxy'),
       start: (app) =>
@@ -138,6 +148,7 @@ export const proxies: readonly Proxy[] = [
     (isHttp2): Proxy => ({
       name: `Apache${speaking(isHttp2)}`,
       isHttp2,
+      hosts: isHttp2 ? everyHttp2 : someHttp1,
       quirks: { 'path-double-slash': 200 },
       obstacle: missing('apache2', 'apache2-bin'),
       start: (app) =>
@@ -159,6 +170,7 @@ export const proxies: readonly Proxy[] = [
     (isHttp2): Proxy => ({
       name: `Caddy${speaking(isHttp2)}`,
       isHttp2,
+      hosts: isHttp2 ? everyHttp2 : someHttp1,
       obstacle: missing('caddy'),
       start: (app) =>
         startProxy('caddy', (port, folder) => ({
@@ -193,6 +205,7 @@ export const proxies: readonly Proxy[] = [
   ),
   {
     name: 'http-proxy-middleware',
+    hosts: everyHttp1,
     quirks: { 'path-double-slash': 200 },
     start: (app) =>
       listen(createHttp(express().use(createProxyMiddleware({ target: `http://127.0.0.1:${app}` })))),
