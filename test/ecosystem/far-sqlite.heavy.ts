@@ -6,6 +6,7 @@ import { sqliteAsyncStorage } from 'plant-store/sqlite-async';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { context } from '../storages/context.js';
 import { bundleOf } from '../support/bundle.js';
+import { Doorway } from '../support/doorway.js';
 import { type Any, ecosystemFolder, load } from '../support/installed.js';
 import { startProgram } from '../support/program.js';
 import { newFolder } from '../support/run-folder.js';
@@ -54,6 +55,28 @@ const clients: Record<string, (url: string) => Any> = {
   '@tursodatabase/serverless': (url) => connect({ url }),
 };
 
+describe.skipIf(obstacleOfSqld())('messages to a server', () => {
+  it.each(Object.entries(clients))('%s: one for a create, and a few for 64 at once', async (_, open) => {
+    const server = await startSqld();
+    onTestFinished(() => server.stop());
+    const doorway = await Doorway.before({ host: '127.0.0.1', port: server.port });
+    onTestFinished(() => doorway.close());
+    let messages = 0;
+    doorway.onRequest = (bytes) => {
+      if (bytes.toString('latin1').startsWith('POST ')) messages++;
+    };
+    const storage = sqliteAsyncStorage(open(`http://127.0.0.1:${doorway.port}`));
+    await storage.createTable();
+    await told(storage, 0);
+    const before = messages;
+    expect(await told(storage, 1)).toBe('created');
+    expect(messages - before).toBe(1);
+    const outcomes = await Promise.all(Array.from({ length: 64 }, (_, i) => told(storage, i + 2)));
+    expect(new Set(outcomes)).toEqual(new Set(['created']));
+    expect(messages - before).toBeLessThanOrEqual(4);
+  });
+});
+
 describe.skipIf(obstacleOfSqld())(
   'a server that is killed while plants are created, and starts again',
   () => {
@@ -93,6 +116,28 @@ describe.skipIf(obstacleOfSqld())(
         expect([...outcomes.values()].filter((outcome) => outcome === 'created').length).toBeGreaterThan(50);
       },
     );
+  },
+);
+
+it.skipIf(obstacleOfSqld())(
+  'an embedded replica: created and taken are true, and what its server rejects is unknown, because it is told without a code',
+  async () => {
+    const server = await startSqld();
+    onTestFinished(() => server.stop());
+    const replica = createClient({ url: `file:${join(newFolder(), 'replica.db')}`, syncUrl: server.url });
+    onTestFinished(() => replica.close());
+    const primary = createClient({ url: server.url });
+    const storage = sqliteAsyncStorage(replica);
+    await sqliteAsyncStorage(primary).createTable();
+    await primary.execute('CREATE UNIQUE INDEX tags ON plants (tag)');
+    await replica.sync();
+    const create = (id: bigint, tag: string) =>
+      storage.create({ id, name: 'Rosa', tag }, context).catch(({ name }: Error) => name);
+    expect(await create(2n ** 63n - 1n, 'a')).toBe('created');
+    expect(await create(2n ** 63n - 1n, 'b')).toBe('taken');
+    expect(await create(1n, 'a')).not.toMatch(/created|taken|RolledBack|StorageBusy/);
+    const { rows } = await primary.execute('SELECT CAST(id AS TEXT) AS id FROM plants');
+    expect(rows.map((row: Any) => row.id)).toEqual([String(2n ** 63n - 1n)]);
   },
 );
 

@@ -7,7 +7,7 @@ import { newFolder } from '../support/run-folder.js';
 
 /** Generates a client as `prisma generate` does, and opens it. */
 export async function prismaClient(
-  provider: 'postgresql' | 'mysql',
+  provider: 'postgresql' | 'mysql' | 'sqlite',
   adapter: Any,
   options: object = {},
 ): Promise<Any> {

@@ -1,10 +1,13 @@
 // What the page of recipes says of ids beyond 2^53 when an app reads its plants back, by each line as it stands there.
+import { join } from 'node:path';
 import { sqliteAsyncStorage } from 'plant-store/sqlite-async';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { context } from '../storages/context.js';
 import { type Any, load } from '../support/installed.js';
+import { newFolder } from '../support/run-folder.js';
 import { obstacleOf, onSqlite, openD1, type SqliteLibrary } from './libraries-sqlite.js';
 import { evaluate, pageNotes, pageRows } from './page-rows.js';
+import { prismaClient } from './prisma.js';
 
 const ids = [2n ** 63n - 1n, 9_007_199_254_740_993n, -(2n ** 63n)];
 
@@ -12,6 +15,15 @@ const ids = [2n ** 63n - 1n, 9_007_199_254_740_993n, -(2n ** 63n)];
 const opens: Readonly<Record<string, () => Promise<SqliteLibrary>>> = {
   'Kysely on @libsql/client': onSqlite['@libsql/client']!.open,
   D1: openD1,
+  async 'Prisma on @libsql/client'() {
+    const { PrismaLibSql } = await load('@prisma/adapter-libsql');
+    const { createClient } = await load('@libsql/client');
+    const url = `file:${join(newFolder(), 'plants.db')}`;
+    const client = createClient({ url });
+    const prisma = await prismaClient('sqlite', new PrismaLibSql({ url }));
+    const behind = { run: () => {}, rows: () => [] };
+    return { scope: { client, prisma }, behind, close: () => prisma.$disconnect() };
+  },
   async 'Drizzle on D1'() {
     const { drizzle } = await load('drizzle-orm/d1');
     const opened = await openD1();
@@ -21,7 +33,9 @@ const opens: Readonly<Record<string, () => Promise<SqliteLibrary>>> = {
 
 /** The same question without what the page adds for ids. */
 function plainly(line: string): string {
-  if (line.includes('CAST(id')) return line.replace('CAST(id AS TEXT) AS id', 'id');
+  if (!line.startsWith('prisma') && line.includes('CAST(id'))
+    return line.replace('CAST(id AS TEXT) AS id', 'id');
+  if (line.startsWith('prisma')) return 'prisma.plant.findMany()';
   return line.startsWith('db.selectFrom')
     ? "db.selectFrom('plants').selectAll().execute()"
     : 'db.select().from(plants)';

@@ -68,6 +68,25 @@ describe.each(kinds)('%s', (_, kind) => {
     },
   );
 
+  it.runIf(kind.sharesConnection)(
+    "a full disk: nothing is stored, and with SQLite's result it is retried until there is room",
+    async () => {
+      const { storage, run, missed, ids } = await open(kind);
+      const large = (id: bigint) => ({ id, name: 'R'.repeat(100_000) });
+      expect(await storage.create(rosa(1), context)).toBe('created');
+      // As many as there are: the file does not grow.
+      await run('PRAGMA max_page_count = 1');
+      const creating = storage.create(large(2n), context).catch((error) => error);
+      await Promise.race([missed, creating]);
+      expect(ids()).toEqual(['1']);
+      await run('PRAGMA max_page_count = 1000000');
+      const outcome = await creating;
+      if (kind.hasResults) expect(outcome).toBe('created');
+      else expect(outcome).toMatchObject({ name: 'RolledBack' });
+      expect(ids()).toEqual(kind.hasResults ? ['1', '2'] : ['1']);
+    },
+  );
+
   it('a first create meets a lock before the table was looked at: retried, and no table that rounds is used', async () => {
     const { storage, other, missed, ids } = await open(kind, withColumns(schema, { id: 'REAL PRIMARY KEY' }));
     other.exec('BEGIN IMMEDIATE');
