@@ -164,7 +164,7 @@ describe('an exception', () => {
     [
       'a file in place of a database',
       () => sqliteStorage(wrong('plants.db')),
-      "TypeError: sqliteStorage needs an open database of a synchronous driver, got a string: pass new Database('plants.db'). For libraries, see examples/README.md#databases",
+      "TypeError: sqliteStorage needs an open database of a synchronous driver (others are for sqliteAsyncStorage of plant-store/sqlite-async), got a string: pass new Database('plants.db'). For libraries, see examples/README.md#databases",
     ],
     [
       "mysql2's pool with callbacks",

@@ -15,7 +15,7 @@ import { jsonOf, statementsOf } from './statements.js';
 
 export const needed: Needed = {
   storage: 'sqliteStorage',
-  what: 'an open database of a synchronous driver',
+  what: 'an open database of a synchronous driver (others are for sqliteAsyncStorage of plant-store/sqlite-async)',
   remedy: "pass new Database('plants.db')",
 };
 
