@@ -9,17 +9,38 @@ import {
 } from './_shared/sql-storage.js';
 import { schemaOfIn, specOf, type TableOptions } from './_shared/table.js';
 import { checkHandle } from './_shared/wrong-handle.js';
-import { type AsyncSqlite, clientOf } from './_sqlite/handles.js';
+import {
+  type AsyncSqlite,
+  type AsyncSqliteDatabase,
+  clientOf,
+  type D1Binding,
+  type DurableObjectSqlite,
+  type ExpoDatabase,
+  type LibsqlClient,
+  type OpSqliteDatabase,
+  type Sqlite3Database,
+  type SqliteOfSqlite3,
+  type TursoDatabase,
+} from './_sqlite/handles.js';
 import { needed, sqliteServer } from './_sqlite/server.js';
 import { dialect } from './_sqlite/statements.js';
 
 export type {
   AsyncSqlite,
+  AsyncSqliteDatabase,
   CheckReport,
   ColumnValue,
+  D1Binding,
+  DurableObjectSqlite,
+  ExpoDatabase,
+  LibsqlClient,
+  OpSqliteDatabase,
+  Sqlite3Database,
+  SqliteOfSqlite3,
   SqlOptions as SqliteAsyncOptions,
   SqlStorage as SqliteAsyncStorage,
   TableOptions,
+  TursoDatabase,
 };
 
 /**

@@ -56,7 +56,7 @@ const listed = /(?:type )?(\w+)(?: as (\w+))?/g;
 
 /** By the name of each shared file, the names that it exports by one letter, and those of its declarations. */
 function sharedNames(texts: ReadonlyMap<string, string>): Map<string, Map<string, string>> {
-  const shared = [...texts].filter(([name]) => !/^\w+\.d\.c?ts$/.test(name));
+  const shared = [...texts].filter(([name]) => !Object.hasOwn(entries, name.replace(/\.d\.c?ts$/, '')));
   return new Map(
     shared.map(([name, text]) => {
       const [, names] = /^export (?:type )?\{ (.+) \};$/m.exec(text)!;
