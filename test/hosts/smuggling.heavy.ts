@@ -79,7 +79,9 @@ const some = /^(node:http|Express 5, at the root|Koa 3, plain|Fastify 5, at the 
 describe.each([...hosts, ...honoHosts].filter(({ name }) => some.test(name)))('on $name, directly', (host) =>
   isSafe(host, true),
 );
-for (const proxy of proxies)
-  describeUnless(proxy.obstacle, `on node:http behind ${proxy.name}`, () =>
-    isSafe(behind(proxy, hostNamed('node:http')), false),
+for (const proxy of proxies) {
+  const host = proxy.isHttp2 ? 'node:http2' : 'node:http';
+  describeUnless(proxy.obstacle, `on ${host} behind ${proxy.name}`, () =>
+    isSafe(behind(proxy, hostNamed(host)), false),
   );
+}
