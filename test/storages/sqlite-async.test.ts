@@ -1,7 +1,7 @@
 // A SQLite that is asked asynchronously, by each kind of handle: what a create is told while a lock, a network, the app or the file fails.
 import Database from 'libsql';
 import AsyncDatabase from 'libsql/promise';
-import type { BatchReport } from 'plant-store';
+import type { BatchReport, NewPlant } from 'plant-store';
 import { schema, sqliteStorage } from 'plant-store/sqlite';
 import { type AsyncSqlite, sqliteAsyncStorage } from 'plant-store/sqlite-async';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -86,6 +86,19 @@ describe.each(kinds)('%s', (_, kind) => {
       expect(ids()).toEqual(kind.hasResults ? ['1', '2'] : ['1']);
     },
   );
+
+  it('a constraint that fails at COMMIT, in a batch with a taken id: each is told its own', async () => {
+    const tag = 'TEXT REFERENCES tags (name) DEFERRABLE INITIALLY DEFERRED';
+    const sql = `CREATE TABLE tags (name TEXT PRIMARY KEY); ${withColumns(schema, { tag })}`;
+    const { storage, ids } = await open(kind, sql);
+    const told = (plant: NewPlant) => storage.create(plant, context).catch(({ name }: Error) => name);
+    expect(await told(rosa(1))).toBe('created');
+    // The first is sent alone, the others together.
+    const plants = [rosa(2), rosa(1), { ...rosa(3), tag: 'unknown' }, rosa(4)];
+    const outcomes = await Promise.all(plants.map(told));
+    expect(outcomes).toEqual(['created', 'taken', 'RolledBack', 'created']);
+    expect(ids()).toEqual(['1', '2', '4']);
+  });
 
   it('a first create meets a lock before the table was looked at: retried, and no table that rounds is used', async () => {
     const { storage, other, missed, ids } = await open(kind, withColumns(schema, { id: 'REAL PRIMARY KEY' }));

@@ -260,6 +260,24 @@ describe('sqliteStorage', () => {
       expect([database.inTransaction, rows()]).toMatchObject([false, [{ name: 'Viola' }]]);
     });
 
+    it('is retried if SQLite has rolled back by itself, with a taken id in the batch, too', async () => {
+      const database = open2();
+      let isFull = false;
+      const { create } = storageOf({
+        prepare: (sql) => database.prepare(sql),
+        exec(sql) {
+          if (sql !== 'COMMIT' || !isFull) return database.exec(sql);
+          isFull = false;
+          database.exec('ROLLBACK');
+          throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
+        },
+      });
+      expect(await create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
+      isFull = true;
+      const creating = [1n, 2n].map((id) => create({ id, name: 'Viola' }, context));
+      expect(await Promise.all(creating)).toEqual(['taken', 'created']);
+    });
+
     it('leaves the outcome unknown if the ROLLBACK fails, too', async () => {
       const database = open2();
       const { create } = storageOf({

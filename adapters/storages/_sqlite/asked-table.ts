@@ -20,12 +20,12 @@ export class AskedTable {
   }
 
   async insert(rows: Rows): Promise<CreateOutcome[]> {
-    const stored = this.#statement('stored', rows);
     try {
-      const [inserted = [], , found = []] = await this.client.commit([...this.#insertAll(rows), stored]);
+      const statements = [...this.#insertAll(rows), this.#statement('stored', rows)];
+      const [inserted = [], , found = []] = await this.client.commit(statements);
       return outcomesOf(rows, inserted, found);
     } catch (error) {
-      if (error instanceof DoubtfulCommit) throw await this.#afterDoubt(error.cause, stored);
+      if (error instanceof DoubtfulCommit) throw await this.#afterDoubt(error.cause, rows);
       if (!(await this.#isLost(error, [rows]))) throw error;
       throw new Rejection('rejected', await this.#lostRow());
     }
@@ -95,13 +95,13 @@ export class AskedTable {
     );
   }
 
-  /** Returns what to throw after an error of COMMIT. */
-  async #afterDoubt(cause: unknown, stored: Statement): Promise<unknown> {
-    const isNoneStored = await this.client.commit([stored]).then(
-      ([rows]) => rows?.length === 0,
+  /** Returns what to throw after an error of COMMIT. Its transaction had each of the rows: unless all are there, it was rolled back. */
+  async #afterDoubt(cause: unknown, rows: Rows): Promise<unknown> {
+    const isRolledBack = await this.client.commit([this.#statement('stored', rows)]).then(
+      ([stored]) => stored !== undefined && stored.length < rows.length,
       () => false,
     );
-    if (isNoneStored) return new Uncommitted(cause, true);
-    return new UnknownOutcome('a COMMIT has failed, and plants of its batch are stored', { cause });
+    if (isRolledBack) return new Uncommitted(cause, true);
+    return new UnknownOutcome('a COMMIT has failed, and the plants of its batch are stored', { cause });
   }
 }

@@ -37,7 +37,7 @@ export function statementsOf({ name, columns, key, found }: TableSpec) {
   };
 }
 
-/** Rows as one parameter. Not by a replacer: \`JSON.stringify\` would call an app's \`BigInt.prototype.toJSON\` before it. */
+/** Rows as one parameter. Not by a replacer: `JSON.stringify` would call an app's `BigInt.prototype.toJSON` before it. */
 export const jsonOf = (rows: Rows): string => JSON.stringify(rows.map((row) => row.map(sentTo)));
 
 /** JSON has no bigint: a number where that is exact, because a column without a type would keep a text. */

@@ -125,9 +125,10 @@ export class SqliteTable implements StoredTable {
     return this.#failureOf(isStored ? 'unknown' : meaningOfCommit(error), error);
   }
 
+  /** Whether a COMMIT may have worked. Its transaction had each of the rows: unless all are there, it was rolled back. */
   #mayBeStored(rows: Rows): boolean {
     try {
-      return this.#all(this.#sql.stored, rows).length > 0;
+      return rows.length > 0 && this.#all(this.#sql.stored, rows).length === rows.length;
     } catch {
       return true;
     }
