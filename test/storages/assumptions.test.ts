@@ -1,6 +1,7 @@
 // What the storages take from drivers and servers beyond their documentation. Each assumption is named, with the line that rests on it,
 // and is tested on the real thing; and each test fails on a stand-in that breaks it. Those of mysql2 that need a server are in
-// test/programs/cluster/mariadb.cluster.ts, those of PgBouncer in pgbouncer.cluster.ts.
+// test/programs/cluster/mariadb.cluster.ts, those of PgBouncer in pgbouncer.cluster.ts. How D1 and Durable Objects end the message of an
+// error is a case of test/programs/runtimes/cases-workers.ts.
 import { type EventEmitter, once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -100,6 +100,14 @@ describe.each(kinds)('%s', (_, kind) => {
     expect(ids()).toEqual(['1', '2', '4']);
   });
 
+  it('a trigger that rejects each plant is told as that, and not as a fault of the table', async () => {
+    const trigger = "CREATE TRIGGER peer BEFORE INSERT ON plants BEGIN SELECT RAISE(ABORT, 'closed'); END";
+    const { storage } = await open(kind, `${schema}; ${trigger}`);
+    const error = await storage.create(rosa(1), context).catch((error) => error);
+    expect(error).toMatchObject({ name: 'RolledBack', reason: 'rejected' });
+    expect(error.cause.name).not.toBe('SetupError');
+  });
+
   it('a first create meets a lock before the table was looked at: retried, and no table that rounds is used', async () => {
     const { storage, other, missed, ids } = await open(kind, withColumns(schema, { id: 'REAL PRIMARY KEY' }));
     other.exec('BEGIN IMMEDIATE');

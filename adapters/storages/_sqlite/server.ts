@@ -3,7 +3,6 @@ import { type Meaning, Uncommitted } from '../_shared/meaning.js';
 import { missingIndex, Rejection, unfilledColumn, unusable } from '../_shared/rejection.js';
 import type { TableSpec } from '../_shared/table.js';
 import type { TableServer, TableStatements } from '../_shared/table-server.js';
-import { samplesOf } from '../_shared/try-out.js';
 import { firstIn } from '../_shared/wrapped-error.js';
 import { failedHandle, type Needed, WrongResult } from '../_shared/wrong-handle.js';
 import { AskedTable } from './asked-table.js';
@@ -30,7 +29,7 @@ export function sqliteServer(
     failedHandle: (error) => failedHandle(handle, error, needed),
     explain: (error, wasSent) => ({ meaning: meaningOf(client, error, wasSent), isReusable: true }),
     look: () => look(client, spec).catch((error) => Promise.reject(failureOfLook(client, error))),
-    statementsFor: (table) => tableStatements(client, spec, table),
+    statementsFor: () => tableStatements(client, spec),
     remedyOf(error, isFound) {
       if (isOfFile(client.resultOf(error))) return noFile;
       return isFound ? missingIndex(spec) : undefined;
@@ -40,16 +39,11 @@ export function sqliteServer(
   };
 }
 
-function tableStatements(
-  client: SqliteClient,
-  spec: TableSpec,
-  learned: LearnedTable,
-): TableStatements<SqliteClient> {
+function tableStatements(client: SqliteClient, spec: TableSpec): TableStatements<SqliteClient> {
   const table = new AskedTable(client, spec);
   return {
     insert: (_, rows) => table.insert(rows),
-    // Of plants like those of `check`.
-    insertNothing: () => table.tryToInsert([samplesOf(spec, learned, 'usual')[0]!]),
+    insertNothing: () => table.tryToInsert([[]]),
     insertAndRollBack: (_, rounds) => table.insertAndRollBack(rounds),
     find: (_, key) => table.find(key),
   };
