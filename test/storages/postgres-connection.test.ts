@@ -118,7 +118,7 @@ it('a pooler without a server leaves one call unknown, and then nothing is sent 
     return own.pool.query(text, values);
   };
   await own.pool.query(schemaOf({ table: 'pooled' }));
-  const { create } = postgresStorage({ query }, { table: 'pooled', timeoutMs: 300 });
+  const { create } = postgresStorage({ query }, { table: 'pooled', timeoutMs: 2000 });
   expect(await create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
   hasServer = false;
   await expect(create({ id: 2n, name: 'Rosa' }, context)).rejects.toBe(without);
