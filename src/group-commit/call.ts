@@ -3,6 +3,7 @@ import { isFaultOfProgram, isNamed } from '../problems.js';
 import { mayQuote, ownWords } from '../quotable.js';
 import { systemClock } from '../timers.js';
 import { dedupe } from './batch.js';
+import type { Circuit } from './circuit.js';
 import {
   type BatchCall,
   type CreateMany,
@@ -29,7 +30,9 @@ export class Call<Caller> implements BatchCall {
   endedAt = 0;
   /** The creates that are sent. The others are their duplicates. */
   readonly firsts: readonly WaitingCreate<Caller>[];
+  waitsFor: (() => string | undefined) | undefined = undefined;
   #isSent = true;
+  #succeeded = 0;
   #controller: AbortController | undefined = undefined;
   #resolve: () => void = () => {};
 
@@ -46,6 +49,11 @@ export class Call<Caller> implements BatchCall {
 
   get isLone(): boolean {
     return this.firsts.length === 1;
+  }
+
+  /** How many of its plants were told an error. */
+  get failed(): number {
+    return this.firsts.filter(({ isSettled }) => isSettled).length - this.#succeeded;
   }
 
   /** Whether it was rolled back, and may be stored as it is, if it is sent again. */
@@ -79,13 +87,17 @@ export class Call<Caller> implements BatchCall {
   }
 
   /** Ends the call although `createMany` has not settled: it must send nothing more, and release what it holds. */
-  abort(limit: string): void {
-    const lastError = this.creates[0]!.rollback?.cause;
+  abort({ limit, cause: outage }: Circuit): void {
+    const { rollback } = this.creates[0]!;
+    // Of several plants, it may have been about another one.
+    const lastError = rollback?.isLone ? rollback.cause : outage;
     if (this.#isSent) {
       this.cause = new CallTimeout(`the storage did not answer within ${limit}`, { cause: lastError });
       for (const create of this.creates) create.fail(this.cause);
     } else {
-      this.cause = lastError ?? new CallTimeout(`the storage did not send within ${limit}`);
+      const wait = this.waitsFor?.();
+      const text = `the storage did not send within ${limit}${wait ? `: ${wait}` : ''}`;
+      this.cause = lastError ?? new CallTimeout(text);
       for (const create of this.creates) create.failNotStored(unavailable(this.cause));
     }
     this.isAborted = true;
@@ -112,10 +124,15 @@ export class Call<Caller> implements BatchCall {
     if (outcomes.length !== this.firsts.length) throw ownWords(new TypeError(wrongCount));
     this.firsts.forEach((create, i) => {
       const outcome = outcomes[i];
-      if (outcome === 'created' || outcome === 'taken') create.settle(outcome);
+      if (outcome === 'created' || outcome === 'taken') this.#succeed(create, outcome);
       else this.#failWith(outcome, create);
     });
-    this.#finish('settled');
+    this.#finish(this.#succeeded > 0 ? 'settled' : 'rejected');
+  }
+
+  #succeed(create: WaitingCreate<Caller>, outcome: 'created' | 'taken'): void {
+    this.#succeeded++;
+    create.settle(outcome);
   }
 
   #failWith(outcome: unknown, create: WaitingCreate<Caller>): void {
@@ -166,7 +183,8 @@ export class Call<Caller> implements BatchCall {
 
   /** Ends the call with its creates to be sent again. */
   #keep(reason: RollbackReason): void {
-    const rollback = { reason, isLone: this.isLone, cause: this.cause };
+    const callMs = systemClock.now() - this.startedAt;
+    const rollback = { reason, isLone: this.isLone, cause: this.cause, callMs };
     for (const create of this.creates) create.rollback = rollback;
     this.#finish(reason);
   }

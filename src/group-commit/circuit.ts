@@ -1,4 +1,5 @@
 import { systemClock } from '../timers.js';
+import { CallTimeout } from './errors.js';
 
 /** Timeout of the first probe, in milliseconds: a healthy database commits one plant in a tenth of it. */
 const firstProbeMs = 250;
@@ -15,6 +16,9 @@ const recently = 0.9;
  * Fewer are what it takes to find one of four plants in a batch of 256.
  */
 const enoughRollbacks = 4;
+
+/** How much longer than the last rollback the next one may take. */
+const rollbackMargin = 2;
 
 /** The pause before each call while the database rolls back all, in milliseconds: ten statements a second show when that ends. */
 const stalledPauseMs = 100;
@@ -54,13 +58,13 @@ export class Circuit {
   /**
    * Opens it, or keeps it open, unless the database has responded recently. Returns whether it is open.
    *
-   * @param isSlow whether a call did not end in time: the next probe gets twice as long, since to log in and to look at the table
-   *   may take a distant database longer than the first has
+   * @param callMs how long the database took to roll back the last call, or `undefined` if a call did not end in time
    */
-  onTimeout(cause: unknown, isSlow: boolean, now: number): boolean {
+  onTimeout(cause: unknown, callMs: number | undefined, now: number): boolean {
     if (this.#respondedAt > now - recently * this.timeoutMs) return false;
-    this.#limitMs = Math.min(this.#nextProbeMs(isSlow), this.timeoutMs);
-    this.#cause = cause;
+    this.#limitMs = Math.min(this.#nextProbeMs(callMs), this.timeoutMs);
+    // That a probe is slow as well says less than what opened the circuit.
+    if (!this.#isOpen || !(cause instanceof CallTimeout)) this.#cause = cause;
     this.#isOpen = true;
     return true;
   }
@@ -91,8 +95,13 @@ export class Circuit {
     this.#respondedAt = now;
   }
 
-  #nextProbeMs(isSlow: boolean): number {
-    if (!this.#isOpen) return firstProbeMs;
-    return isSlow ? 2 * this.#limitMs : this.#limitMs;
+  /**
+   * A database that rolls back gets the time to do so: a probe that is given up before has an unknown outcome. One that does not respond
+   * gets twice as long each time, since to log in and to look at the table may take a distant one longer than the first has.
+   */
+  #nextProbeMs(callMs: number | undefined): number {
+    const probeMs = this.#isOpen ? this.#limitMs : firstProbeMs;
+    if (callMs !== undefined) return Math.max(probeMs, rollbackMargin * callMs);
+    return this.#isOpen ? 2 * probeMs : probeMs;
   }
 }

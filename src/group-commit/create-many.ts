@@ -13,6 +13,11 @@ export interface BatchCall {
    * to set it to `true` throws. Default: `true`.
    */
   sent: boolean;
+  /**
+   * Returns what it waits for while it is not `sent`, for the error of a call that times out meanwhile: `the pool gave no connection`.
+   * Default: nothing is said.
+   */
+  waitsFor?: (() => string | undefined) | undefined;
   /** Aborts once every create of this call is settled: do not send, and release what you hold. */
   readonly signal: Signal;
 }

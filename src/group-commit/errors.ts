@@ -9,6 +9,8 @@ export interface Rollback {
   readonly isLone: boolean;
   /** The database's error. */
   readonly cause: unknown;
+  /** How long the call took, in milliseconds. */
+  readonly callMs: number;
 }
 
 /** A call was given up. Named as the platform names its timeouts: the log then writes one line, without a stack. */

@@ -13,6 +13,11 @@ export const maxBatchText = 262_144;
 export interface BatchReport {
   /** The plants of the call: a second create of an id within the batch is not sent. */
   readonly plants: number;
+  /**
+   * How many of them were told an error with this batch. The others are `created` or `taken`, if it is `settled`; or they are sent
+   * again, and counted by that batch.
+   */
+  readonly failed: number;
   /** How long the batch took, in milliseconds. */
   readonly ms: number;
   /**

@@ -98,17 +98,20 @@ export class Queue<Caller> implements Dispatcher<Caller> {
     this.#inFlight = undefined;
     this.#release();
     this.pace.onEnd(call.firsts.length, now - call.sentAt, end);
-    if (end === 'settled' || (end === 'rejected' && call.isLone)) this.circuit.onResponse(now);
+    const isDecided =
+      end === 'settled' || (end === 'rejected' && call.firsts.every(({ isSettled }) => isSettled));
+    if (isDecided) this.circuit.onResponse(now);
     if (call.isAborted) {
       this.#pending.hold(call);
-      this.#suspectOutage(call.cause, true);
+      this.#suspectOutage(call.cause, undefined);
     }
     this.#report(call, end);
   }
 
-  #report({ firsts, startedAt, endedAt }: Call<Caller>, end: BatchReport['end']): void {
+  #report({ firsts, failed, startedAt, endedAt }: Call<Caller>, end: BatchReport['end']): void {
     const report: BatchReport = {
       plants: firsts.length,
+      failed,
       ms: endedAt - startedAt,
       end,
       queued: this.#pending.count,
@@ -126,12 +129,12 @@ export class Queue<Caller> implements Dispatcher<Caller> {
     if (!rollback || this.#inFlight) return;
     // A lock may be that of its row alone.
     const mayBeOutage = rollback.reason === 'conflict' && rollback.isLone;
-    if (mayBeOutage || this.circuit.isStalled) this.#suspectOutage(rollback.cause, false);
+    if (mayBeOutage || this.circuit.isStalled) this.#suspectOutage(rollback.cause, rollback.callMs);
   }
 
   /** Opens the circuit, unless the database responds to others. */
-  #suspectOutage(cause: unknown, isSlow: boolean): void {
-    if (!this.circuit.onTimeout(cause, isSlow, systemClock.now())) return;
+  #suspectOutage(cause: unknown, callMs: number | undefined): void {
+    if (!this.circuit.onTimeout(cause, callMs, systemClock.now())) return;
     this.#gathering = undefined;
     // Those that have just settled stay as they are.
     for (const create of this.#pending.creates) create.failNotStored(circuitOpen(cause));
@@ -165,7 +168,7 @@ export class Queue<Caller> implements Dispatcher<Caller> {
     for (const create of this.#pending.creates) {
       if (create.expiresAt > now) break;
       // A call is given up with the first of its creates that times out.
-      if (this.#inFlight?.creates.includes(create)) this.#inFlight.abort(this.circuit.limit);
+      if (this.#inFlight?.creates.includes(create)) this.#inFlight.abort(this.circuit);
       else this.#expire(create);
     }
     this.#release();

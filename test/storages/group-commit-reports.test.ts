@@ -29,10 +29,10 @@ describe('onBatch', () => {
     create(5);
     await clock.advance(1_000);
     expect(onBatch.mock.calls).toEqual([
-      [{ plants: 2, ms: 5, end: 'settled', queued: 1, isOpen: false }],
-      [{ plants: 1, ms: 5, end: 'settled', queued: 0, isOpen: false }],
-      [{ plants: 1, ms: 0, end: 'unknown', queued: 0, isOpen: false }],
-      [{ plants: 1, ms: 1_000, end: 'unknown', queued: 0, isOpen: true }],
+      [{ plants: 2, failed: 0, ms: 5, end: 'settled', queued: 1, isOpen: false }],
+      [{ plants: 1, failed: 0, ms: 5, end: 'settled', queued: 0, isOpen: false }],
+      [{ plants: 1, failed: 1, ms: 0, end: 'unknown', queued: 0, isOpen: false }],
+      [{ plants: 1, failed: 1, ms: 1_000, end: 'unknown', queued: 0, isOpen: true }],
     ]);
   });
 

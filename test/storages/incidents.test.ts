@@ -114,7 +114,7 @@ it('a frozen database: the gauges show it at once, the outcome of what was sent 
   );
 });
 
-it('a probe of an open circuit is named by its limit', async () => {
+it('a probe that an outage keeps from being sent has the cause of the outage, and not its own limit', async () => {
   const pool = own.poolOf({ max: 1 });
   const create = appOn(postgresStorage(pool, { timeoutMs: 1_000 }));
   expect((await create()).status).toBe(200);
@@ -125,7 +125,7 @@ it('a probe of an open circuit is named by its limit', async () => {
   // It looks at the table first, so that nothing of it was sent.
   expect(await codesOf([create()])).toEqual([50301]);
   expect(await written()).toContain(
-    `50301 busy${post}the storage is unavailable: the storage did not send within 250 ms, the limit of a probe while the circuit is open`,
+    `50301 busy${post}the storage is unavailable: the storage did not answer within 1000 ms`,
   );
 });
 
@@ -215,8 +215,11 @@ it('a database without a connection left is unavailable, and the line has its wo
   await own.pool.query('CREATE ROLE crowd LOGIN CONNECTION LIMIT 1; GRANT ALL ON plants TO crowd');
   const other = await own.poolOf({ role: 'crowd' }).connect();
   onTestFinished(() => other.release());
-  const create = appOn(postgresStorage(own.poolOf({ role: 'crowd' })));
-  expect(await codesOf([create()], 100)).toEqual([50301]);
+  const onBatch = vi.fn();
+  const storage = postgresStorage(own.poolOf({ role: 'crowd' }), { onBatch });
+  const creating = appOn(storage)();
+  await waitFor(() => expect(onBatch).toHaveBeenCalled());
+  expect(await codesOf([creating], () => passInPause(clock, storage))).toEqual([50301]);
   expect(await written()).toEqual([
     `50301 busy${post}the storage is unavailable: too many connections for role "crowd"`,
   ]);
@@ -279,14 +282,41 @@ it('a storage that is slower than the request times out by the request, and noth
   ]);
 });
 
-it('a migration that locks the table for longer than statement_timeout rejects a lone create, with nothing stored', async () => {
+it('a table that is locked for longer than statement_timeout is an outage: each create is retried, and nothing is stored', async () => {
   const migration = await holding('LOCK TABLE plants');
-  const create = appOn(postgresStorage(own.poolOf({ statement_timeout: 200 })));
-  expect(await codesOf([create(74)], 1)).toEqual([50004]);
+  const onBatch = vi.fn();
+  const storage = postgresStorage(own.poolOf({ statement_timeout: 200 }), { timeoutMs: 1_000, onBatch });
+  const create = appOn(storage);
+  const creates = times(6, () => create());
+  await waitFor(() => expect(onBatch).toHaveBeenCalled());
+  const pass = () => passInPause(clock, storage);
+  expect(await codesOf(creates, pass)).toEqual(Array(6).fill(50301));
+  expect(storage.state().isOpen).toBe(true);
+  // The probe has the time that the server takes to say so.
+  const probe = create();
+  await waitFor(() => expect(storage.state().queued).toBe(1));
+  expect(await codesOf([probe], pass)).toEqual([50301]);
   await migration.query('ROLLBACK');
-  expect(await codesOf([create(74)])).toEqual([200]);
+  // The pause of the last probe.
+  await clock.advance(100);
+  expect(await codesOf([create()], 1)).toEqual([200]);
+  const reason = 'canceling statement due to statement timeout';
+  expect(new Set((await written()).map((line) => line.split(': ').at(-1)))).toEqual(new Set([reason]));
+});
+
+it('an app that uses up its own pool reads so, with the counts of the pool, also while the circuit is open', async () => {
+  const pool = own.poolOf({ max: 2, connectionTimeoutMillis: 0 });
+  const create = appOn(postgresStorage(pool));
+  expect((await create()).status).toBe(200);
+  const held = await Promise.all([pool.connect(), pool.connect()]);
+  onTestFinished(() => {
+    for (const client of held) client.release();
+  });
+  expect(await codesOf([create()], 500)).toEqual([50301]);
+  expect(await codesOf([create()], 100)).toEqual([50301]);
+  const shortage = 'the pool gave no connection: none of its 2 is idle, and 1 wait for one';
   expect(await written()).toEqual([
-    `50004 storage_rejected${post}canceling statement due to statement timeout`,
+    `50301 busy${post}the storage is unavailable: the storage did not send within 10000 ms: ${shortage}`,
   ]);
 });
 

@@ -103,7 +103,7 @@ it.each<[keyof typeof meanings, string, Error]>([
   ['apart', "a trigger's own code", Object.assign(failure('GA001'), { severity: 'ERROR' })],
   ['apart', 'a policy', failure('42501')],
   ['apart', 'not supported', failure('0A000')],
-  ['apart', 'cancelled, or statement_timeout', failure('57014')],
+  ['retried', 'cancelled, or statement_timeout', failure('57014')],
   ['unknown', 'the server shuts down', failure('57P01')],
   ['unknown', 'completion unknown', failure('40003')],
   ['unknown', 'connection failure', failure('08006')],

@@ -118,7 +118,7 @@ it('is never called for a statement that took too long, or for an unknown outcom
       if (!text.startsWith('INSERT')) return { rows: [] };
       throw Object.assign(new Error(code), { code });
     };
-    await post(postgresStorage({ query }, { refuse }), ['rose']);
+    await post(postgresStorage({ query }, { refuse, timeoutMs: 200 }), ['rose']);
   }
   expect(refuse).not.toHaveBeenCalled();
 });

@@ -64,8 +64,8 @@ const meanings: ReadonlyMap<number, Meaning> = new Map<number, Meaning>([
   // A wait for a lock that was too long.
   [1205, 'locked'],
   // MariaDB's `max_statement_time`, MySQL's `max_execution_time`.
-  [1969, 'expired'],
-  [3024, 'expired'],
+  [1969, 'conflict'],
+  [3024, 'conflict'],
   // Not even read.
   [packetTooLarge, 'rejected'],
   // No such column, no such table, no grant on a table or a column, a column without a value.

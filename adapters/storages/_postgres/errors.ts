@@ -72,7 +72,7 @@ const meanings: Readonly<Record<string, Meaning>> = {
   // No lock within `lock_timeout`.
   '55P03': 'locked',
   // Cancelled by `statement_timeout` or by an administrator: the server says that it rolled back.
-  '57014': 'expired',
+  '57014': 'conflict',
   // `transaction_timeout` ends the connection, and with it the statement, or what came after its commit.
   '25P04': 'unknown',
   // The server does not know whether the statement completed.

@@ -1,5 +1,5 @@
 import { ownWords } from '../../../src/for-storages.js';
-import type { Pool } from '../_shared/checkout.js';
+import { noConnection, type Pool } from '../_shared/checkout.js';
 import { closedConnection, OpenTransaction } from '../_shared/meaning.js';
 
 /** The part of a `pg` Pool or Client, of PGlite, or of a custom object that this storage uses. */
@@ -11,6 +11,8 @@ export interface PostgresPool {
 /** The part of a `pg` Pool that this storage uses. */
 export interface PgPool {
   readonly totalCount: number;
+  readonly idleCount?: number;
+  readonly waitingCount?: number;
   connect(callback: (error: unknown, client: PgClient) => void): void;
   readonly options?: { readonly connectionTimeoutMillis?: number | undefined };
   /** Whether the app has ended it. */
@@ -105,16 +107,24 @@ export function poolOf(pool: PostgresPool): Pool<PgClient> {
         pool.connect((error, client) => {
           // Listen at once: the server may close the connection right away, and an unheard `error` event ends the process.
           client?.on?.('error', ignore);
-          if (error) return reject(error);
+          if (error) return reject(shortage ? noConnection(shortage, error) : error);
           watchTransactions(client);
           resolve(client);
         });
+        const shortage = shortageOf(pool);
       }),
     release(client, isReusable) {
       client.off?.('error', ignore);
       client.release?.(!isReusable);
     },
+    shortage: () => shortageOf(pool),
   };
+}
+
+/** What a pool tells of its connections while somebody waits for one. */
+function shortageOf({ totalCount, idleCount, waitingCount = 0 }: PgPool): string | undefined {
+  if (waitingCount === 0 || idleCount !== 0) return undefined;
+  return `none of its ${totalCount} is idle, and ${waitingCount} wait for one`;
 }
 
 let hasWarnedOfTransactions = false;

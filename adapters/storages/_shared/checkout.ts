@@ -5,6 +5,14 @@ import { type BatchCall, StorageBusy } from '../../../src/index.js';
 export interface Pool<Connection> {
   connect(): Promise<Connection>;
   release(connection: Connection, isReusable: boolean): void;
+  /** Returns what the pool tells of its connections, if it tells it, while somebody waits for one. */
+  shortage?(): string | undefined;
+}
+
+/** @param shortage what the pool tells of its connections */
+export function noConnection(shortage: string | undefined, cause?: unknown): Error {
+  const text = `the pool gave no connection${shortage ? `: ${shortage}` : ''}`;
+  return ownWords(new Error(text, { cause }));
 }
 
 /**
@@ -34,18 +42,23 @@ export class Checkout<Connection> {
   }
 
   /**
-   * Holds a connection that the pool has given. A login may be slow: one that comes after the timeout goes back to the pool, to be
-   * used by another call.
+   * Takes a connection. A login may be slow: one that comes after the timeout goes back to the pool, to be used by another call.
    *
    * @throws {StorageBusy} if the call is over
    */
-  hold(connection: Connection): Connection {
+  async connect(): Promise<Connection> {
+    const connection = await this.pool.connect();
     if (this.#isOver) {
       this.pool.release(connection, true);
       throw ownWords(new StorageBusy('the connection came after the timeout'));
     }
     this.connection = connection;
     return connection;
+  }
+
+  /** What it waits for, in words, until it has a connection. */
+  get waitsFor(): string | undefined {
+    return this.connection ? undefined : noConnection(this.pool.shortage?.()).message;
   }
 
   /** @param isReusable otherwise the connection is closed */

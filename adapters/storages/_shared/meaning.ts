@@ -6,9 +6,8 @@ import { Rejection } from './rejection.js';
  * What an error says of the plants that were sent. `unknown`: they may or may not be stored. All others: nothing was stored,
  * and
  *
- * - `conflict`: to send them again may help: a deadlock, a failover, a full disk, no connection yet.
+ * - `conflict`: to send them again may help: a deadlock, a failover, a full disk, a statement that took too long, no connection yet.
  * - `locked`: another transaction holds a lock that a plant needs.
- * - `expired`: the statement took too long.
  * - `rejected`: the database rejects a plant of the batch.
  * - `open transaction`: the connection came with a transaction of the app.
  * - `closed`: the app has closed the pool or the connection.
@@ -22,7 +21,6 @@ export type Meaning =
   | 'unknown'
   | 'conflict'
   | 'locked'
-  | 'expired'
   | 'rejected'
   | 'open transaction'
   | 'closed'
@@ -85,8 +83,6 @@ export function failureOf(meaning: Failure, error: unknown): unknown {
       return new RolledBack('conflict', error);
     case 'locked':
       return new RolledBack('locked', error);
-    case 'expired':
-      return new RolledBack('rejected', error);
     case 'rejected':
       return new Rejection('rejected', error);
     case 'no login':

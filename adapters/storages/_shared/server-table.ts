@@ -110,6 +110,7 @@ export class ServerTable<Connection> implements StoredTable {
   /** Runs a task until its call is aborted, because a frozen server would hold the connection for ever. */
   #send<T>(task: Task<Connection, T>, call: BatchCall, checkout = new Checkout(this.server)): Promise<T> {
     call.sent = false;
+    call.waitsFor = () => checkout.waitsFor;
     return new Promise((resolve, reject) => {
       checkout.watch(call, () => {
         reject(ownWords(new Error(`the database did not answer within ${this.timeoutMs} ms`)));
@@ -121,7 +122,7 @@ export class ServerTable<Connection> implements StoredTable {
   /** Takes a connection, looks at the table unless it is known, runs the task, and gives the connection back. */
   async #work<T>(task: Task<Connection, T>, call: BatchCall, checkout: Checkout<Connection>): Promise<T> {
     try {
-      const connection = checkout.hold(await this.server.connect());
+      const connection = await checkout.connect();
       const table = this.#known ?? (await this.#look(connection));
       call.sent = true;
       const result = await task(connection, table);

@@ -126,7 +126,7 @@ function onError(error: unknown, _request: unknown, number: number): void {
   let cause = error as { message?: string; code?: unknown; cause?: unknown };
   while (cause?.cause) cause = cause.cause as typeof cause;
   // Not thrown here, where plant-store ignores it.
-  if (number === 50004 && cause?.code !== '57014') process.nextTick(() => Promise.reject(error));
+  if (number === 50004) process.nextTick(() => Promise.reject(error));
   const code = typeof cause?.code === 'string' ? `${cause.code} ` : '';
   // One kind, whatever its port or process number.
   const what = `${code}${cause?.message ?? cause}`.replace(/\d{5,}/g, '#');
