@@ -107,6 +107,9 @@ const callShare = 1 / 8;
  */
 const margin = 1.5;
 
+/** The most of its time that a create has to have left. */
+const longestShare = 1 / 3;
+
 /** The most plants of a call before one has settled: with 60 ms a row, as many as an eighth of 10 s allows. */
 const firstPlants = 16;
 
@@ -117,9 +120,11 @@ const firstPlants = 16;
  */
 export class Pace {
   readonly #callMs: number;
+  readonly #timeoutMs: number;
   #msPerPlant: number;
 
   constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs;
     this.#callMs = callShare * timeoutMs;
     this.#msPerPlant = this.#callMs / firstPlants;
   }
@@ -131,8 +136,8 @@ export class Pace {
 
   /** How much of its time a create must have left for a call of so many plants. */
   reserveMs(plants: number): number {
-    // A lone plant may take longer than a call should. It is sent all the same: nothing smaller can be.
-    return margin * Math.min(plants * this.#msPerPlant, this.#callMs);
+    // A lone plant may take longer than a call should, and is sent all the same while a third of its time is left: nothing smaller can be.
+    return Math.min(margin * plants * this.#msPerPlant, longestShare * this.#timeoutMs);
   }
 
   onEnd(plants: number, ms: number, end: BatchReport['end']): void {

@@ -1,5 +1,6 @@
 import { systemClock } from '../timers.js';
 import { CallTimeout } from './errors.js';
+import { rollbackMargin } from './waiting-create.js';
 
 /** Timeout of the first probe, in milliseconds: a healthy database commits one plant in a tenth of it. */
 const firstProbeMs = 250;
@@ -16,9 +17,6 @@ const recently = 0.9;
  * Fewer are what it takes to find one of four plants in a batch of 256.
  */
 const enoughRollbacks = 4;
-
-/** How much longer than the last rollback the next one may take. */
-const rollbackMargin = 2;
 
 /** The pause before each call while the database rolls back all, in milliseconds: ten statements a second show when that ends. */
 const stalledPauseMs = 100;
@@ -101,7 +99,7 @@ export class Circuit {
    */
   #nextProbeMs(callMs: number | undefined): number {
     const probeMs = this.#isOpen ? this.#limitMs : firstProbeMs;
-    if (callMs !== undefined) return Math.max(probeMs, rollbackMargin * callMs);
+    if (callMs !== undefined) return Math.max(probeMs, 2 * rollbackMargin * callMs);
     return this.#isOpen ? 2 * probeMs : probeMs;
   }
 }

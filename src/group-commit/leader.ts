@@ -22,13 +22,6 @@ export interface Dispatcher<Caller> {
   dispatch(creates: Part<Caller>, reserveMs: number): Promise<Call<Caller> | undefined>;
 }
 
-/**
- * How much longer than the last one the next wait for a lock may take. The outcome of a create that times out while it is
- * sent is unknown, and the last wait says how long the next one takes, give or take the load of the database: so a retry is
- * made only if it may take twice as long.
- */
-const lockWaitMargin = 2;
-
 /** Sends the creates of a batch until each is settled. Runs in the call of the create that opened the batch. */
 export class Leader<Caller> {
   constructor(readonly queue: Dispatcher<Caller>) {}
@@ -71,7 +64,7 @@ export class Leader<Caller> {
       // Duplicates of a create that was rejected.
       if (!call.isRolledBack) return left.length > 0 ? [left] : [];
       if (!queue.circuit.isOpen) {
-        this.#retryAlone(left, call);
+        this.#retryAlone(left);
         return [];
       }
       // A probe is the only one, and goes on until it times out.
@@ -93,18 +86,15 @@ export class Leader<Caller> {
   }
 
   /** Retries creates of one id, with pauses, in turns of their own, while others are sent. Later creates of the id join them. */
-  async #retryAlone(creates: Part<Caller>, rolledBack: Call<Caller>): Promise<void> {
+  async #retryAlone(creates: Part<Caller>): Promise<void> {
     const { queue } = this;
     const row = new LockedRow(creates);
     queue.lockedRows.add(row);
-    let last = rolledBack;
     for (let attempt = 0; ; attempt++) {
       await pause(attempt);
       await queue.turn.take('rest');
-      const waitMs = last.endedAt - last.startedAt;
-      const call = await this.#dispatch(row.waiting, lockWaitMargin * waitMs);
+      const call = await this.#dispatch(row.waiting, 0);
       if (!call?.isRolledBack) break;
-      last = call;
       queue.turn.pass();
     }
     queue.lockedRows.remove(row);

@@ -65,7 +65,7 @@ export class Queue<Caller> implements Dispatcher<Caller> {
     reserveMs: number,
   ): Promise<Call<Caller> | undefined> {
     const now = systemClock.now();
-    for (const create of creates) if (create.expiresAt - reserveMs <= now) this.#expire(create);
+    for (const create of creates) if (create.isLate(now, reserveMs)) this.#expire(create);
     this.#release();
     const toSend = creates.filter(({ isSettled }) => !isSettled);
     if (toSend.length === 0) return undefined;

@@ -3,6 +3,9 @@ import { isNamed } from '../problems.js';
 import type { StorageContext } from '../storage.js';
 import { notStoredInTime, type Rollback } from './errors.js';
 
+/** How much longer than the last wait for a lock, or for a timeout of the database, the next one may take. */
+export const rollbackMargin = 2;
+
 type Outcome = 'created' | 'taken';
 
 /** Where a create belongs, and how long it may take. */
@@ -68,6 +71,20 @@ export class WaitingCreate<Caller> {
   /** Rejects it because too little of its time is left to send it. */
   expire(): void {
     this.failNotStored(notStoredInTime(this.rollback));
+  }
+
+  /**
+   * Whether too little of its time is left to send it, because the outcome of a create that times out while it is sent is unknown. A call
+   * may take `reserveMs`; or as long as the last one took to be rolled back, and twice that if it was this plant's own.
+   */
+  isLate(now: number, reserveMs: number): boolean {
+    return this.expiresAt - Math.max(reserveMs, this.#againMs) <= now;
+  }
+
+  get #againMs(): number {
+    // A plant that others were rejected with takes a part of their time.
+    if (!this.rollback || this.rollback.reason === 'rejected') return 0;
+    return this.rollback.callMs * (this.rollback.isLone ? rollbackMargin : 1);
   }
 
   hasIdOf({ plant, namespace }: WaitingCreate<Caller>): boolean {

@@ -16,24 +16,25 @@ const alerts = readFileSync(join(root, 'examples/around/alerts.yml'), 'utf8');
 /** The names of all alerts. */
 export const alertNames = [...alerts.matchAll(/^ +- alert: (\w+)$/gm)].map(([, name]) => name!);
 
-/** The file of alerts, with every duration divided: a minute becomes 6 s if `by` is 10. */
-export function alertsFaster(by: number): string {
-  const seconds = { s: 1, m: 60 };
-  return alerts.replace(/\b(\d+)([sm])\b/g, (_, count, unit: 's' | 'm') => {
-    return `${(Number(count) * seconds[unit] * 1_000) / by}ms`;
-  });
+/** The alerts with this severity. */
+export const pages = alertsOf('page');
+export const tickets = alertsOf('ticket');
+
+function alertsOf(severity: string): string[] {
+  const rules = alerts.split(/^ +- alert: /m).slice(1);
+  return rules.filter((rule) => rule.includes(`severity: ${severity}`)).map((rule) => /^\w+/.exec(rule)![0]);
 }
 
 export class Prometheus {
   private constructor(readonly port: number) {}
 
-  /** Starts one for as long as the test runs, which scrapes these addresses twice a second. */
-  static async start(rules: string, targets: readonly string[]): Promise<Prometheus> {
+  /** Starts one for as long as the test runs, which scrapes these addresses as the file of alerts asks for. */
+  static async start(targets: readonly string[]): Promise<Prometheus> {
     const folder = newFolder();
     const port = await freePort();
-    writeFileSync(join(folder, 'alerts.yml'), rules);
+    writeFileSync(join(folder, 'alerts.yml'), alerts);
     const config = `
-      global: { scrape_interval: 500ms, scrape_timeout: 500ms, evaluation_interval: 500ms }
+      global: { scrape_interval: 5s, scrape_timeout: 4s, evaluation_interval: 5s }
       rule_files: [alerts.yml]
       scrape_configs:
         - job_name: plants
@@ -53,32 +54,43 @@ export class Prometheus {
 
   /** When each alert began to fire, by the address that it was about: seconds since the epoch. */
   async fired(sinceMs: number): Promise<Map<string, Map<string, number>>> {
-    const query = new URLSearchParams({
-      query: 'ALERTS{alertstate="firing"}',
-      start: String(sinceMs / 1_000),
-      end: String(Date.now() / 1_000),
-      step: '0.5',
-    });
-    const response = await fetch(`http://127.0.0.1:${this.port}/api/v1/query_range?${query}`);
-    const { data } = (await response.json()) as { data: { result: Series[] } };
     const fired = new Map<string, Map<string, number>>();
-    for (const { metric, values } of data.result) {
+    for (const { metric, values } of await this.query('ALERTS{alertstate="firing"}', sinceMs, 1)) {
       const { instance, alertname } = metric;
-      fired.set(instance, (fired.get(instance) ?? new Map()).set(alertname, values[0]![0]));
+      const times = fired.get(instance) ?? new Map<string, number>();
+      fired.set(instance, times.set(alertname, Math.min(values[0]![0], times.get(alertname) ?? Infinity)));
     }
     return fired;
   }
+
+  /** What an expression has been since then, each so many seconds. */
+  async query(expression: string, sinceMs: number, step: number): Promise<Series[]> {
+    const query = new URLSearchParams({
+      query: expression,
+      start: String(sinceMs / 1_000),
+      end: String(Date.now() / 1_000),
+      step: String(step),
+    });
+    const response = await fetch(`http://127.0.0.1:${this.port}/api/v1/query_range?${query}`);
+    const { data, error } = (await response.json()) as { data: { result: Series[] }; error?: string };
+    if (error) throw new Error(error);
+    return data.result;
+  }
 }
 
-interface Series {
-  readonly metric: { readonly instance: string; readonly alertname: string };
+export interface Series {
+  readonly metric: {
+    readonly instance: string;
+    readonly alertname: string;
+    readonly [label: string]: string;
+  };
   readonly values: readonly [at: number, value: string][];
 }
 
 /** What `promtool` says of a test of rules. */
-export function promtoolTest(rules: string, test: string): string {
+export function promtoolTest(test: string): string {
   const folder = newFolder();
-  writeFileSync(join(folder, 'alerts.yml'), rules);
+  writeFileSync(join(folder, 'alerts.yml'), alerts);
   writeFileSync(join(folder, 'test.yml'), test);
   const { stdout, stderr } = spawnSync('promtool', ['test', 'rules', 'test.yml'], {
     cwd: folder,

@@ -12,7 +12,7 @@ afterEach(() => vi.clearAllMocks());
 
 describe('metrics', () => {
   it('counts the responses of plant-store by error code, not those of the app, and its batches by how they ended', async () => {
-    const url = await exampleUrl(importExample('metrics'));
+    const url = await exampleUrl(importExample('metrics-app'));
     await createPlant(`${url}/api`, rosa(1));
     await createPlant(`${url}/api`, rosa(1));
     await createPlant(`${url}/api`, rosa(2), 'wrong');
@@ -43,7 +43,7 @@ describe('metrics', () => {
   });
 
   it('publishes each request on the channel that an agent subscribes to', async () => {
-    const url = await exampleUrl(importExample('metrics'));
+    const url = await exampleUrl(importExample('metrics-app'));
     const channel = tracingChannel<unknown, { result?: PlantResponse; request: PlantRequest }>('plant-store');
     const ended = vi.fn();
     const subscriber = { asyncEnd: ended } as never;

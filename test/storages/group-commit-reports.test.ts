@@ -143,9 +143,9 @@ describe('the state', () => {
     create(1);
     await clock.advance(1);
     const expired = create(2);
-    await clock.advance(300);
+    await clock.advance(450);
     create(3);
-    await clock.advance(200);
+    await clock.advance(50);
     expect(expired.outcome).toMatchObject(busy);
     expect(queue.state()).toMatchObject({ queued: 1, text: 'plant 3'.length });
   });

@@ -10,6 +10,7 @@ export class Doorway {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #isOpen = true;
+  #port = 0;
   /** Counts outages: a connection that met one stays dead after it. */
   #outages = 0;
 
@@ -19,12 +20,13 @@ export class Doorway {
 
   static async before(target: NetConnectOpts): Promise<Doorway> {
     const doorway = new Doorway(target);
-    await once(doorway.#server.listen(0, '127.0.0.1'), 'listening');
+    await doorway.reopen();
+    doorway.#port = (doorway.#server.address() as { port: number }).port;
     return doorway;
   }
 
   get port(): number {
-    return (this.#server.address() as { port: number }).port;
+    return this.#port;
   }
 
   /** From now on connections are accepted, and bytes are swallowed, without a RST or a FIN. */
@@ -38,9 +40,15 @@ export class Doorway {
     this.#isOpen = true;
   }
 
+  /** Connections are ended, and new ones refused. */
   close(): void {
     this.#server.close();
     for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** Listens again where it did, after `close`. */
+  async reopen(): Promise<void> {
+    await once(this.#server.listen(this.#port, '127.0.0.1'), 'listening');
   }
 
   #join(client: Socket, server: Socket): void {

@@ -24,6 +24,7 @@ export class PostgresServer {
   #program = '';
   #child: ChildProcess | undefined;
   #log = '';
+  #settings: Record<string, string> = {};
 
   /** Starts a new, empty server. */
   static async start(settings: Record<string, string> = {}): Promise<PostgresServer> {
@@ -32,7 +33,8 @@ export class PostgresServer {
     const template = await templateOf();
     copyData(join(template, 'data'), join(server.#folder, 'data'));
     server.#program = join(template, 'bin/postgres');
-    await server.#start(settings);
+    server.#settings = settings;
+    await server.restart();
     return server;
   }
 
@@ -45,9 +47,10 @@ export class PostgresServer {
     return this.#path('.s.PGSQL.5432');
   }
 
-  /** Resolves when the server accepts connections. */
-  async #start(settings: Record<string, string>): Promise<void> {
-    const all = { listen_addresses: '', unix_socket_directories: this.#folder, ...settings };
+  /** Starts it, again if it was stopped, and resolves when it accepts connections. */
+  async restart(): Promise<void> {
+    this.#log = '';
+    const all = { listen_addresses: '', unix_socket_directories: this.#folder, ...this.#settings };
     const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const child = spawn(this.#program, ['-D', this.#path('data'), ...flags], {
       ...account,
