@@ -108,7 +108,7 @@ const callShare = 1 / 8;
 const margin = 1.5;
 
 /** The most of its time that a create has to have left. */
-const longestShare = 1 / 3;
+const longestShare = 1 / 2;
 
 /** The most plants of a call before one has settled: with 60 ms a row, as many as an eighth of 10 s allows. */
 const firstPlants = 16;
@@ -136,7 +136,7 @@ export class Pace {
 
   /** How much of its time a create must have left for a call of so many plants. */
   reserveMs(plants: number): number {
-    // A lone plant may take longer than a call should, and is sent all the same while a third of its time is left: nothing smaller can be.
+    // A lone plant may take longer than a call should, and is sent all the same while more than half of its time is left: nothing smaller can be.
     return Math.min(margin * plants * this.#msPerPlant, longestShare * this.#timeoutMs);
   }
 

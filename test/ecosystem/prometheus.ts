@@ -16,9 +16,8 @@ const alerts = readFileSync(join(root, 'examples/around/alerts.yml'), 'utf8');
 /** The names of all alerts. */
 export const alertNames = [...alerts.matchAll(/^ +- alert: (\w+)$/gm)].map(([, name]) => name!);
 
-/** The alerts with this severity. */
+/** The alerts that wake somebody. */
 export const pages = alertsOf('page');
-export const tickets = alertsOf('ticket');
 
 function alertsOf(severity: string): string[] {
   const rules = alerts.split(/^ +- alert: /m).slice(1);

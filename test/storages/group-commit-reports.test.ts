@@ -134,16 +134,16 @@ describe('the state', () => {
   it('forgets a create that was not sent because its timeout had expired, although others of its batch are in flight', async () => {
     const { clock, create, database, queue } = open({ timeoutMs: 1_000 });
     database.current = async (plants) => {
-      await clock.sleep(500);
+      await clock.sleep(700);
       // Work that blocks the event loop: no timer can fire.
-      clock.jump(600);
+      clock.jump(400);
       database.current = hangs;
       return created(plants);
     };
     create(1);
     await clock.advance(1);
     const expired = create(2);
-    await clock.advance(450);
+    await clock.advance(650);
     create(3);
     await clock.advance(50);
     expect(expired.outcome).toMatchObject(busy);

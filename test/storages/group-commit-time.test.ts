@@ -85,7 +85,7 @@ describe('the timeout of a create', () => {
     expect(told.outcome).toMatchObject({ ...unanswered, cause: refused });
   });
 
-  it.each([500, 600])(
+  it.each([300, 400])(
     'that expires in the queue is StorageBusy, and the create is not sent: after two batches of %i ms',
     async (ms) => {
       const { clock, database, create, sentIds } = open({ timeoutMs: 1_000, maxBatch: 1 });
