@@ -9,7 +9,7 @@ import { clientOf } from '../support/client.js';
 import { describeUnless } from '../support/obstacle.js';
 import { type Running, Wire } from '../support/sockets.js';
 import { behind, proxies } from './company/proxies.js';
-import { type Host, honoHosts, hostNamed, hosts } from './hosts.js';
+import { type Host, hostNamed, oneOfEachAdapter } from './hosts.js';
 
 const plant = (id: number) => `{"id":${id},"name":"${id}"}`;
 const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
@@ -75,10 +75,8 @@ function isSafe(host: Host, isDirect: boolean): void {
   });
 }
 
-const some = /^(node:http|Express 5, at the root|Koa 3, plain|Fastify 5, at the root|Hono, by route)$/;
-describe.each([...hosts, ...honoHosts].filter(({ name }) => some.test(name)))('on $name, directly', (host) =>
-  isSafe(host, true),
-);
+const overHttp1 = oneOfEachAdapter.filter(({ name }) => name !== 'node:http2');
+describe.each(overHttp1)('on $name, directly', (host) => isSafe(host, true));
 for (const proxy of proxies) {
   const host = proxy.isHttp2 ? 'node:http2' : 'node:http';
   describeUnless(proxy.obstacle, `on ${host} behind ${proxy.name}`, () =>

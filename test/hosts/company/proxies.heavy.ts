@@ -13,7 +13,7 @@ for (const proxy of proxies) {
     if (!proxy.isHttp2)
       describe('the contract table', () => contractOn(behind(proxy, hostNamed('node:http'))));
 
-    const hosts = everyHost.filter(({ name }) => proxy.hosts.test(name));
+    const hosts = everyHost.filter(proxy.hosts);
     describe.each(named(hosts.map((host) => behind(proxy, host))))('%s', (_, host) => {
       eachIsAnswered(host, 2, 'keep-alive');
       // More than the buffers of both kernels' sockets and of the proxy. Two clients: eight would send 22 GB in all.

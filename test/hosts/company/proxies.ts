@@ -19,8 +19,8 @@ export interface Proxy {
   readonly name: string;
   /** Whether it speaks HTTP/2 to the app. */
   readonly isHttp2?: boolean;
-  /** The names of the hosts that it is tried with. */
-  readonly hosts: RegExp;
+  /** The hosts that it is tried with. */
+  readonly hosts: (host: Host) => boolean;
   /** What is missing to run it, if anything. */
   readonly obstacle?: string | undefined;
   /** Cases in which the proxy normalises the path by its own rules, and the status that comes of it. */
@@ -60,10 +60,11 @@ const missing = (program: string, packed = program) =>
 
 const speaking = (isHttp2: boolean) => (isHttp2 ? ' that speaks HTTP/2 to the app' : '');
 
-const everyHttp1 =
-  /^(node:http|Express 5, under a path|Koa 3, plain|Fastify 5, under a prefix|h3, by route|Hono, by route|NestJS|SvelteKit.*|Remix.*|whatwg.*)$/;
-const someHttp1 = /^(node:http|Fastify 5, under a prefix|Hono, by route)$/;
-const everyHttp2 = /http2|HTTP\/2/;
+const everyHttp2 = ({ name }: Host) => /http2|HTTP\/2/.test(name);
+const everyHttp1 = (host: Host) =>
+  !everyHttp2(host) &&
+  (host.represents !== undefined || /^(h3, by route|NestJS|SvelteKit.*|Remix.*|whatwg.*)$/.test(host.name));
+const someHttp1 = ({ name }: Host) => /^(node:http|Fastify 5, at the root|Hono, by route)$/.test(name);
 
 const keepAlive = 'proxy_http_version 1.1; proxy_set_header Connection "";';
 const unbuffered = 'proxy_request_buffering off;';
