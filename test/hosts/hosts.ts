@@ -34,8 +34,8 @@ export interface Host {
   readonly name: string;
   /** For `createPlantStore`, if the host does not strip the prefix from the URL. */
   readonly basePath?: string;
-  /** Who answers other paths and methods: the app with its 418. Default: the library. */
-  readonly others?: 'the app';
+  /** Who answers other paths and methods: the app with its 418, or the framework in its words. Default: the library. */
+  readonly others?: 'the app' | 'the framework';
   /** Cases in which the host normalises the path by its own rules, and the status that comes of it. */
   readonly quirks?: Readonly<Record<string, number>>;
   /** Whether `start` puts around the mount what a test gives it: the row then runs the tests of an app around the mount. */

@@ -13,14 +13,14 @@ export interface Running {
   readonly close: () => Promise<void>;
 }
 
+/** Lets a server listen, unless it does. */
 export async function listen(server: Server, protocol = 'http:', path = ''): Promise<Running> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  if (!server.listening) await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
   return {
     url: `${protocol}//127.0.0.1:${port}${path}`,

@@ -91,13 +91,14 @@ function install(folder: string): void {
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error', '--prefer-offline', '--no-save'];
   // These packages fetch or place their binary in an install script.
   npm('install', '--prefix', folder, ...quiet, '--ignore-scripts=false', ...wanted);
-  for (const set of ['older', 'oldest']) {
+  for (const set of ['older', 'oldest', 'builds']) {
     mkdirSync(join(folder, set));
     copyFileSync(
       join(root, 'test/programs/runtimes', set, 'package.json'),
       join(folder, set, 'package.json'),
     );
-    npm('install', '--prefix', join(folder, set), ...quiet, '--ignore-scripts=false', '--legacy-peer-deps');
+    const scripts = `--ignore-scripts=${set === 'builds'}`;
+    npm('install', '--prefix', join(folder, set), ...quiet, scripts, '--legacy-peer-deps');
   }
 }
 
