@@ -72,7 +72,7 @@ export const schema = schemaOf();
  * ```ts
  * import Database from 'libsql/promise';
  *
- * const client = new Database('plants.db', {}); // or createClient({ url }), env.DB, ctx.storage
+ * const client = new Database('/var/lib/plants/plants.db', {}); // or createClient({ url }), env.DB, ctx.storage
  * const storage = sqliteAsyncStorage(client);
  * await storage.createTable();
  * ```

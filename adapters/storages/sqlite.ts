@@ -50,7 +50,7 @@ export const schema = schemaOf();
  * ```ts
  * import Database from 'libsql';
  *
- * const database = new Database('plants.db');
+ * const database = new Database('/var/lib/plants/plants.db');
  * database.exec('PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA busy_timeout=100');
  * const storage = sqliteStorage(database);
  * await storage.createTable();

@@ -1,13 +1,15 @@
-// Health checks, and a stop that loses nothing: `DATABASE=plants.db node --import tsx examples/around/shutdown.ts`.
+// Health checks, and a stop that loses nothing: `DATABASE=/var/lib/plants/plants.db node --import tsx examples/around/shutdown.ts`.
 import { createServer } from 'node:http';
+import { isAbsolute } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import Database from 'libsql';
 import { acceptTokens, createPlantStore } from 'plant-store';
 import { toNode } from 'plant-store/node';
 import { sqliteStorage } from 'plant-store/sqlite';
 
-const { DATABASE = 'plants.db', DRAIN_MS = '5000', PORT = '3000' } = process.env;
-
+const { DATABASE = '', DRAIN_MS = '5000', PORT = '3000' } = process.env;
+// A relative path is another file in another working directory.
+if (!isAbsolute(DATABASE)) throw new Error('DATABASE must be the absolute path of a file');
 const database = new Database(DATABASE);
 database.exec('PRAGMA busy_timeout=100; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL');
 const storage = sqliteStorage(database);

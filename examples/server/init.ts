@@ -5,13 +5,21 @@ import { dirname, join } from 'node:path';
 import { described } from './printable.js';
 import { engines, schemaOf } from './schema.js';
 
-/** The example of each host, and the file that an app has it in. */
-const hosts: Readonly<Record<string, { readonly example: string; readonly file: string }>> = {
+interface Host {
+  readonly example: string;
+  /** What an app has it in. */
+  readonly file: string;
+  /** Whether its build loads the file, too. */
+  readonly isBuilt?: boolean;
+}
+
+const hosts: Readonly<Record<string, Host>> = {
   express: { example: 'express', file: 'server' },
   koa: { example: 'koa', file: 'server' },
   fastify: { example: 'fastify', file: 'server' },
   hono: { example: 'hono', file: 'server' },
-  next: { example: 'next-route', file: 'app/api/plants/route' },
+  next: { example: 'next-route', file: 'app/api/plants/route', isBuilt: true },
+  sveltekit: { example: 'sveltekit', file: 'src/routes/api/plants/+server', isBuilt: true },
   nest: { example: 'nest-plants', file: 'src/plants.module' },
   node: { example: 'node-http', file: 'server' },
 };
@@ -57,14 +65,19 @@ export function filesOf({ host, database }: InitOptions, folder: string): InitFi
   // Nest's decorators are TypeScript.
   const isTypeScript = host === 'nest' || existsSync(join(folder, 'tsconfig.json'));
   const isNext = host === 'next';
-  // Node reads a .js file as a module only if package.json says so; Next reads no .mjs.
-  const end = isTypeScript ? 'ts' : isNext ? 'js' : 'mjs';
+  // Node reads a .js file as a module only if package.json says so; Next and SvelteKit read no .mjs.
+  const end = isTypeScript ? 'ts' : known.isBuilt ? 'js' : 'mjs';
   const below = isNext && existsSync(join(folder, 'src/app')) ? 'src/' : '';
-  const program = programOf(found.example, database);
+  const typed = programOf(found, database);
+  const program = isTypeScript ? typed : typed.replace(annotations, '');
   const file = `${below}${found.file}.${end}`;
   if (!database) return { [file]: program };
   return { [file]: program, 'plants.sql': `${schemaOf(databases[database])}\n` };
 }
+
+/** The types of the examples that are in JavaScript, too. */
+const annotations =
+  /^import type .*\n|: PlantStorage(?= =)|: \{ request: Request \}(?=\))|: ReturnType<typeof open> \| undefined/gm;
 
 /** What to do with `files`: commands, and what to replace. */
 export function nextSteps(files: InitFiles, { host, database }: InitOptions): string {
@@ -76,12 +89,13 @@ export function nextSteps(files: InitFiles, { host, database }: InitOptions): st
   const commands = [`npm install ${[...new Set(['plant-store', ...packages])].join(' ')}`];
   const types = packages.filter((name) => withTypesApart.includes(name)).map((name) => `@types/${name}`);
   if (types.length > 0 && file.endsWith('.ts')) commands.push(`npm install --save-dev ${types.join(' ')}`);
-  if (database) commands.push(migrations[database]!);
-  if (/server\.\w+$/.test(file)) commands.push(`${file.endsWith('.ts') ? 'npx tsx' : 'node'} ${file}`);
+  if (database) commands.push(...migrations[database]!);
+  if (/^server\./.test(file)) commands.push(`${file.endsWith('.ts') ? 'npx tsx' : 'node'} ${file}`);
   const notes = [
     ...(database
       ? []
       : ['Plants are in memory, lost on exit. To keep them: --database postgres, mysql, sqlite or turso.']),
+    ...(database === 'sqlite' ? [fileNote] : []),
     ...notesOf({ host, database }),
     ...(program.includes('acceptTokens')
       ? ["Replace acceptTokens('secret') with your own function: README.md, Authentication."]
@@ -103,28 +117,35 @@ function notesOf({ host, database }: InitOptions): string[] {
       "  app.use('/api', toExpress(app.get(PlantsService).handle)); // POST /api/plants",
       'Replace the body of TokenService with your own: README.md, Authentication.',
     ];
-  if (host !== 'next') return [];
-  const isLost = database === undefined || database === 'sqlite';
+  const isFile = database === 'sqlite';
+  const isServerless = host === 'next' || host === 'sveltekit';
   return [
-    ...(isLost
+    ...(isServerless && (isFile || !database)
       ? [
           'A serverless host, such as Vercel, keeps neither memory nor files: use --database postgres, mysql or turso there.',
         ]
       : []),
-    ...(database
+    ...(isServerless && database
       ? [
-          'Run the migration before you deploy: next build loads the route, so an await createTable() in it would need the database.',
+          `Run the migration before you deploy: ${host === 'next' ? 'next' : 'vite'} build loads the route, so an await createTable() in it would need the database.`,
         ]
       : []),
+    ...(host === 'sveltekit' ? [sveltekitNote] : []),
   ];
 }
 
-const migrations: Readonly<Record<string, string>> = {
-  postgres: 'psql "$DATABASE_URL" -f plants.sql',
-  mysql: 'mysql plants < plants.sql',
-  sqlite: 'sqlite3 plants.db < plants.sql',
-  turso: 'turso db shell "$TURSO_DATABASE_URL" < plants.sql',
-  d1: 'npx wrangler d1 execute DB --remote --file plants.sql',
+const sveltekitNote =
+  'On adapter-node, set BODY_SIZE_LIMIT=2M: its 512 kB is below bodyLimit. Set ORIGIN, if forms are to be sent.';
+
+const fileNote =
+  'The server needs DATABASE, too: an absolute path outside the folders that a build or a deployment replaces, in a container on a volume.';
+
+const migrations: Readonly<Record<string, readonly string[]>> = {
+  postgres: ['psql "$DATABASE_URL" -f plants.sql'],
+  mysql: ['mysql plants < plants.sql'],
+  sqlite: ['export DATABASE="$HOME/plants.db"', 'sqlite3 "$DATABASE" < plants.sql'],
+  turso: ['turso db shell "$TURSO_DATABASE_URL" < plants.sql'],
+  d1: ['npx wrangler d1 execute DB --remote --file plants.sql'],
 };
 
 /**
@@ -145,10 +166,11 @@ export function writeNew(files: InitFiles, folder: string): void {
 }
 
 /** The example of a host, on the storage of a database instead of memory. */
-function programOf(host: string, database: string | undefined): string {
-  const program = example(`hosts/${host}`).replace(/^\/\/ .*\n/, '');
+function programOf(host: Host, database: string | undefined): string {
+  const program = example(`hosts/${host.example}`).replace(/^\/\/ .*\n/, '');
   if (!database || !program.includes('memoryStorage()')) return program;
-  const [imports, statements] = parts(example(`init/${database}-storage`));
+  const isLater = host.isBuilt && database === 'sqlite';
+  const [imports, statements] = parts(example(`init/${database}-storage${isLater ? '-later' : ''}`));
   const [hostImports, hostStatements] = parts(program);
   return `${hostImports.replace(/^.*'plant-store\/memory';$/m, imports)}
 

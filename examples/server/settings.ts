@@ -30,8 +30,8 @@ export const usage = `Usage: plant-store [options]                      start a 
        plant-store schema ENGINE [--table NAME]   print the SQL that creates the table
        plant-store audit URL --token TOKEN        send the cases of the contract to a running POST URL/plants
 
-HOST is express, koa, fastify, hono, next, nest or node; ENGINE is postgres, mysql or sqlite. With --write, init writes the
-files instead, and overwrites none.
+HOST is express, koa, fastify, hono, next, sveltekit, nest or node; ENGINE is postgres, mysql or sqlite, for init also turso
+or d1. With --write, init writes the files instead, and overwrites none.
 
 Each option of the demo server overrides an environment variable:
   --port NUMBER    PORT           default 3000; 0 picks a free one

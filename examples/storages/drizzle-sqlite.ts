@@ -1,5 +1,6 @@
-// Drizzle on SQLite, with exact ids: `DATABASE=plants.db node --import tsx examples/storages/drizzle-sqlite.ts`.
+// Drizzle on SQLite, with exact ids: `DATABASE=/var/lib/plants/plants.db node --import tsx examples/storages/drizzle-sqlite.ts`.
 import { createServer } from 'node:http';
+import { isAbsolute } from 'node:path';
 import { eq } from 'drizzle-orm';
 import { customType, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { drizzle } from 'drizzle-orm/sqlite-proxy';
@@ -12,7 +13,10 @@ import { sqliteStorage } from 'plant-store/sqlite';
 const int64 = customType<{ data: bigint; driverData: bigint }>({ dataType: () => 'integer' });
 const plants = sqliteTable('plants', { id: int64().primaryKey(), name: text().notNull(), tag: text() });
 
-const client = new Database(process.env.DATABASE ?? 'plants.db');
+const { DATABASE = '' } = process.env;
+// A relative path is another file in another working directory.
+if (!isAbsolute(DATABASE)) throw new Error('DATABASE must be the absolute path of a file');
+const client = new Database(DATABASE);
 client.exec('PRAGMA busy_timeout=100; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL');
 
 // With better-sqlite3: `client.defaultSafeIntegers()`, then `drizzle({ client })` from drizzle-orm/better-sqlite3.

@@ -3,11 +3,12 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
+import { transformSync } from 'esbuild';
 import Database from 'libsql';
 import pg from 'pg';
 import { schema as mysqlSchema } from 'plant-store/mysql';
 import { schema as postgresSchema } from 'plant-store/postgres';
-import { schema as sqliteSchema } from 'plant-store/sqlite';
+import { schema as sqliteSchema, sqliteStorage } from 'plant-store/sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { filesOf, nextSteps } from '../../examples/server/init.js';
 import { initProgram } from '../support/init-program.js';
@@ -35,17 +36,23 @@ async function createThrough(start: Start, host: string, env: Record<string, str
 }
 
 describe('plant-store init', () => {
-  it.each([...hosts, 'nest'])('%s is the example of the host, with the packages that it needs', (host) => {
-    const files = filesOf({ host, database: undefined }, newFolder());
-    const file = { next: 'next-route', nest: 'nest-plants', node: 'node-http' }[host as string] ?? host;
-    const text = example(`hosts/${file}`).replace(/^\/\/ (app|src).*\n/, '');
-    expect(Object.values(files)).toEqual([text]);
-    const steps = nextSteps(files, { host, database: undefined });
-    const [, packages = ''] = /npm install (.*)/.exec(steps) ?? [];
-    for (const [, name] of text.matchAll(/ from '((?:@\w+\/)?[\w-]+)[/']/g))
-      expect(packages.split(' ')).toContain(name);
-    expect(steps).toContain('lost on exit');
-  });
+  it.each([...hosts, 'nest', 'sveltekit'])(
+    '%s is the example of the host, with the packages that it needs',
+    (host) => {
+      const files = filesOf({ host, database: undefined }, newFolder());
+      const file = { next: 'next-route', nest: 'nest-plants', node: 'node-http' }[host as string] ?? host;
+      const text = example(`hosts/${file}`)
+        .replace(/^\/\/ (app|src).*\n/, '')
+        // In the folder of an app in JavaScript.
+        .replace('{ request }: { request: Request }', '{ request }');
+      expect(Object.values(files)).toEqual([text]);
+      const steps = nextSteps(files, { host, database: undefined });
+      const [, packages = ''] = /npm install (.*)/.exec(steps) ?? [];
+      for (const [, name] of text.matchAll(/ from '((?:@\w+\/)?[\w-]+)[/']/g))
+        expect(packages.split(' ')).toContain(name);
+      expect(steps).toContain('lost on exit');
+    },
+  );
 
   it('prints the files, and what to do with them', async () => {
     const program = run(['koa', '--database', 'sqlite']);
@@ -68,6 +75,13 @@ describe('plant-store init', () => {
     expect(sql).toBe(`${schema};\n`);
   });
 
+  it('--database sqlite and turso print a migration whose table passes check()', async () => {
+    const { 'plants.sql': sql = '' } = filesOf({ host: 'sveltekit', database: 'turso' }, newFolder());
+    const database = new Database(':memory:');
+    database.exec(sql);
+    await expect(sqliteStorage(database).check()).resolves.toEqual({ notAsked: [] });
+  });
+
   it.each([
     ['hono', 'hosts/hono-d1', 'src/index.mjs'],
     ['next', 'hosts/next-d1', 'app/api/plants/route.js'],
@@ -79,6 +93,22 @@ describe('plant-store init', () => {
     expect(steps).toContain('  npx wrangler d1 execute DB --remote --file plants.sql\n');
     expect(steps).not.toContain('cloudflare:workers');
   });
+
+  it.each(['next', 'sveltekit'])('%s in JavaScript has no types', (host) => {
+    const [program] = Object.values(filesOf({ host, database: 'sqlite' }, newFolder()));
+    expect(transformSync(program!, { loader: 'js' }).code).toContain('opened');
+  });
+
+  it.each(['', 'plants.db', '/app/.next/plants.db', '/app/build/plants.db'])(
+    'express on SQLite does not start with DATABASE=%s, which another folder or the next build loses',
+    async (DATABASE) => {
+      const program = initProgram({ host: 'express', database: 'sqlite' }).start({ DATABASE });
+      expect(await program.exit).toBe(1);
+      expect(program.output()).toContain(
+        'Error: DATABASE must be the absolute path of a file outside the folders of a build.',
+      );
+    },
+  );
 
   it.each(hosts)('%s creates plants on SQLite once its migration has run', async (host) => {
     const { folder, sql, bundle, start } = initProgram({ host, database: 'sqlite' });
@@ -144,6 +174,12 @@ describe('plant-store init', () => {
     expect(steps('next', 'postgres')).not.toContain('keeps neither');
     expect(steps('next', 'postgres')).toContain('next build loads the route');
     expect(steps('express', 'sqlite')).not.toMatch(/serverless|next build/);
+    expect(steps('sveltekit', 'sqlite')).toMatch(/keeps neither memory.*vite build loads.*BODY_SIZE_LIMIT/s);
+    expect(steps('sveltekit', 'sqlite')).not.toContain('tsx');
+    for (const host of ['express', 'next'])
+      expect(steps(host, 'sqlite')).toMatch(
+        /export DATABASE="\$HOME\/plants\.db".*in a container on a volume/s,
+      );
   });
 
   it('--write writes the files, and never over one that exists', async () => {
@@ -167,8 +203,14 @@ describe('plant-store init', () => {
   });
 
   it.each([
-    [{ host: undefined }, 'init requires one of express, koa, fastify, hono, next, nest, node, got nothing'],
-    [{ host: 'rails' }, 'init requires one of express, koa, fastify, hono, next, nest, node, got "rails"'],
+    [
+      { host: undefined },
+      'init requires one of express, koa, fastify, hono, next, sveltekit, nest, node, got nothing',
+    ],
+    [
+      { host: 'rails' },
+      'init requires one of express, koa, fastify, hono, next, sveltekit, nest, node, got "rails"',
+    ],
     [{ host: 'koa', database: 'd1' }, '--database d1 requires hono or next, got koa'],
     [
       { host: 'koa', database: 'oracle' },
