@@ -35,6 +35,20 @@ export function ownCases(
   return forbiddenToken ? [uploadBroken, scopeForbidden] : [uploadBroken];
 }
 
+/** The cases that a server with `acceptReplays` responds to with 200. */
+export const withoutReplays: readonly string[] = ['id-taken', 'id-taken-beyond-2-53'];
+
+/** Asks whether an identical plant returns 200 again, and another one with its id 400. */
+export async function acceptsReplays({ url, token }: AuditOptions, trial: Trial): Promise<boolean> {
+  const create = async (body: string) => {
+    const init = { method: 'POST', headers: headersOf(token), body };
+    return (await trial.send(`${url}/plants`, init)).status;
+  };
+  const statuses = [await create(rosa(trial)), await create(rosa(trial))];
+  statuses.push(await create(rosa(trial).replace('Rosa', 'Other')));
+  return statuses.join() === '200,200,400';
+}
+
 const headersOf = (token: string) => ({
   authorization: `Bearer ${token}`,
   'content-type': 'application/json',

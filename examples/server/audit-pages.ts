@@ -6,6 +6,8 @@ export function pageOf(caseId: string, received: Received | undefined): string {
   if (error === 50003) return parser;
   if (error === 40401 || error === 40501 || status === 404 || status === 405) return mounting;
   // Not an Error of plant-store: somebody in front responded.
+  if (status >= 300 && status < 400) return redirects;
+  if (!error && status === 403) return redirects;
   if (!error && status === 413) return `${proxy}, and Behind a body parser`;
   if (!error && status >= 400) return status < 500 ? parser : proxy;
   const [, page] = pages.find(([cases]) => cases.test(caseId)) ?? [];
@@ -14,6 +16,7 @@ export function pageOf(caseId: string, received: Received | undefined): string {
 
 const parser = 'adapters/hosts/README.md, Behind a body parser';
 const proxy = 'adapters/hosts/README.md, Behind a proxy';
+const redirects = 'adapters/hosts/README.md, Redirects and origin checks';
 const mounting = 'adapters/hosts/README.md, Where to mount';
 
 const pages: readonly [cases: RegExp, page: string][] = [

@@ -76,9 +76,11 @@ export class Trial {
   }
 }
 
+/** With the `Origin` that a page of the endpoint's own site has: some frameworks respond with 403 to texts and forms without it. */
 export async function send(url: string, init: RequestInit): Promise<Received> {
   const signal = AbortSignal.timeout(60_000);
-  const response = await fetch(url, { ...init, redirect: 'manual', signal });
+  const headers = { origin: new URL(url).origin, ...(init.headers as Record<string, string>) };
+  const response = await fetch(url, { ...init, headers, redirect: 'manual', signal });
   const text = await response.text();
   return { status: response.status, headers: response.headers, text, error: errorIn(text) };
 }
@@ -93,5 +95,8 @@ function errorIn(text: string): number | undefined {
 }
 
 export function describe({ status, headers, text }: Received): string {
-  return printable(`${status} ${headers.get('content-type') ?? ''} ${text}`);
+  // Without its query, which may have a secret.
+  const [target] = headers.get('location')?.split(/[?#]/) ?? [];
+  const to = target === undefined ? '' : ` to ${target}`;
+  return printable(`${status}${to} ${headers.get('content-type') ?? ''} ${text}`);
 }

@@ -65,6 +65,26 @@ describe('an audit of an endpoint that is right', () => {
   });
 });
 
+it('an audit passes with acceptReplays, which it asks for, and strictly', async () => {
+  const handle = createPlantStore(memoryStorage(), acceptTokens('secret'), { acceptReplays: true });
+  const { text, failed } = await auditOf(await serve(toNode(handle)));
+  expect(failed).toEqual([]);
+  expect(text).toMatch(
+    /^An identical plant returned 200 again, .* id-taken and id-taken-beyond-2-53 were left out\.$/m,
+  );
+  expect(text).toContain('ok    id-taken-other-plant:');
+});
+
+it('an audit sends the Origin of the URL, as SvelteKit and Astro ask for it', async () => {
+  const checksOrigin = (app: Express) =>
+    app.use(({ headers }, response, next) => {
+      if (headers['content-type'] === 'application/json' || headers.origin === `http://${headers.host}`)
+        return next();
+      response.status(403).send('Cross-site POST form submissions are forbidden');
+    });
+  expect((await auditOf(await serveApp(checksOrigin))).failed).toEqual([]);
+});
+
 describe('an audit fails, and names the page to read,', () => {
   it('behind express.json(), for ids that are rounded, and for a body that the parser rejects', async () => {
     const { text, failed } = await auditOf(await serveApp((app) => app.use(express.json({ limit: '9mb' }))));
@@ -137,6 +157,12 @@ describe('an audit creates nothing and ends with one line', () => {
       '',
       /^POST \S+\/plants without a token must return 401 and the error 40101, and returned 404 text\/html/,
     ],
+    [
+      'behind a redirect, whose query it does not print',
+      express().use((_request, response) => response.redirect(308, '/plants/?key=secret')),
+      '',
+      /^POST \S+\/plants returned 308 to \/plants\/ .*follows no redirect.*hosts\/README\.md, Redirects and origin checks$/,
+    ],
     ['without the base path', toNode(handle), '', /Not found\. Use POST \/api\/plants\..*Where to mount$/],
     [
       'with a base path that has /plants',
@@ -152,10 +178,18 @@ describe('an audit creates nothing and ends with one line', () => {
     const options = { token: 'wrong', forbiddenToken: undefined, ids: '123456789', strict: true };
     const url = await serve(toNode(handle));
     const rejected =
-      /^POST \S+\/api\/plants with the token, .*returned 401 .*40102.*: the token does not create plants$/;
+      /^POST \S+\/api\/plants with the token, .*returned 401 .*40102.*\. Read README.md, Authentication$/;
     await expect(audit({ ...options, url: `${url}/api` }, () => {})).rejects.toThrow(rejected);
     const { url: nobody, close } = await listen(createServer());
     await close();
+    const checked = await serve(
+      express().use(({ headers }, response) =>
+        headers.authorization ? response.status(403).send('Cross-site POST') : response.sendStatus(401),
+      ),
+    );
+    await expect(audit({ ...options, strict: false, url: checked }, () => {})).rejects.toThrow(
+      /must return 400 or 415, and returned 403 text\/html; charset=utf-8 Cross-site POST\. Read \S+, Redirects and origin checks$/,
+    );
     const refused = /^no response from http:\/\/127\.0\.0\.1:\d+\/plants: .*ECONNREFUSED/;
     await expect(audit({ ...options, url: nobody }, () => {})).rejects.toThrow(refused);
   });
