@@ -17,6 +17,10 @@ const options = {
 } satisfies BetterAuthOptions;
 export const auth = betterAuth(options);
 
+/** The token of the session that a request's cookie has, for the client in a form's action. */
+export const tokenOf = async (headers: Headers): Promise<string | undefined> =>
+  (await auth.api.getSession({ headers }))?.session.token;
+
 const handle = createPlantStore(memoryStorage(), async (token) => {
   const session = await auth.api.getSession({ headers: new Headers({ authorization: `Bearer ${token}` }) });
   return session?.user; // null is a 401; an error of the database is a 500

@@ -2,25 +2,34 @@
 'use client';
 
 import { useActionState } from 'react';
-import { createPlant } from './next-action.js';
+import type { FormResult } from '../around/form-plant';
+import { createPlant } from './next-action';
 
 export function PlantForm() {
-  const [result, action, isPending] = useActionState(createPlant, { message: '' });
+  const empty: FormResult = { message: '', errors: {}, values: {} };
+  const [{ message, errors, values }, action, isPending] = useActionState(createPlant, empty);
+  const field = (name: 'id' | 'name' | 'tag', label: string, isRequired = true) => (
+    <label>
+      {label}
+      <input
+        name={name}
+        // React resets a form after its action, to the values that the action returns.
+        defaultValue={values[name] ?? ''}
+        required={isRequired}
+        aria-describedby={`${name}-error`}
+      />
+      <span id={`${name}-error`}>{errors[name]}</span>
+    </label>
+  );
   return (
     <form action={action}>
-      <label>
-        Id <input name="id" inputMode="numeric" required />
-      </label>
-      <label>
-        Name <input name="name" required />
-      </label>
-      <label>
-        Tag <input name="tag" />
-      </label>
+      {field('id', 'Id')}
+      {field('name', 'Name')}
+      {field('tag', 'Tag', false)}
       <button type="submit" disabled={isPending}>
         Create plant
       </button>
-      <p role="status">{result.message}</p>
+      <p role="status">{message}</p>
     </form>
   );
 }

@@ -115,3 +115,30 @@ export const newPlantFormSchema = v.object(
   } satisfies Record<keyof NewPlant, v.GenericSchema>,
   ({ path }) => sentences[path?.[0].key as keyof NewPlant] ?? 'a form must be an object',
 );
+
+/** An issue of a schema, as Standard Schema has it. */
+interface Issue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: unknown })[] | undefined;
+}
+
+/**
+ * Returns the issues of a plant by its fields, the first sentence of each, to show beside the fields of a form.
+ *
+ * @example
+ * ```ts
+ * import { issuesByField, newPlantFormSchema } from 'plant-store/schema';
+ *
+ * const result = await newPlantFormSchema['~standard'].validate({ id: 'x', name: 'Rosa canina' });
+ * if (result.issues) console.log(issuesByField(result.issues).id); // Enter an integer from …
+ * ```
+ */
+export function issuesByField(issues: readonly Issue[]): { [Field in keyof NewPlant]?: string } {
+  const byField: { -readonly [Field in keyof NewPlant]?: string } = {};
+  for (const { message, path } of issues) {
+    const [first] = path ?? [];
+    const field = (Object(first) === first ? (first as { key: unknown }).key : first) as keyof NewPlant;
+    if (Object.hasOwn(sentences, field)) byField[field] ??= message;
+  }
+  return byField;
+}

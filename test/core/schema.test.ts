@@ -1,6 +1,6 @@
 // `plant-store/schema`: the rule of the 400, for forms, validators and callers.
 import { createPlantStore, type NewPlant, type Plant } from 'plant-store';
-import { idSchema, newPlantFormSchema, newPlantSchema, plantSchema } from 'plant-store/schema';
+import { idSchema, issuesByField, newPlantFormSchema, newPlantSchema, plantSchema } from 'plant-store/schema';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { memberRules } from '../../src/problems.js';
 import { createRequest } from '../support/plants.js';
@@ -176,4 +176,20 @@ it('plantSchema accepts the body of a 200 and drops other members', async () => 
   expect(await parse(plantSchema, { name: 'Ilex', id: 1 })).toEqual({ value: { name: 'Ilex' } });
   const errors = (['name', 'tag'] as const).map((name) => [name, memberRules[name]]);
   expect(await parse(plantSchema, { tag: 7 })).toEqual({ errors });
+});
+
+describe('issuesByField', () => {
+  it('has the first sentence for each field, and nothing for a path that no field has', async () => {
+    const { issues } = await newPlantFormSchema['~standard'].validate({ id: 'x', name: '\0' });
+    expect(issuesByField(issues ?? [])).toEqual({
+      id: 'Enter an integer from -9223372036854775808 to 9223372036854775807.',
+      name: 'The name has a character that cannot be stored.',
+    });
+    const others = [
+      { message: 'first', path: ['id'] },
+      { message: 'second', path: [{ key: 'id' }] },
+      ...[{ message: 'none' }, { message: 'other', path: ['toString'] }],
+    ];
+    expect(issuesByField(others)).toEqual({ id: 'first' });
+  });
 });

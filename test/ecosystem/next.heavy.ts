@@ -1,97 +1,42 @@
-// Next, built and started: the route, and the Server Action with its form, as a browser without JavaScript sends it.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { build } from 'esbuild';
+// Next, with the route of `init` on SQLite, built as a standalone server: what is kept, and the Server Action with its form.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ecosystemFolder } from '../support/installed.js';
-import { createPlant, expectExactPlants } from '../support/plants.js';
-import { type Program, startProgram, urlOf } from '../support/program.js';
-import { root } from '../support/root.js';
+import { chromiumPath } from '../support/chromium.js';
+import type { Any } from '../support/installed.js';
+import { BuiltApp, expectNothingLost } from './built-apps.js';
+import { expectUsableForm, launchChromium } from './forms.js';
+import { next } from './frameworks-built.js';
 
-let folder: string;
-let app: Program;
-let url: string;
-
-/** Copies a program of examples/hosts into the app, under the name that Next has for it. */
-function copy(name: string, path: string, ...imported: [from: string, to: string][]): void {
-  let text = readFileSync(join(root, 'examples/hosts', name), 'utf8');
-  for (const [from, to] of imported) text = text.replace(`'${from}'`, `'${to}'`);
-  write(path, text);
-}
-
-function write(path: string, text: string): void {
-  mkdirSync(dirname(join(folder, path)), { recursive: true });
-  writeFileSync(join(folder, path), text);
-}
-
-const next = (...args: string[]) =>
-  startProgram(
-    [process.execPath, join(folder, 'node_modules/next/dist/bin/next'), ...args],
-    { NEXT_TELEMETRY_DISABLED: '1' },
-    folder,
-  );
-
-/** The package as Next resolves it: the sources, bundled by subpath. */
-async function installPlantStore(): Promise<void> {
-  const subpaths = {
-    index: 'src/index.ts',
-    fetch: 'adapters/hosts/fetch.ts',
-    memory: 'adapters/storages/memory.ts',
-    client: 'src/client/client.ts',
-    schema: 'src/plant/schema.ts',
-  };
-  const home = join(folder, 'node_modules/plant-store');
-  await build({
-    entryPoints: subpaths,
-    absWorkingDir: root,
-    outdir: home,
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-  });
-  const exports = { '.': './index.js', './*': './*.js' };
-  writeFileSync(join(home, 'package.json'), JSON.stringify({ name: 'plant-store', type: 'module', exports }));
-}
+let app: BuiltApp;
+let browser: Any;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(ecosystemFolder(), 'next-'));
-  const packages = join(ecosystemFolder(), 'node_modules');
-  mkdirSync(join(folder, 'node_modules'));
-  for (const name of ['next', 'react', 'react-dom'])
-    symlinkSync(join(packages, name), join(folder, 'node_modules', name));
-  await installPlantStore();
-  write('package.json', '{"private":true}');
-  write(
-    'next.config.js',
-    `module.exports = { turbopack: { root: ${JSON.stringify(ecosystemFolder())} }, typescript: { ignoreBuildErrors: true } };`,
+  if (chromiumPath) browser = await launchChromium();
+  app = new BuiltApp(next);
+  await app.create();
+  app.init({ host: 'next', database: 'sqlite' });
+  const plantForm = '../around/form-plant';
+  app.copy('around/form-plant.ts', 'app/plants/form-plant.ts');
+  const route: [string, string] = ['./next-route', '../api/plants/route'];
+  app.copy('hosts/next-action.ts', 'app/plants/actions.ts', [plantForm, './form-plant'], route);
+  app.copy(
+    'hosts/next-form.tsx',
+    'app/plants/form.tsx',
+    [plantForm, './form-plant'],
+    ['./next-action', './actions'],
   );
-  copy('next-route.ts', 'app/api/plants/route.ts');
-  copy('next-action.ts', 'app/plants/actions.ts', ['./next-route.js', '../api/plants/route']);
-  copy('next-form.tsx', 'app/plants/form.tsx', ['./next-action.js', './actions']);
-  write('app/plants/page.tsx', "import { PlantForm } from './form';\nexport default () => <PlantForm />;\n");
-  write(
-    'app/layout.tsx',
-    'export default ({ children }: any) => <html lang="en"><body>{children}</body></html>;\n',
-  );
-  const built = next('build');
-  expect(await built.exit, built.output()).toBe(0);
-  app = next('start', '-p', '0');
-  url = await urlOf(app);
+  app.write({
+    'app/plants/page.tsx':
+      "import { PlantForm } from './form';\nexport default function Page() { return <PlantForm />; }\n",
+  });
 }, 240_000);
 
 afterAll(async () => {
-  app?.child.kill('SIGTERM');
-  await app?.exit;
-  rmSync(folder, { recursive: true, force: true });
+  await browser?.close();
+  await app?.remove();
 });
 
-it('the route creates plants with exact ids, and refuses a wrong token', async () => {
-  await expectExactPlants(`${url}/api`);
-  expect(await createPlant(`${url}/api`, '{"id":1,"name":"Ilex"}', 'wrong')).toMatchObject({ status: 401 });
-});
-
-/** Sends the form as a browser without JavaScript does, and returns the sentence of the page. */
-async function submit(id: string, cookie?: string): Promise<string | undefined> {
+/** Sends the form as a browser without JavaScript does, and returns the page. */
+async function submit(url: string, id: string, cookie?: string): Promise<string> {
   const page = await (await fetch(`${url}/plants`)).text();
   const form = new FormData();
   for (const [, name, value = ''] of page.matchAll(
@@ -101,14 +46,19 @@ async function submit(id: string, cookie?: string): Promise<string | undefined> 
   for (const [name, value] of Object.entries({ id, name: 'Rosa canina', tag: '' })) form.append(name, value);
   const headers = { origin: url, ...(cookie && { cookie }) };
   const response = await fetch(`${url}/plants`, { method: 'POST', headers, body: form });
-  return /<p role="status">(.*?)<\/p>/.exec(await response.text())?.[1];
+  return response.text();
 }
 
-it('the Server Action creates plants with exact ids, and has a sentence for what is wrong', async () => {
-  expect(await submit('1')).toBe('Sign in first.');
-  expect(await submit('9007199254740994', 'session=wrong')).toMatch(/token/);
-  for (const id of ['9007199254740992', '9007199254740993'])
-    expect(await submit(id, 'session=secret')).toBe(`Plant ${id} created.`);
-  expect(await submit('9007199254740993', 'session=secret')).toMatch(/exists/);
-  expect(await submit('x', 'session=secret')).toMatch(/^Enter an integer from/);
+it('loses no plant, and has a sentence for what is wrong in its form', { timeout: 400_000 }, async () => {
+  await expectNothingLost(app, async (url) => {
+    expect(await submit(url, '1')).toContain('<p role="status">Sign in first.</p>');
+    expect(await submit(url, '9007199254740998', 'session=wrong')).toMatch(/<p role="status">[^<]*token/);
+    expect(await submit(url, '9007199254740999', 'session=secret')).toContain(
+      '<p role="status">Plant 9007199254740999 created.</p>',
+    );
+    const page = await submit(url, 'x', 'session=secret');
+    expect(page).toMatch(/<span id="id-error">Enter an integer from/);
+    expect(page).toMatch(/name="id"[^>]*value="x"|value="x"[^>]*name="id"/);
+    if (browser) await expectUsableForm(browser, `${url}/plants`, 'secret');
+  });
 });

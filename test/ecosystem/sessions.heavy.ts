@@ -24,7 +24,11 @@ it("better-auth: the token that a sign-up returns creates plants, until the sess
   const { auth, ...program } = await importExample('better-auth');
   const url = await exampleUrl(program);
   const body = { name: 'Rosa', email: 'rosa@example.com', password: 'a-long-password' };
-  const { token } = await auth.api.signUpEmail({ body });
+  const { headers, response } = await auth.api.signUpEmail({ body, returnHeaders: true });
+  const { token } = response;
+  const cookie = headers.get('set-cookie')?.split(';')[0];
+  expect(await program.tokenOf(new Headers({ cookie }))).toBe(token);
+  expect(await program.tokenOf(new Headers())).toBeUndefined();
   expect(await createPlant(url, rosa(5), token)).toMatchObject({ status: 200 });
   await auth.api.signOut({ headers: new Headers({ authorization: `Bearer ${token}` }) });
   expect(await createPlant(url, rosa(6), token)).toMatchObject({ status: 401 });

@@ -9,10 +9,10 @@ import pg from 'pg';
 import { schema as mysqlSchema } from 'plant-store/mysql';
 import { schema as postgresSchema } from 'plant-store/postgres';
 import { schema as sqliteSchema, sqliteStorage } from 'plant-store/sqlite';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { filesOf, nextSteps } from '../../examples/server/init.js';
 import { initProgram } from '../support/init-program.js';
-import { expectExactPlants } from '../support/plants.js';
+import { expectExactPlants, rose } from '../support/plants.js';
 import { PostgresServer } from '../support/postgres.js';
 import { freePort, portOf } from '../support/program.js';
 import { root } from '../support/root.js';
@@ -107,6 +107,23 @@ describe('plant-store init', () => {
       expect(program.output()).toContain(
         'Error: DATABASE must be the absolute path of a file outside the folders of a build.',
       );
+    },
+  );
+
+  it.each(['', 'plants.db', '/app/.next/plants.db', '/app/build/plants.db'])(
+    'next on SQLite creates no plant with DATABASE=%s, and says what to set',
+    async (path) => {
+      vi.stubEnv('DATABASE', path);
+      const logged = vi.spyOn(console, 'error').mockImplementation(() => {});
+      onTestFinished(() => {
+        vi.unstubAllEnvs();
+        logged.mockRestore();
+      });
+      const { POST } = await import(initProgram({ host: 'next', database: 'sqlite' }).bundle());
+      const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
+      const request = new Request('http://localhost', { method: 'POST', headers, body: rose });
+      expect(await POST(request)).toMatchObject({ status: 500 });
+      expect(String(logged.mock.calls)).toContain('DATABASE must be the absolute path of a file');
     },
   );
 

@@ -127,29 +127,44 @@ describe('form', () => {
       headers: { origin: url, cookie: 'session=session-of-rosa', ...headers },
       body,
     });
-    const [, sentence = ''] = /<p role="status">(.*)<\/p>/.exec(await response.text()) ?? [];
-    return [response.status, sentence];
+    const text = await response.text();
+    const [, sentence = ''] = /<p role="status">(.*)<\/p>/.exec(text) ?? [];
+    const errors = [...text.matchAll(/<span id="(\w+)-error">(.+)<\/span>/g)].map(([, field, error]) => [
+      field,
+      error,
+    ]);
+    return { status: response.status, sentence, errors, text };
   };
 
   it('creates the plant of a form for the session of a cookie, its id exact', async () => {
-    const rosa = { id: '9007199254740993', name: 'Rosa canina', tag: '' };
-    expect(await post(rosa)).toEqual([200, 'Plant 9007199254740993 created.']);
-    expect(await post({ ...rosa, id: '9007199254740992' })).toEqual([200, 'Plant 9007199254740992 created.']);
-    expect(await post(rosa)).toEqual([200, 'A plant with id 9007199254740993 exists. Choose another id.']);
+    const rosa = { id: '9007199254740993', name: 'Rosa "canina"', tag: '' };
+    expect(await post(rosa)).toMatchObject({ sentence: 'Plant 9007199254740993 created.', errors: [] });
+    const other = await post({ ...rosa, id: '9007199254740992' });
+    expect(other).toMatchObject({ status: 200, sentence: 'Plant 9007199254740992 created.' });
+    const taken = await post(rosa);
+    expect(taken.errors).toEqual([['id', 'A plant with id 9007199254740993 exists. Choose another id.']]);
+    for (const value of ['9007199254740993', 'Rosa &quot;canina&quot;'])
+      expect(taken.text).toContain(`value="${value}"`);
   });
 
-  it('shows a sentence for an invalid field, a missing and an expired session', async () => {
-    expect(await post({ id: 'twelve', name: 'Rosa' })).toEqual([
-      200,
-      'Enter an integer from -9223372036854775808 to 9223372036854775807.',
+  it('keeps the fields beside a sentence for an invalid one, a missing and an expired session', async () => {
+    const { errors, text } = await post({ id: 'twelve', name: 'Rosa\0' });
+    expect(errors).toEqual([
+      ['id', 'Enter an integer from -9223372036854775808 to 9223372036854775807.'],
+      ['name', 'The name has a character that cannot be stored.'],
     ]);
-    expect(await post({ id: '1', name: 'Rosa' }, { cookie: 'a=b' })).toEqual([200, 'Sign in first.']);
+    expect(text).toContain('value="twelve"');
+    const stranger = await post({ id: '1', name: 'Rosa' }, { cookie: 'a=b' });
+    expect(stranger).toMatchObject({ sentence: 'Sign in first.', errors: [] });
     const expired = await post({ id: '1', name: 'Rosa' }, { cookie: 'session=old' });
-    expect(expired).toEqual([200, 'The bearer token is invalid or expired. Get a new one.']);
+    expect(expired).toMatchObject({ sentence: 'The bearer token is invalid or expired. Get a new one.' });
   });
 
   it('rejects a form that another site sends with the cookie', async () => {
-    expect(await post({ id: '1', name: 'Rosa' }, { origin: 'https://evil.example' })).toEqual([403, '']);
+    expect(await post({ id: '1', name: 'Rosa' }, { origin: 'https://evil.example' })).toMatchObject({
+      status: 403,
+      sentence: '',
+    });
   });
 });
 
