@@ -34,13 +34,12 @@ export type GuardOptions = Pick<PlantStoreOptions, 'timeoutMs' | 'onError'>;
  * @example
  * ```ts
  * const storage = memoryStorage();
- * const headers = { 'content-type': 'application/json' };
- * const getPlant = guard(acceptTokens('secret'), async ({ url }, context) => {
- *   const id = /\/plants\/(-?\d{1,19})(?:\?|$)/.exec(url)?.[1];
- *   if (!id) return { status: 400, headers, body: '{"error":1400,"message":"The id must be an integer."}' };
+ * const getPlant = guard(acceptTokens('secret'), async ({ params }, context) => {
+ *   const id = /^-?\d{1,19}$/.exec(String(params?.id))?.[0];
+ *   if (!id) return json(400, { error: 1400, message: 'The id must be an integer.' });
  *   const plant = await storage.find?.(BigInt(id), context);
- *   if (!plant) return { status: 404, headers, body: '{"error":1404,"message":"No such plant."}' };
- *   return { status: 200, headers, body: JSON.stringify({ name: plant.name, tag: plant.tag }) };
+ *   if (!plant) return json(404, { error: 1404, message: 'No such plant.' });
+ *   return json(200, { name: plant.name, tag: plant.tag });
  * });
  * ```
  */
@@ -64,6 +63,28 @@ export function guard<Caller>(
     progress.enter(guardedHandler);
     progress.respond(validateResponse(await answer(request, progress.context)));
   }, settings);
+}
+
+/**
+ * Returns a response of JSON for a guarded handler.
+ *
+ * @throws {TypeError} if the value has a bigint: write `String(id)`, because most clients would round a number
+ *
+ * @example
+ * ```ts
+ * const getPlant = guard(acceptTokens('secret'), ({ params }) => json(200, { id: params?.id, name: 'Rosa canina' }));
+ * ```
+ */
+export function json(
+  status: number,
+  value: object,
+  headers: Readonly<Record<string, string>> = {},
+): PlantResponse {
+  const body = JSON.stringify(value, (name, member: unknown) => {
+    if (typeof member !== 'bigint') return member;
+    throw new TypeError(`${name} is a bigint, which JSON has not: write String(${name})`);
+  });
+  return { status, headers: { 'content-type': 'application/json', ...headers }, body };
 }
 
 const invalidResponse =

@@ -15,7 +15,7 @@ export {
 } from './group-commit/create-many.js';
 export { type GroupCommitStorage, groupCommit } from './group-commit/group-commit.js';
 export type { BatchReport, GroupCommitOptions, GroupCommitState } from './group-commit/options.js';
-export { type GuardOptions, guard } from './guard.js';
+export { type GuardOptions, guard, json } from './guard.js';
 export {
   BodyError,
   type MaybePromise,

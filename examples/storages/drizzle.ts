@@ -4,7 +4,7 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { bigint, pgTable, text } from 'drizzle-orm/pg-core';
 import express from 'express';
 import pg from 'pg';
-import { acceptTokens, createPlantStore, guard } from 'plant-store';
+import { acceptTokens, createPlantStore, guard, json } from 'plant-store';
 import { toExpress, toRoute } from 'plant-store/express';
 import { postgresStorage } from 'plant-store/postgres';
 import { idSchema } from 'plant-store/schema';
@@ -33,12 +33,6 @@ export async function find(id: bigint) {
 }
 
 const verifyToken = acceptTokens('secret');
-
-const json = (status: number, value: object) => ({
-  status,
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify(value),
-});
 
 const getPlant = guard(verifyToken, async ({ params }) => {
   const id = await idSchema['~standard'].validate(params?.id);

@@ -3,7 +3,7 @@
 import express from 'express';
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose';
 import pg from 'pg';
-import { createPlantStore, guard, InsufficientScope, type VerifyToken } from 'plant-store';
+import { createPlantStore, guard, InsufficientScope, json, type VerifyToken } from 'plant-store';
 import { toExpress, toRoute } from 'plant-store/express';
 import { type PostgresOptions, postgresStorage, schemaOf } from 'plant-store/postgres';
 import { idSchema } from 'plant-store/schema';
@@ -52,12 +52,6 @@ export async function find(tenant: string, id: bigint) {
   const { rows } = await pool.query(select, [tenant, String(id)]);
   return rows[0] as { name: string; tag: string | null; created_by: string } | undefined;
 }
-
-const json = (status: number, value: object) => ({
-  status,
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify(value),
-});
 
 const getPlant = guard(allow('plants:read'), async ({ params }, { caller }) => {
   const id = await idSchema['~standard'].validate(params?.id);

@@ -4,6 +4,7 @@ import {
   type GuardOptions,
   guard,
   InsufficientScope,
+  json,
   type PlantRequest,
   type PlantResponse,
   StorageBusy,
@@ -187,4 +188,23 @@ test.each<[string, () => unknown, string]>([
   ],
 ])('a TypeError is thrown at once for an invalid %s', (_what, make, message) => {
   expect(make).toThrow(new TypeError(message));
+});
+
+describe('json', () => {
+  test('is a response with its content type and further headers', async () => {
+    const { handle } = open(() => json(404, { error: 1404, message: 'No such plant.' }, { vary: 'accept' }));
+    expect(await handle(request)).toEqual({
+      status: 404,
+      headers: { ...headers, vary: 'accept' },
+      body: '{"error":1404,"message":"No such plant."}',
+    });
+  });
+
+  test('refuses a bigint, with what to write', async () => {
+    const message = 'id is a bigint, which JSON has not: write String(id)';
+    expect(() => json(200, { id: 9007199254740993n })).toThrow(new TypeError(message));
+    const { handle, onError } = open(() => json(200, { plants: [{ id: 1n }] }));
+    expect(await handle(request)).toMatchObject({ error: 50000 });
+    expect(onError.mock.calls[0]?.[0]).toMatchObject({ message });
+  });
 });
