@@ -19,10 +19,9 @@ host.resolveModuleNameLiterals = (names, importing, redirected, options, source)
     const from = files.includes(importing) && !name.text.startsWith('.') ? importer : importing;
     const mode = ts.getModeForUsageLocation(source, name, options);
     // Next has no `exports`: its own compiler options find `next/headers` without an end.
-    const file = name.text
-      .replace(/^next\/\w+$/, '$&.js')
-      // Neither Turbopack nor Vite finds a .ts by .js.
-      .replace(/^\.\.?\/[\w/-]+$/, '$&.js');
+    // Turbopack finds no .ts by .js, so that programs for it import each other without an end, too.
+    const withoutEnd = files.includes(importing) ? /^(next|\.\.?)\/[\w/-]+$/ : /^next\/\w+$/;
+    const file = name.text.replace(withoutEnd, '$&.js');
     return ts.resolveModuleName(file, from, options, host, undefined, redirected, mode);
   });
 const program = ts.createProgram(

@@ -67,7 +67,7 @@ describe('the tarball', () => {
 
   it('has what is built, the pages, the examples, and nothing else', async () => {
     const expected =
-      /^(dist\/[^/]+\.(js|cjs|d\.ts|d\.cts)|examples\/(?!server\/)(README\.md|\w+\/[\w-]+\.tsx?|cluster\/.*)|(adapters|src)\/([\w-]+\/)?[^/]+\.(md|svg))$/;
+      /^(dist\/[^/]+\.(js|cjs|d\.ts|d\.cts)|examples\/(?!server\/)(README\.md|\w+\/[\w-]+\.(tsx?|svelte)|cluster\/.*)|(adapters|src)\/([\w-]+\/)?[^/]+\.(md|svg))$/;
     expect(names.filter((name) => !expected.test(name)).sort()).toEqual([
       '.github/CHANGELOG.md',
       '.github/SECURITY.md',
