@@ -28,12 +28,20 @@ function onSqlite(app: BuiltApp, example: string, path: string): void {
   app.copy('init/sqlite-storage-later.ts', join(path, '../../storage.ts'));
 }
 
+/** A guard, which gets the parameter of its route. */
+const guarded = `import { acceptTokens, guard, json } from 'plant-store';
+import { toRoute } from 'plant-store/fetch';
+const plant = toRoute(guard(acceptTokens('secret'), ({ params }) => json(200, { id: params?.id })));
+export const METHOD = ({ request, params }) => plant(request, { params });
+`;
+
 const plantForm = '../around/form-plant';
 const written = {
   sveltekit: {
     framework: sveltekit,
     write(app: BuiltApp) {
       app.init({ host: 'sveltekit', database: 'sqlite' });
+      app.write({ 'src/routes/api/plants/[id]/+server.js': guarded.replace('METHOD', 'GET') });
       app.copy('around/form-plant.ts', 'src/lib/form-plant.ts');
       app.copy('hosts/sveltekit-form.svelte', 'src/routes/plants/+page.svelte');
       app.copy('hosts/sveltekit-form.ts', 'src/routes/plants/+page.server.ts', [
@@ -47,6 +55,7 @@ const written = {
     framework: reactRouter,
     write(app: BuiltApp) {
       onSqlite(app, 'hosts/react-router.ts', 'app/routes/api.plants.ts');
+      app.write({ 'app/routes/api.plant.js': guarded.replace('METHOD', 'loader') });
       app.copy('around/form-plant.ts', 'app/form-plant.ts');
       const route: [string, string] = ["'./react-router'", "'./api.plants'"];
       app.copy('hosts/react-router-form.tsx', 'app/routes/plants.tsx', [plantForm, '../form-plant'], route);
@@ -69,7 +78,13 @@ it.each(Object.entries(written))(
     await app.create();
     write(app);
     await expectNothingLost(app, async (url) => {
-      if (form && browser) await expectUsableForm(browser, url + form, 'secret');
+      if (!form) return;
+      const headers = { authorization: 'Bearer secret' };
+      expect(await (await fetch(`${url}/api/plants/9007199254740993`, { headers })).json()).toEqual({
+        id: '9007199254740993',
+      });
+      expect((await fetch(`${url}/api/plants/1`)).status).toBe(401);
+      if (browser) await expectUsableForm(browser, url + form, 'secret');
     });
   },
 );

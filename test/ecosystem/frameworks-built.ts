@@ -54,7 +54,7 @@ export const reactRouter: Framework = {
 export default function App() { return <html lang="en"><body><Outlet /><Scripts /></body></html>; }
 `,
     'app/routes.ts': `import { route } from '@react-router/dev/routes';
-export default [route('api/plants', './routes/api.plants.ts'), route('plants', './routes/plants.tsx')];
+export default [route('api/plants', './routes/api.plants.ts'), route('plants', './routes/plants.tsx'), route('api/plants/:id', './routes/api.plant.js')];
 `,
   },
   build: ['@react-router/dev/bin.js', 'build'],
