@@ -55,6 +55,7 @@ export async function pictureOf(prometheus: Prometheus, instance: string, sinceM
   );
   const size = `${2 * width + 40} ${Math.ceil(panels.length / 2) * (height + 44) + 10}`;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size}" font-family="sans-serif" font-size="11">
+<title>The dashboard while a database is frozen</title>
 <rect width="100%" height="100%" fill="#fff"/>
 ${drawn.join('\n')}
 </svg>
@@ -89,6 +90,6 @@ function panelOf(title: string, lines: readonly Line[], x: number, y: number): s
     const legend = name && `<text x="${i * 74}" y="${height + 12}" fill="${colour}">${name}</text>`;
     return `<polyline points="${path.join(' ')}" fill="none" stroke="${colour}" stroke-width="1.5"/>${legend}`;
   });
-  return `<g transform="translate(${x} ${y})"><text y="-6" font-weight="bold">${title}</text><text x="${width}" y="-6" text-anchor="end" fill="#666">up to ${Number(most.toPrecision(2))}</text>
+  return `<g transform="translate(${x} ${y})"><text y="-6" font-weight="bold">${title}</text><text x="${width}" y="-6" text-anchor="end" fill="#666">up to ${most < 1e-6 ? 0 : Number(most.toPrecision(2))}</text>
 <rect width="${width}" height="${height}" fill="none" stroke="#ccc"/>${drawn.join('')}</g>`;
 }
