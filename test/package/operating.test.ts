@@ -12,11 +12,11 @@ const provoked: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       'a database that is stopped: the first line comes at the timeout, and then every create fails at once',
     '50301 `the server refuses the login`':
       'is busy at once, without a retry, if the server refuses the login with %s: %s',
-    '50301 `the pool gave no connection: none of its … is idle`':
+    '50301 `the pool gave no connection`, and the counts of the pool':
       'an app that uses up its own pool reads so, with the counts of the pool',
     '50301 `the app has closed the database connection`':
       'a full queue and another error at the same time have counts of their own',
-    '50301 `statement timeout`, `lock timeout` behind it':
+    '50301 `the storage is unavailable`, and a lock timeout or a statement timeout behind it':
       '%s gets few statements, and all plants are stored after it',
     '50001 `did not answer within`, or a dropped connection':
       'a connection that is cut under its statement leaves the outcome unknown',

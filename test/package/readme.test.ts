@@ -88,7 +88,7 @@ it('adapters/OPERATING.md lists every code of a 5xx for operators, with texts th
   const [, section = ''] = /## Codes and alerts\n([\s\S]*?)\n## /.exec(read('adapters/OPERATING.md')) ?? [];
   const rows = [...section.matchAll(/^\| (\d{5}) \| ([^|]+) \|/gm)];
   const codes = Object.values(errorNumbers).filter((code) => code >= 50_000);
-  expect([...new Set(rows.map(([, code]) => Number(code)))]).toEqual(codes);
+  expect([...new Set(rows.map(([, code]) => Number(code)))].sort()).toEqual(codes.sort());
   const sources = ['src', 'adapters'].flatMap((folder) =>
     readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))
