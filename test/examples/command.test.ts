@@ -81,7 +81,10 @@ Open \\1 in a browser, or run in another terminal:
     [['--port', 'eighty'], `--port ${aPort} "eighty"`],
     [['--database', 'plants.db'], /^--database must start with one of .*$/],
     [['schema', 'oracle'], 'schema requires one of postgres, mysql, sqlite, got "oracle"'],
-    [['init', 'rails'], 'init requires one of express, koa, fastify, hono, next, sveltekit, nest, node, got "rails"'],
+    [
+      ['init', 'rails'],
+      'init requires one of express, koa, fastify, hono, next, sveltekit, nest, node, got "rails"',
+    ],
     [['audit', 'plants.example', '--token', 'x'], /^audit requires the URL before \/plants, .*$/],
   ])('ends with one line and the exit code 1 for the arguments %j', async (args, line) => {
     const program = startDemo(args);
