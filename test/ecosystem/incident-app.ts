@@ -40,14 +40,16 @@ const introspect = (path: string) => {
 /** What is done to the app. */
 const harms: Readonly<Record<string, () => unknown>> = {
   async 'hold the pool'() {
-    const clients = await Promise.all(Array.from({ length: 10 }, () => pool.connect()));
+    const connect = (): Promise<{ release(): void }> => (isMysql ? mysql.getConnection() : pool.connect());
+    const clients = await Promise.all(Array.from({ length: 10 }, connect));
     heals.push(() => {
       for (const client of clients) client.release();
     });
   },
   async 'leak a transaction'() {
+    // Ten, because a create may come between.
     for (let i = 0; i < 10; i++) {
-      const client = await pool.connect();
+      const client = isMysql ? await mysql.getConnection() : await pool.connect();
       await client.query('BEGIN');
       client.release();
     }

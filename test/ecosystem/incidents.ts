@@ -12,15 +12,10 @@ import type { AlertLoad } from './alert-load.js';
 /** Whoever can end an incident. */
 export type Party = 'database' | 'network' | 'issuer' | 'app' | 'developers' | 'platform';
 
-/** What one incident has for itself: an app, and a database. */
-export interface Garden {
-  readonly server: PostgresServer;
+/** What one incident has for itself: an app, whatever its database. */
+export interface Plot {
   readonly doorway: Doorway;
-  /** Of its database, as an administrator. */
-  readonly pool: pg.Pool;
-  /** Of the server, from another database. */
-  readonly admin: pg.Pool;
-  /** The name of its database. */
+  /** The name of its database, and of the user of the app. */
   readonly name: string;
   readonly load: AlertLoad;
   readonly program: Program;
@@ -28,16 +23,27 @@ export interface Garden {
   readonly tell: (path: string) => Promise<unknown>;
 }
 
-export interface Incident {
+/** With a database of PostgreSQL. */
+export interface Garden extends Plot {
+  readonly server: PostgresServer;
+  /** Of its database, as an administrator. */
+  readonly pool: pg.Pool;
+  /** Of the server, from another database. */
+  readonly admin: pg.Pool;
+}
+
+export interface Incident<Where extends Plot = Garden> {
   readonly name: string;
   readonly party: Party;
   /** Harms it, and returns the remedy. */
   // biome-ignore lint/suspicious/noConfusingVoidType: what has no remedy returns nothing
-  readonly provoke: (garden: Garden) => Promise<(() => unknown) | void>;
+  readonly provoke: (garden: Where) => Promise<(() => unknown) | void>;
   /** In the first line that the log has of it. */
   readonly line?: RegExp;
   /** The page that comes first, if one does; or what may come first. */
   readonly page?: string | readonly string[];
+  /** What the gauges show of it: an expression that is not empty. */
+  readonly gauge?: string;
   /** A ticket that comes. */
   readonly ticket?: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -91,7 +97,7 @@ const holding =
     };
   };
 
-const toApp = (name: string) => async (garden: Garden) => {
+export const toApp = (name: string) => async (garden: Plot) => {
   await garden.tell(`harm/${name}`);
   return () => garden.tell('heal');
 };
@@ -103,7 +109,7 @@ const toLogins = (name: string) => async (garden: Garden) => {
   return undefined;
 };
 
-const again = (task: () => unknown, ms: number) => {
+export const again = (task: () => unknown, ms: number) => {
   const repeating = setInterval(task, ms);
   const stop = () => clearInterval(repeating);
   onTestFinished(stop);
@@ -124,12 +130,16 @@ export async function startIssuer(): Promise<string> {
   return `http://127.0.0.1:${(issuer.address() as AddressInfo).port}`;
 }
 
-const unavailable = { party: 'database', page: 'PlantStoreUnavailable' } as const;
-const unusable = { party: 'developers', page: 'PlantStoreTableUnusable' } as const;
+export const unavailable = {
+  party: 'database',
+  page: 'PlantStoreUnavailable',
+  gauge: 'plant_store_circuit_open == 1 or plant_store_in_flight_seconds > 1',
+} as const;
+export const unusable = { party: 'developers', page: 'PlantStoreTableUnusable' } as const;
 const unverified = { party: 'issuer', page: 'PlantStoreVerifierDown' } as const;
-const cannotUse = /50004 .*plant-store cannot use the table/;
+export const cannotUse = /50004 .*plant-store cannot use the table/;
 
-const ofDatabase: readonly Incident[] = [
+export const incidentsOfDatabase: readonly Incident[] = [
   {
     ...unavailable,
     name: 'the database is stopped',
@@ -218,6 +228,7 @@ const ofDatabase: readonly Incident[] = [
     name: 'a statement takes 3 s',
     party: 'database',
     page: 'PlantStoreCallsSlow',
+    gauge: 'plant_store_in_flight_seconds > 1',
     provoke: trigger('PERFORM pg_sleep(3)', 'STATEMENT'),
   },
   {
@@ -233,6 +244,7 @@ const ofDatabase: readonly Incident[] = [
     name: 'more creates arrive than it commits',
     party: 'database',
     page: 'PlantStoreQueueLong',
+    gauge: 'plant_store_queued > 10',
     env: { MAX_QUEUED: '40' },
     async provoke(garden) {
       garden.load.start(60, 100);
@@ -389,8 +401,18 @@ const ofTokens: readonly Incident[] = [
     provoke: toApp('verify, refused'),
     line: /50002 .*fetch failed/,
   },
-  { ...unverified, name: 'the issuer hangs', provoke: toApp('verify, hangs') },
-  { ...unverified, name: 'the issuer takes 3 s', provoke: toApp('verify, slow') },
+  {
+    ...unverified,
+    name: 'the issuer hangs',
+    gauge: 'plant_store_verifying_seconds > 1',
+    provoke: toApp('verify, hangs'),
+  },
+  {
+    ...unverified,
+    name: 'the issuer takes 3 s',
+    gauge: 'plant_store_verifying_seconds > 1',
+    provoke: toApp('verify, slow'),
+  },
   {
     ...unverified,
     name: 'its keys cannot be had',
@@ -404,6 +426,7 @@ const ofApp: readonly Incident[] = [
     name: 'the app holds all connections of its pool',
     party: 'app',
     page: 'PlantStorePoolExhausted',
+    gauge: 'plant_store_pool_waiting > 0 unless plant_store_pool_idle > 0',
     provoke: toApp('hold the pool'),
     line: /50301 .*the pool gave no connection: none of its 10 is idle/,
   },
@@ -417,6 +440,7 @@ const ofApp: readonly Incident[] = [
     ...unavailable,
     name: 'the app has ended its pool',
     party: 'app',
+    gauge: 'plant_store_pool_connections == 0',
     provoke: async (garden) => void (await garden.tell('harm/end the pool')),
     line: /50301 .*the app has closed the database connection/,
   },
@@ -424,12 +448,14 @@ const ofApp: readonly Incident[] = [
     name: 'the event loop of the app is blocked',
     party: 'app',
     page: 'PlantStoreAppBlocked',
+    gauge: 'nodejs_eventloop_lag_p99_seconds > 0.5',
     provoke: toApp('block the loop'),
   },
   {
     name: 'the app runs out of memory',
     party: 'platform',
     page: 'PlantStoreInstanceDown',
+    gauge: 'up == 0',
     env: { NODE_OPTIONS: '--max-old-space-size=64' },
     provoke: async (garden) => void (await garden.tell('harm/use up the memory')),
   },
@@ -437,12 +463,14 @@ const ofApp: readonly Incident[] = [
     name: 'its process is killed',
     party: 'platform',
     page: 'PlantStoreInstanceDown',
+    gauge: 'up == 0',
     provoke: async ({ program }) => void program.child.kill('SIGKILL'),
   },
   {
     name: 'its machine is frozen',
     party: 'platform',
     page: 'PlantStoreInstanceDown',
+    gauge: 'up == 0',
     async provoke({ program }) {
       program.child.kill('SIGSTOP');
       return () => program.child.kill('SIGCONT');
@@ -475,7 +503,7 @@ const ofApp: readonly Incident[] = [
 
 export const incidents: readonly Incident[] = [
   { name: 'none', party: 'app', provoke: async () => undefined },
-  ...ofDatabase,
+  ...incidentsOfDatabase,
   ...ofTable,
   ...ofNetwork,
   ...ofTokens,

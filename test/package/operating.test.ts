@@ -1,6 +1,8 @@
 // Each row of the tables of adapters/OPERATING.md is one that a test provokes: the title of that test, or a part of it.
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { incidents, type Party } from '../ecosystem/incidents.js';
+import { incidentsOfMariaDb } from '../ecosystem/incidents-mariadb.js';
 
 const root = new URL('../..', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
@@ -118,6 +120,28 @@ it('names each alert of alerts.yml, and each is expected of an incident or of se
   const defined = names(read('examples/around/alerts.yml'));
   expect(defined.length).toBeGreaterThan(10);
   expect(names(page)).toEqual(defined);
-  const tested = ['alerts.heavy.ts', 'incidents.ts'].map((file) => read(`test/ecosystem/${file}`));
+  const tested = ['alerts.heavy.ts', 'incidents.ts', 'incidents-mariadb.ts'].map((file) =>
+    read(`test/ecosystem/${file}`),
+  );
   expect(names(tested.join(''))).toEqual(defined);
+});
+
+/** How the page names whoever can end an incident. */
+const parties: Readonly<Record<Party, RegExp>> = {
+  database: /the database/,
+  network: /the network/,
+  issuer: /the issuer/,
+  app: /the app|developers/,
+  developers: /developers|timeouts/,
+  platform: /the platform/,
+};
+
+const provokedOnes = [...incidents, ...incidentsOfMariaDb].flatMap(({ name, party, page: first, ticket }) => {
+  const alerts = [first, ticket].flat().filter((alert) => alert !== undefined);
+  return alerts.length > 0 ? [{ name, party, alerts }] : [];
+});
+
+it.each(provokedOnes)('has a row with the alert of "$name", and who can end it', ({ party, alerts }) => {
+  const rows = page.split('\n').filter((line) => alerts.some((alert) => line.includes(alert)));
+  expect(rows.filter((row) => parties[party].test(row))).not.toEqual([]);
 });

@@ -427,6 +427,10 @@ it('onBatch tells how each call to the server ended, with its plants and its tim
   ]);
   expect(batches.at(-1)).toMatchObject({ queued: 0, isOpen: true });
   expect(batches.at(-1)!.ms).toBeGreaterThan(9_000);
+  // Five were told 200, and three an error of a call. One was never sent: connections were refused until it timed out.
+  const settled = batches.filter(({ end }) => end === 'settled');
+  expect(settled.reduce((sum, { plants, failed }) => sum + plants - failed, 0)).toBe(5);
+  expect([batches.reduce((sum, { failed }) => sum + failed, 0), errors]).toEqual([3, 4]);
   await written();
 });
 

