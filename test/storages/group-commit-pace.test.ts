@@ -206,3 +206,33 @@ describe('a batch has as many plants as may be', () => {
     expect(probe.outcome).toBe('created');
   });
 });
+
+describe('a database whose calls take more than half of the time of a create', () => {
+  it('is still sent each create that comes', async () => {
+    const { answersIn, clock, database, create } = open({ timeoutMs: 1_000 });
+    database.current = answersIn(700);
+    for (const id of [1, 2, 3]) {
+      const told = create(id);
+      await clock.advance(800);
+      expect(told.outcome).toBe('created');
+    }
+  });
+
+  it.each([
+    ['conflict', 500],
+    ['locked', 600],
+  ] as const)(
+    'is not sent creates again that it rolled back as a %s after %i ms of 1 000',
+    async (reason, ms) => {
+      const { clock, database, create, sentIds } = open({ timeoutMs: 1_000 });
+      database.current = async () => {
+        await clock.sleep(ms);
+        throw new RolledBack(reason, new Error('statement timeout'));
+      };
+      const told = [create(1), create(2)];
+      await clock.advance(2_000);
+      expect(sentIds()).toHaveLength(1);
+      expect(outcomesOf(told)).toEqual([1, 2].map(() => expect.objectContaining({ name: 'StorageBusy' })));
+    },
+  );
+});
