@@ -78,6 +78,7 @@ describe('the tarball', () => {
       'dist/openapi.json',
       'dist/style.css',
       'examples/around/alerts.yml',
+      'examples/around/dashboard.json',
       'llms.txt',
       'package.json',
       'test/programs/bench/README.md',
