@@ -27,6 +27,7 @@ export class Circuit {
   #cause: unknown;
   #limitMs: number;
   #rollbacksInRow = 0;
+  #lastRollback: unknown;
   /** When the database last stored or rejected a plant. */
   #respondedAt = Number.NEGATIVE_INFINITY;
 
@@ -72,6 +73,11 @@ export class Circuit {
     return this.#rollbacksInRow >= enoughRollbacks;
   }
 
+  /** What the database met in the last call, if that was rolled back. */
+  get lastRollback(): unknown {
+    return this.#lastRollback;
+  }
+
   /** Resolves when the next call may be made. */
   async patience(): Promise<void> {
     if (!this.isStalled) return;
@@ -81,12 +87,14 @@ export class Circuit {
   }
 
   /** A call was rolled back that may be stored as it is. Not for the retry of a lone plant, which shows nothing of others. */
-  onRollback(): void {
+  onRollback(cause: unknown): void {
     this.#rollbacksInRow++;
+    this.#lastRollback = cause;
   }
 
   onResponse(now: number): void {
     this.#rollbacksInRow = 0;
+    this.#lastRollback = undefined;
     this.#isOpen = false;
     this.#cause = undefined;
     this.#limitMs = this.timeoutMs;

@@ -28,8 +28,8 @@ export const busy = (message: string, cause?: unknown): StorageBusy =>
   ownWords(new StorageBusy(message, { cause }));
 
 /** The error of a create that was not stored before its timeout. */
-export function notStoredInTime(rollback: Rollback | undefined): StorageBusy {
-  if (!rollback) return busy(`${tooLittleTime}, and was not sent`);
+export function notStoredInTime(rollback: Rollback | undefined, lastRollback: unknown): StorageBusy {
+  if (!rollback) return busy(`${tooLittleTime}, and was not sent`, lastRollback);
   const { reason, isLone, cause } = rollback;
   if (!isLone) return busy(`${tooLittleTime}, after its batch was rolled back`, cause);
   return reason === 'locked' ? busy('another transaction has locked the row', cause) : unavailable(cause);

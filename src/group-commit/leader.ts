@@ -58,7 +58,7 @@ export class Leader<Caller> {
       const call = await this.#dispatch(free, this.#reserveMs(free.length));
       if (!call) return [];
       const left = call.creates.filter(({ isSettled }) => !isSettled);
-      if (call.isRolledBack) queue.circuit.onRollback();
+      if (call.isRolledBack) queue.circuit.onRollback(call.cause);
       // Which of several plants it was about shows when they are sent in parts.
       if (!call.isLone) return cut(left, partSize(left.length));
       // Duplicates of a create that was rejected.

@@ -123,7 +123,7 @@ export class Queue<Caller> implements Dispatcher<Caller> {
   /** Rejects a create that has timed out in the queue. */
   #expire(create: WaitingCreate<Caller>): void {
     if (create.isSettled) return;
-    create.expire();
+    create.expire(this.circuit.lastRollback);
     const { rollback } = create;
     // In a pause between two attempts there is no call whose abort would say so.
     if (!rollback || this.#inFlight) return;

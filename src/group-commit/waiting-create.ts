@@ -68,9 +68,13 @@ export class WaitingCreate<Caller> {
     this.fail(this.#earlierError ?? error);
   }
 
-  /** Rejects it because too little of its time is left to send it. */
-  expire(): void {
-    this.failNotStored(notStoredInTime(this.rollback));
+  /**
+   * Rejects it because too little of its time is left to send it.
+   *
+   * @param lastRollback what the database met in the last call, if that was rolled back
+   */
+  expire(lastRollback: unknown): void {
+    this.failNotStored(notStoredInTime(this.rollback, lastRollback));
   }
 
   /**

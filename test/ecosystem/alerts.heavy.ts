@@ -297,7 +297,9 @@ function foundOf(
 }
 
 function expectAttribution({ name, page, ticket, line }: Incident<never>, { lines, alerts }: Found): void {
-  const [first] = alerts.filter(([alert]) => pages.includes(alert));
+  // On a busy machine plants are created slowly, too.
+  const isMeant = (alert: string) => alert !== 'PlantStoreSlow' || [page].flat().includes(alert);
+  const [first] = alerts.filter(([alert]) => pages.includes(alert) && isMeant(alert));
   expect([page].flat(), name).toContain(first?.[0]);
   if (first) expect(first[1], name).toBeLessThan(inTime + late);
   if (ticket)

@@ -133,7 +133,9 @@ export async function startIssuer(): Promise<string> {
 export const unavailable = {
   party: 'database',
   page: 'PlantStoreUnavailable',
-  gauge: 'plant_store_circuit_open == 1 or plant_store_in_flight_seconds > 1',
+  // Calls that end at once, as when a login is refused, open no circuit.
+  gauge:
+    'plant_store_circuit_open == 1 or plant_store_in_flight_seconds > 1 or increase(plant_store_batches_total{end="unavailable"}[1m]) > 0',
 } as const;
 export const unusable = { party: 'developers', page: 'PlantStoreTableUnusable' } as const;
 const unverified = { party: 'issuer', page: 'PlantStoreVerifierDown' } as const;
@@ -227,7 +229,7 @@ export const incidentsOfDatabase: readonly Incident[] = [
   {
     name: 'a statement takes 3 s',
     party: 'database',
-    page: 'PlantStoreCallsSlow',
+    page: ['PlantStoreCallsSlow', 'PlantStoreSlow'],
     gauge: 'plant_store_in_flight_seconds > 1',
     provoke: trigger('PERFORM pg_sleep(3)', 'STATEMENT'),
   },
@@ -440,7 +442,6 @@ const ofApp: readonly Incident[] = [
     ...unavailable,
     name: 'the app has ended its pool',
     party: 'app',
-    gauge: 'plant_store_pool_connections == 0',
     provoke: async (garden) => void (await garden.tell('harm/end the pool')),
     line: /50301 .*the app has closed the database connection/,
   },
