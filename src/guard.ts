@@ -82,7 +82,7 @@ export function json(
 ): PlantResponse {
   const body = JSON.stringify(value, (name, member: unknown) => {
     if (typeof member !== 'bigint') return member;
-    throw new TypeError(`${name} is a bigint, which JSON has not: write String(${name})`);
+    throw new TypeError(`${name} is a bigint, which JSON cannot represent: write String(${name})`);
   });
   return { status, headers: { 'content-type': 'application/json', ...headers }, body };
 }

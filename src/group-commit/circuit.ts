@@ -107,6 +107,7 @@ export class Circuit {
    */
   #nextProbeMs(callMs: number | undefined): number {
     const probeMs = this.#isOpen ? this.#limitMs : firstProbeMs;
+    // It is sent again if there is time, so it has that of two calls.
     if (callMs !== undefined) return Math.max(probeMs, 2 * rollbackMargin * callMs);
     return this.#isOpen ? 2 * probeMs : probeMs;
   }

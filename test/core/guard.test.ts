@@ -201,7 +201,7 @@ describe('json', () => {
   });
 
   test('refuses a bigint, with what to write', async () => {
-    const message = 'id is a bigint, which JSON has not: write String(id)';
+    const message = 'id is a bigint, which JSON cannot represent: write String(id)';
     expect(() => json(200, { id: 9007199254740993n })).toThrow(new TypeError(message));
     const { handle, onError } = open(() => json(200, { plants: [{ id: 1n }] }));
     expect(await handle(request)).toMatchObject({ error: 50000 });
