@@ -17,23 +17,38 @@ const longest = [
   'installs.heavy',
   'proxies.heavy',
   'package/types.heavy',
-  'alerts.heavy',
   'group-commit-model.sized.test',
   'json.sized.test',
   'expressions.heavy',
   'disconnects.sized.test',
   'batch-contexts.sized.test',
 ];
+// One for the whole run: each of its two projects reads this file again.
+process.env.SEED ??= String(seedOf('random'));
 const config = mergeConfig(base, {});
+const include = [
+  'test/**/*.heavy.ts',
+  'test/**/*.sized.test.ts',
+  'test/core/{log,openapi-answers,options,schema}.test.ts',
+];
+/** It measures how soon an alert comes, in seconds: nothing else runs beside it. */
+const alone = ['test/ecosystem/alerts.heavy.ts'];
 config.test = {
   ...base.test,
-  sequence: { sequencer: longestFirst(longest) },
-  include: [
-    'test/**/*.heavy.ts',
-    'test/**/*.sized.test.ts',
-    'test/core/{log,openapi-answers,options,schema}.test.ts',
+  projects: [
+    { extends: true, test: { name: 'alone', include: alone, sequence: { groupOrder: 1 } } },
+    {
+      extends: true,
+      test: {
+        name: 'heavy',
+        include,
+        exclude: [...base.test!.exclude!, ...alone],
+        sequence: { groupOrder: 2 },
+      },
+    },
   ],
-  env: { HEAVY: 'true', SEED: String(seedOf(process.env.SEED ?? 'random')) },
+  sequence: { sequencer: longestFirst(longest) },
+  env: { HEAVY: 'true', SEED: String(seedOf(process.env.SEED)) },
   // A line for each test: a file takes up to a minute.
   reporters: ['verbose'],
 };

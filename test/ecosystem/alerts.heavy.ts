@@ -1,7 +1,7 @@
 // The alerts of examples/around/alerts.yml, in a real Prometheus that scrapes an app with examples/around/metrics.ts while its database,
 // its network, its issuer or the app itself has an incident: the log, the first page and the page of operating name the same party.
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
@@ -23,6 +23,12 @@ import { AlertLoad } from './alert-load.js';
 import { pictureOf, silentPanels } from './dashboard.js';
 import { type Incident, incidents, incidentsOfDatabase, type Plot, startIssuer } from './incidents.js';
 import { incidentsOfMariaDb, type MariaGarden } from './incidents-mariadb.js';
+import {
+  incidentsOfPgbouncer,
+  Pgbouncer,
+  type PgbouncerGarden,
+  pgbouncerObstacle,
+} from './incidents-pgbouncer.js';
 import { missing, Prometheus, pages, promtoolTest } from './prometheus.js';
 
 /** A total outage pages within this time: seconds. */
@@ -43,7 +49,11 @@ interface Case {
 type Opened = Plot & {
   readonly address: string;
   readonly provoke: () => ReturnType<Incident<never>['provoke']>;
+  /** Another instance, with the same database, to which nothing is done. */
+  readonly other?: Instance | undefined;
 };
+
+type Instance = Plot & { readonly address: string };
 
 describeUnless(missing, 'alerts.yml', () => {
   let servers: { readonly [version: string]: PostgresServer };
@@ -71,6 +81,10 @@ describeUnless(missing, 'alerts.yml', () => {
       const incident = { ...given, name: `${given.name} (PostgreSQL of Debian)` };
       return { incident, open: () => openPostgres(incident, `old_${i}`, 'older') };
     }),
+    ...(pgbouncerObstacle ? [] : incidentsOfPgbouncer).map((incident, i) => ({
+      incident,
+      open: () => openPooled(incident, `pooled_${i}`),
+    })),
     ...(mariaDbObstacle ? [] : incidentsOfMariaDb).map((incident, i) => ({
       incident,
       open: () => openMariaDb(incident, `maria_${i}`),
@@ -83,7 +97,7 @@ describeUnless(missing, 'alerts.yml', () => {
     doorway: Doorway,
     scheme: string,
     { env, path }: Incident<never>,
-  ): Promise<Plot & { readonly address: string }> {
+  ): Promise<Instance> {
     onTestFinished(() => doorway.close());
     const DATABASE_URL = `${scheme}://${name}@127.0.0.1:${doorway.port}/${name}`;
     const app = bundleOf('test/ecosystem/incident-app.ts', ecosystemFolder());
@@ -98,24 +112,42 @@ describeUnless(missing, 'alerts.yml', () => {
     const load = new AlertLoad(port, path);
     onTestFinished(() => void load.stop());
     // Of a path that is wrong, the incident begins with its first request.
-    if (!path) load.start(2, 200);
+    if (!path) load.start(2, 400);
     return { doorway, name, load, program, tell, address: `127.0.0.1:${port}` };
   }
 
-  /** On a database of its own, whose user has no more rights than it needs. */
   async function openPostgres(incident: Incident, name: string, version: 'newer' | 'older'): Promise<Opened> {
     const { isServerOwn } = incident;
     const server = isServerOwn
-      ? await PostgresServer.start({}, version === 'older' ? older : undefined)
+      ? await PostgresServer.start({ fsync: 'off' }, version === 'older' ? older : undefined)
       : servers[version]!;
     if (isServerOwn) onTestFinished(() => server.close());
+    const pools = await openDatabase(server, name);
+    const open = async () =>
+      openPlot(name, await Doorway.before({ path: server.socket }), 'postgres', incident);
+    const plot = await open();
+    const other = incident.hasOther ? await open() : undefined;
+    return { ...plot, other, provoke: () => incident.provoke({ ...plot, ...pools, server }) };
+  }
+
+  async function openPooled(incident: Incident<PgbouncerGarden>, name: string): Promise<Opened> {
+    const server = servers.newer!;
+    const pools = await openDatabase(server, name);
+    const pgbouncer = await Pgbouncer.start(dirname(server.socket), name);
+    onTestFinished(() => pgbouncer.close());
+    const doorway = await Doorway.before({ host: '127.0.0.1', port: pgbouncer.port });
+    const plot = await openPlot(name, doorway, 'postgres', incident);
+    return { ...plot, provoke: () => incident.provoke({ ...plot, ...pools, server, pgbouncer }) };
+  }
+
+  /** A database, whose user has no more rights than it needs; and pools of an administrator. */
+  async function openDatabase(server: PostgresServer, name: string) {
     const admin = poolOf(server.url);
     await admin.query(`CREATE DATABASE ${name}`);
     await admin.query(`CREATE ROLE ${name} LOGIN`);
     const pool = poolOf(server.url.replace('/postgres?', `/${name}?`));
     await pool.query(`${schema}; GRANT SELECT, INSERT ON plants TO ${name}`);
-    const plot = await openPlot(name, await Doorway.before({ path: server.socket }), 'postgres', incident);
-    return { ...plot, provoke: () => incident.provoke({ ...plot, server, pool, admin }) };
+    return { admin, pool };
   }
 
   function poolOf(connectionString: string): pg.Pool {
@@ -148,17 +180,25 @@ describeUnless(missing, 'alerts.yml', () => {
   it('name the same party as the log within their time, all counts agree, and the remedy ends it', async () => {
     issuer = await startIssuer();
     const gardens = await openAll();
-    const prometheus = await Prometheus.start(gardens.map(({ address }) => address));
+    const instances = gardens.flatMap((garden) => [garden, garden.other ?? []].flat());
+    const prometheus = await Prometheus.start(instances.map(({ address }) => address));
     const startedAt = Date.now();
     await sleep(35_000);
     expect(await prometheus.fired(startedAt)).toEqual(new Map());
 
     const provokedAt = Date.now();
-    const remedies = await Promise.all(gardens.map(({ provoke }) => provoke()));
-    const hasRemedy = remedies.map(Boolean);
-    const heal = () => Promise.all(remedies.splice(0).map((remedy) => remedy?.()));
+    const remedies: (() => unknown)[] = [];
+    const heal = () => Promise.all(remedies.splice(0).map((remedy) => remedy()));
     // Also if the test fails: a server that is frozen could not end.
     onTestFinished(async () => void (await heal()));
+    const provoke = async (garden: Opened, i: number) => {
+      const remedy = await garden.provoke().catch((cause: unknown) => {
+        throw new Error(`cannot provoke: ${cases[i]!.incident.name}`, { cause });
+      });
+      if (remedy) remedies.push(remedy);
+      return Boolean(remedy);
+    };
+    const hasRemedy = await Promise.all(gardens.map(provoke));
     await sleep((inTime + late) * 1_000);
     const fired = await prometheus.fired(provokedAt);
     const found = gardens.map((garden) => foundOf(garden, fired, provokedAt));
@@ -175,6 +215,7 @@ describeUnless(missing, 'alerts.yml', () => {
       }
     }
     expect(wrong).toEqual([]);
+    for (const { other } of gardens) if (other) expect([...(fired.get(other.address) ?? [])]).toEqual([]);
     expect(await silentPanels(prometheus, provokedAt)).toEqual([]);
 
     await heal();
@@ -189,7 +230,7 @@ describeUnless(missing, 'alerts.yml', () => {
     const frozen = gardens[cases.findIndex(({ incident }) => incident.name === 'the database is frozen')]!;
     if (PICTURE) writeFileSync(join(root, PICTURE), await pictureOf(prometheus, frozen.address, startedAt));
 
-    await Promise.all(gardens.map(({ load }) => load.stop()));
+    await Promise.all(instances.map(({ load }) => load.stop()));
     // The log counts a message once a second.
     await sleep(2_500);
     for (const [i, garden] of gardens.entries())

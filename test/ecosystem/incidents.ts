@@ -48,6 +48,8 @@ export interface Incident<Where extends Plot = Garden> {
   readonly ticket?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly path?: string;
+  /** Another instance of the app has the same database. */
+  readonly hasOther?: boolean;
   /** A server of its own, which it harms. */
   readonly isServerOwn?: boolean;
 }
@@ -319,7 +321,7 @@ const ofTable: readonly Incident[] = [
 const ofNetwork: readonly Incident[] = [
   {
     ...unavailable,
-    name: 'a pooler in front is down',
+    name: 'a proxy in front is down',
     party: 'network',
     async provoke({ doorway }) {
       doorway.close();
@@ -329,7 +331,7 @@ const ofNetwork: readonly Incident[] = [
   },
   {
     ...unavailable,
-    name: 'a pooler takes connections, and has no server for them',
+    name: 'a proxy takes connections, and has no server for them',
     party: 'network',
     async provoke({ doorway }) {
       doorway.vanish();
@@ -349,6 +351,17 @@ const ofNetwork: readonly Incident[] = [
       };
     },
     line: /50[03]01 .*(ECONNRESET|terminated)/,
+  },
+  {
+    ...unavailable,
+    name: 'one instance of two has lost the database',
+    party: 'network',
+    hasOther: true,
+    async provoke({ doorway }) {
+      doorway.vanish();
+      return () => doorway.heal();
+    },
+    line: /50001 .*did not answer within 10000 ms/,
   },
   {
     name: 'a proxy cuts each response',
@@ -482,7 +495,7 @@ const ofApp: readonly Incident[] = [
     party: 'developers',
     page: 'PlantStoreFault',
     path: '/parsed/plants',
-    provoke: async ({ load }) => load.start(2, 200),
+    provoke: async ({ load }) => load.start(2, 400),
     line: /50003 /,
   },
   {
@@ -496,9 +509,10 @@ const ofApp: readonly Incident[] = [
     name: 'the request has less time than the storage',
     party: 'developers',
     page: 'PlantStoreFailing',
-    env: { REQUEST_MS: '2000' },
-    provoke: trigger('PERFORM pg_sleep(2.5)', 'STATEMENT'),
-    line: /50302 .*timed out after 2000 ms/,
+    env: { REQUEST_MS: '900' },
+    // Below what is a slow call.
+    provoke: trigger('PERFORM pg_sleep(0.95)', 'STATEMENT'),
+    line: /50302 .*timed out after 900 ms/,
   },
 ];
 

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { incidents, type Party } from '../ecosystem/incidents.js';
 import { incidentsOfMariaDb } from '../ecosystem/incidents-mariadb.js';
+import { incidentsOfPgbouncer } from '../ecosystem/incidents-pgbouncer.js';
 
 const root = new URL('../..', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
@@ -90,7 +91,7 @@ const provoked: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /** The formulas of this table are arithmetic, and its figures those of a machine. */
-const measured = ['Sizing'];
+const measured = ['Sizing', 'Incidents'];
 
 /** The tables of the page: from the heading of each to the first cells of its rows. */
 const tables = page.split(/^## /m).flatMap((section): [string, string[]][] => {
@@ -120,8 +121,8 @@ it('names each alert of alerts.yml, and each is expected of an incident or of se
   const defined = names(read('examples/around/alerts.yml'));
   expect(defined.length).toBeGreaterThan(10);
   expect(names(page)).toEqual(defined);
-  const tested = ['alerts.heavy.ts', 'incidents.ts', 'incidents-mariadb.ts'].map((file) =>
-    read(`test/ecosystem/${file}`),
+  const tested = ['alerts.heavy.ts', 'incidents.ts', 'incidents-pgbouncer.ts', 'incidents-mariadb.ts'].map(
+    (file) => read(`test/ecosystem/${file}`),
   );
   expect(names(tested.join(''))).toEqual(defined);
 });
@@ -136,7 +137,9 @@ const parties: Readonly<Record<Party, RegExp>> = {
   platform: /the platform/,
 };
 
-const provokedOnes = [...incidents, ...incidentsOfMariaDb].flatMap(({ name, party, page: first, ticket }) => {
+const all = [...incidents, ...incidentsOfPgbouncer, ...incidentsOfMariaDb];
+
+const provokedOnes = all.flatMap(({ name, party, page: first, ticket }) => {
   const alerts = [first, ticket].flat().filter((alert) => alert !== undefined);
   return alerts.length > 0 ? [{ name, party, alerts }] : [];
 });
@@ -144,4 +147,16 @@ const provokedOnes = [...incidents, ...incidentsOfMariaDb].flatMap(({ name, part
 it.each(provokedOnes)('has a row with the alert of "$name", and who can end it', ({ party, alerts }) => {
   const rows = page.split('\n').filter((line) => alerts.some((alert) => line.includes(alert)));
   expect(rows.filter((row) => parties[party].test(row))).not.toEqual([]);
+});
+
+it('prints the table of all incidents', () => {
+  const groups = new Map<string, string[]>();
+  for (const { name, party, page: first, ticket } of all.slice(1)) {
+    const alert = [first].flat().filter((alert) => alert !== undefined);
+    const alerts = alert.length > 0 ? alert : ticket ? [ticket] : [];
+    const key = `| ${alerts.map((alert) => `\`${alert}\``).join(' or ') || 'a ticket, later'} | ${party} |`;
+    groups.set(key, [...(groups.get(key) ?? []), name]);
+  }
+  const rows = [...groups].map(([key, names]) => `${key} ${names.join('; ')} |`);
+  expect(page.split('\n## Incidents\n')[1]?.match(/^\| (?:`|a ticket).*$/gm)).toEqual(rows);
 });
