@@ -443,7 +443,7 @@ const ofApp: readonly Incident[] = [
     page: 'PlantStorePoolExhausted',
     gauge: 'plant_store_pool_waiting > 0 unless plant_store_pool_idle > 0',
     provoke: toApp('hold the pool'),
-    line: /50301 .*the pool gave no connection: none of its 10 is idle/,
+    line: /50301 .*the pool gave no connection: 0 of 10 idle/,
   },
   {
     name: 'the app releases connections with an open transaction',
@@ -495,7 +495,7 @@ const ofApp: readonly Incident[] = [
     party: 'developers',
     page: 'PlantStoreFault',
     path: '/parsed/plants',
-    provoke: async ({ load }) => load.start(2, 400),
+    provoke: async ({ load }) => load.start(2, 200),
     line: /50003 /,
   },
   {

@@ -314,7 +314,7 @@ it('an app that uses up its own pool reads so, with the counts of the pool, also
   });
   expect(await codesOf([create()], 500)).toEqual([50301]);
   expect(await codesOf([create()], 100)).toEqual([50301]);
-  const shortage = 'the pool gave no connection: none of its 2 is idle, and 1 wait for one';
+  const shortage = 'the pool gave no connection: 0 of 2 idle, 1 waiting';
   expect(await written()).toEqual([
     `50301 busy${post}the storage is unavailable: the storage did not send within 10000 ms: ${shortage}`,
   ]);

@@ -124,7 +124,7 @@ export function poolOf(pool: PostgresPool): Pool<PgClient> {
 /** What a pool tells of its connections while somebody waits for one. */
 function shortageOf({ totalCount, idleCount, waitingCount = 0 }: PgPool): string | undefined {
   if (waitingCount === 0 || idleCount !== 0) return undefined;
-  return `none of its ${totalCount} is idle, and ${waitingCount} wait for one`;
+  return `0 of ${totalCount} idle, ${waitingCount} waiting`;
 }
 
 let hasWarnedOfTransactions = false;
