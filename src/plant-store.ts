@@ -1,6 +1,6 @@
 import type { VerifyToken } from './bearer.js';
 import { checkStorage, checkVerifyToken } from './check-arguments.js';
-import { checkMembers, isThenable, operation, type PlantHandler, type PlantRequest, pathOf } from './http.js';
+import { checkMembers, operation, type PlantHandler, type PlantRequest, pathOf } from './http.js';
 import { type PlantStoreOptions, plantStoreRules } from './options.js';
 import { parsePlant } from './plant/json.js';
 import { toJson } from './plant/plant.js';
@@ -57,9 +57,7 @@ export function createPlantStore<Caller>(
     checkBodyHeaders(request.headers, settings.bodyLimit);
 
     progress.enter(bodyOwner);
-    const reading = readBody(request.body, settings.bodyLimit, progress);
-    // Hosts on Node have the bytes already: `await` would cost a turn of the microtask queue.
-    const content = isThenable(reading) ? await reading : reading;
+    const content = await readBody(request.body, settings.bodyLimit, progress);
     const plant = parsePlant(decodeBody(content, settings.bodyLimit));
     progress.plant = plant;
     // Before the storage gets the plant, which it may change.
@@ -88,6 +86,6 @@ function checkTarget(request: PlantRequest, path: string): void {
   const { method, url, routed } = request;
   const isHere = routed || path === url || path === pathOf(url);
   // A target has no fragment (RFC 9112 §3.2), and what is behind one, each reader takes differently.
-  if (!isHere || url.includes('#')) throw notFound(path, isHere ? url : pathOf(url));
+  if (!isHere || url.includes('#')) throw notFound(path, isHere ? '' : pathOf(url));
   if (method !== operation.method) throw methodNotAllowed();
 }

@@ -53,7 +53,7 @@ export function toKoa(handle: PlantHandler, ..._none: undefined[]): KoaHandler {
   checkHandler(handle);
   const warning = new MountWarning();
   return function plantStore(context, next) {
-    if (!warning.isGiven) warnOfMount(context, plantStore, warning);
+    warnOfMount(context, plantStore, warning);
     return respond(handle, context, next, false);
   };
 }

@@ -33,7 +33,7 @@ export function toNode(handle: PlantHandler, ..._none: undefined[]): NodeHandler
   checkHandler(handle);
   const warning = new MountWarning();
   return function plantStore(request, response, next) {
-    if (!warning.isGiven) warnOfMount(request, plantStore, warning);
+    warnOfMount(request, plantStore, warning);
     respond(handle, request, response, next, false);
   };
 }
@@ -69,9 +69,9 @@ export type NodeHandler = (request: NodeRequest, response: NodeResponse, next?: 
 type Next = (error?: unknown) => void;
 
 /** What the app throws in `next` is the app's error, not a rejection of our promise. */
-function passOn(next: Next, ...error: unknown[]): void {
+function passOn(next: Next, error?: unknown): void {
   try {
-    next(...error);
+    next(error);
   } catch (thrown) {
     nextTick(() => {
       throw thrown;
@@ -97,7 +97,7 @@ function respond(
   if (!request.method || typeof response?.writeHead !== 'function') throw mountMistake();
   const { url = '', originalUrl = url } = request;
   if (next && isRespelled(url, originalUrl)) return void passOn(next);
-  const plantRequest = new NodePlantRequest(new Exchange(request, response, request, request), url);
+  const plantRequest = new NodePlantRequest(new Exchange(request, response), url);
   plantRequest.setRoute(isRouted, request.params);
   respondTo(plantRequest, handle, Boolean(next))
     .then((plantResponse) => (plantResponse ? send(plantResponse, response) : passOn(next!)))
@@ -121,7 +121,7 @@ function warnOfMount(request: ExpressRequest, plantStore: NodeHandler, warning: 
 function send({ status, headers, body }: PlantResponse, response: NodeResponse): void {
   // Another middleware, such as a timeout, may have responded.
   if (response.headersSent || response.writableEnded) return;
-  // Not by `writeHead`: where no other header is set, `getHeaders`, from which loggers read, would not have them.
+  // Not as arguments of `writeHead`: if no other header is set, `getHeaders`, from which loggers read, would not have them.
   for (const name of Object.keys(headers)) response.setHeader(name, headers[name]!);
   if (body) response.setHeader('content-length', Buffer.byteLength(body));
   response.writeHead(status);

@@ -6,20 +6,20 @@ import { stallMs, Upload } from './upload.js';
 /**
  * Reads the body, in whichever of its forms it is. Fails as a `ReadBody` does.
  *
- * @param progress is told of a stream what to do with it if the request is refused while it is being read
+ * @param progress is told of a stream what to do with it if the request fails
  */
 export function readBody(
   body: PlantRequest['body'],
   limit: number,
-  progress: Pick<Progress<unknown>, 'onRefusal'>,
+  progress: Pick<Progress<unknown>, 'onFailure'>,
 ): MaybePromise<Content> {
   if (typeof body === 'function') return body(limit);
   if (typeof body !== 'object' || body === null || !(Symbol.asyncIterator in body)) return body ?? '';
   const upload = new Upload(body[Symbol.asyncIterator]());
   // Cancelling a socket's stream, Node's or the web's, destroys the connection before the response is sent: drain it instead.
   const isConnection = 'pipe' in body || 'getReader' in body;
-  // After a timeout too, because the app sends its response only now.
-  progress.onRefusal(async (ms) => {
+  progress.onFailure(async (ms) => {
+    // After a timeout nothing is left, but the app sends its response only now.
     if (isConnection) await upload.discard(Math.max(ms, stallMs));
     upload.stop();
   });

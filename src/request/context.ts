@@ -8,17 +8,18 @@ import {
 } from '../http.js';
 import { propertyOf } from '../property-of.js';
 import type { StorageContext } from '../storage.js';
+import { type Deadline, defaultDrainMs } from './deadline.js';
 
 /** What `verifyToken`, the storage and a guarded handler get of a request: these three members, and nothing else. */
 export class RequestContext<Caller> implements StorageContext<Caller> {
   declare readonly signal: Signal;
   /** Set when the token is accepted. */
   caller = undefined as Caller;
-  readonly #deadline: { readonly signal: Signal };
+  readonly #deadline: Deadline;
 
   constructor(
     readonly request: PlantRequest,
-    deadline: { readonly signal: Signal },
+    deadline: Deadline,
   ) {
     this.#deadline = deadline;
     // Created when it is first read, because most code never reads it; an own member, so that `{ ...context }` copies it. One
@@ -33,7 +34,7 @@ export class RequestContext<Caller> implements StorageContext<Caller> {
 
 /**
  * A request that an adapter creates from the host's own. It has no members of its own, only getters of its class: so a log of
- * the whole, or of a copy, shows neither credentials nor the host's request. By their names all can be read.
+ * the whole, or of a copy, shows neither credentials nor the host's request.
  */
 export abstract class HostRequest implements PlantRequest {
   readonly #method: string;
@@ -42,7 +43,7 @@ export abstract class HostRequest implements PlantRequest {
   readonly #raw: unknown;
   #routed = false;
   #params: RouteParams | undefined;
-  #drainMs = 5_000;
+  #drainMs = defaultDrainMs;
   abstract get body(): ReadBody;
   /** The same signal at each read, created when it is first read. */
   abstract get signal(): Signal;
@@ -87,14 +88,16 @@ export abstract class HostRequest implements PlantRequest {
     if (Object(params) === params) this.#params = params as RouteParams;
   }
 
-  /** How long the remaining upload may be drained after a refusal: milliseconds. */
+  /** How long the rest of an upload may be drained: milliseconds. */
   get drainMs(): number {
     return this.#drainMs;
   }
 
-  /** Called before each refusal. */
-  setDrainMs(ms: number): void {
-    this.#drainMs = ms;
+  /** Called before each response: a function of this request also if it is called on a Proxy of it, which has no private members. */
+  get setDrainMs(): (ms: number) => void {
+    return (ms) => {
+      this.#drainMs = ms;
+    };
   }
 
   /** What a log of the whole shows: no query, which may have a token (RFC 6750 §2.3). */

@@ -1,16 +1,17 @@
 import type { PlantRequest, Signal } from '../http.js';
 import { now } from '../timers.js';
 
-/** How long a refused upload may be drained if the request has no time limit: milliseconds. */
-const drainMs = 5_000;
+/** How long the rest of an upload may be drained if the request has no time limit: milliseconds. */
+export const defaultDrainMs = 5_000;
 
 /** The time limit of a request, and the signal that tells of it. */
 export class Deadline {
-  /** The reason, once the time limit has expired. */
-  expired: DOMException | undefined;
-  readonly #expiresAt: number;
+  /** Once the time limit has expired. */
+  timeoutError: DOMException | undefined;
+  /** Whether the request has its response. */
+  isOver = false;
+  #expiresAt: number;
   readonly #timer: ReturnType<typeof setTimeout> | undefined;
-  #isOver = false;
   #controller: AbortController | undefined;
   #stopListening: (() => void) | undefined;
 
@@ -25,20 +26,22 @@ export class Deadline {
     if (timeoutMs > 0) this.#timer = setTimeout(onExpired, timeoutMs);
   }
 
-  /** Milliseconds that are left for a refused upload: without a time limit always the same, however long the request took. */
+  /** Milliseconds that are left for the rest of an upload: without a time limit always the same, however long the request took. */
   get leftMs(): number {
-    if (this.expired) return 0;
-    return this.#expiresAt === Number.POSITIVE_INFINITY ? drainMs : Math.max(0, this.#expiresAt - now());
+    return this.#expiresAt === Number.POSITIVE_INFINITY
+      ? defaultDrainMs
+      : Math.max(0, this.#expiresAt - now());
   }
 
   expire(reason: DOMException): void {
-    this.expired = reason;
+    this.timeoutError = reason;
+    this.#expiresAt = 0;
     this.#controller?.abort(reason);
   }
 
-  /** Ends the wait: from now on the signal never aborts. */
+  /** Ends the wait: from now on the signal never aborts. If it is first read later, it still says whether the client had left. */
   end(): void {
-    this.#isOver = true;
+    this.isOver = true;
     clearTimeout(this.#timer);
     try {
       this.#stopListening?.();
@@ -55,9 +58,9 @@ export class Deadline {
     const controller = new AbortController();
     const client = this.request.signal;
     const onDisconnect = () => controller.abort(client?.reason);
-    if (this.expired) controller.abort(this.expired);
+    if (this.timeoutError) controller.abort(this.timeoutError);
     else if (client?.aborted) onDisconnect();
-    else if (!this.#isOver) client?.addEventListener('abort', onDisconnect);
+    else if (!this.isOver) client?.addEventListener('abort', onDisconnect);
     this.#stopListening = () => client?.removeEventListener('abort', onDisconnect);
     return controller;
   }

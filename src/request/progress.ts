@@ -38,8 +38,7 @@ export class Progress<Caller> {
   readonly #deadline: Deadline;
   /** The party at work; a timeout is attributed to it. */
   #party = library;
-  #hasResponded = false;
-  #abandonBody: ((ms: number) => unknown) | undefined;
+  #onFailure: ((ms: number) => unknown) | undefined;
 
   constructor(
     readonly request: PlantRequest,
@@ -52,31 +51,29 @@ export class Progress<Caller> {
 
   /** Begins a party's step. Throws after the timeout, because the request has its response already. */
   enter(party: Party): void {
-    if (this.#deadline.expired) throw this.#deadline.expired;
+    if (this.#deadline.timeoutError) throw this.#deadline.timeoutError;
     this.#party = party;
   }
 
   /** @param abandon called if the request fails, with the milliseconds in which the rest of the body may be drained */
-  onRefusal(abandon: (ms: number) => unknown): void {
-    this.#abandonBody = abandon;
+  onFailure(abandon: (ms: number) => unknown): void {
+    this.#onFailure = abandon;
   }
 
   respond(response: PlantResponse): void {
-    this.#hasResponded = true;
     this.#deadline.end();
-    const hostRequest = response.status >= 400 && asHostRequest(this.request);
-    if (hostRequest) hostRequest.setDrainMs(this.#deadline.leftMs);
+    asHostRequest(this.request)?.setDrainMs(this.#deadline.leftMs);
     this.resolve(response);
   }
 
   /** Converts anything thrown to a response, and reports a 5xx to `onError`. */
   fail(thrown: unknown): void {
     // An error after the response of the timeout is dropped.
-    if (this.#hasResponded) return;
+    if (this.#deadline.isOver) return;
     // Not `instanceof`, which throws on a revoked proxy.
     const isRefusal = propertyOf(thrown, 'constructor') === Refusal;
     // After the expiry only `#expire` gets here, with its own reason: what is thrown later was dropped above.
-    const isTimeout = this.#deadline.expired !== undefined;
+    const isTimeout = this.#deadline.timeoutError !== undefined;
     const refusal = isRefusal ? (thrown as Refusal) : this.#party.toRefusal(thrown, isTimeout, this.settings);
     const response = refusal.toResponse(propertyOf(this.request, 'method'));
     const { status, error } = response;
@@ -85,7 +82,7 @@ export class Progress<Caller> {
       report(this.settings.onError, thrown, this.request, error as ErrorNumber);
     }
     this.respond(response);
-    this.#abandonBody?.(this.#deadline.leftMs);
+    this.#onFailure?.(this.#deadline.leftMs);
   }
 
   /** What an error of the party at work may quote. */

@@ -64,6 +64,17 @@ describe.each(named([...hosts, ...honoHosts]))('on %s', (_, { start, basePath })
     expect(causes.map(String)).toEqual([expect.stringContaining('name them: const { method, url, headers')]);
   });
 
+  test('a wrapper that passes a Proxy of the request on creates, and refuses', async () => {
+    const storage: PlantStorage = { create: async () => 'created' };
+    const through = (isValid: boolean) => {
+      const handle = createPlantStore(storage, () => isValid, { basePath });
+      return sent((request) =>
+        handle(new Proxy(request, { get: (target, key) => Reflect.get(target, key) })),
+      );
+    };
+    expect([(await through(true)).status, (await through(false)).status]).toEqual([200, 401]);
+  });
+
   test('a request is logged without credentials by a guard', async () => {
     const { status } = await sent(
       guard(

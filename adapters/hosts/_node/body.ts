@@ -60,7 +60,7 @@ function throwIncomplete(): never {
 function wholeStream(exchange: Exchange, limit: number): ReturnType<ReadBody> {
   const { request, response } = exchange;
   if (!isWhole(exchange)) return readStream(request, response, limit);
-  exchange.isRead = true;
+  exchange.isReadAhead = true;
   const bytes = readWaiting(request, limit);
   if (isShort(bytes, request)) throwIncomplete();
   return bytes;

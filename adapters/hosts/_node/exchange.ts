@@ -7,14 +7,14 @@ import type { NodeRequest, NodeResponse } from './types.js';
  */
 export class Exchange {
   /** Whether the whole body was read, even if Node has not parsed the end of the message. */
-  isRead = false;
+  isReadAhead = false;
 
   constructor(
     readonly request: NodeRequest,
     readonly response: NodeResponse,
     /** The host's own request, which may be made of Node's. */
-    readonly raw: unknown,
+    readonly raw: unknown = request,
     /** Where this host's body parsers leave `body` and `rawBody`. Others, and platforms, leave them on Node's request. */
-    readonly parsed: object,
+    readonly parsed: object = request,
   ) {}
 }

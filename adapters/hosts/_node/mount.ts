@@ -20,10 +20,6 @@ export function endsInOperation(mount: unknown): mount is string {
 export class MountWarning {
   #isGiven = false;
 
-  get isGiven(): boolean {
-    return this.#isGiven;
-  }
-
   /** @param message of the app's own words alone: what a client sends is not written anywhere */
   give(message: string): void {
     if (this.#isGiven) return;

@@ -21,8 +21,8 @@ export async function respondTo(plantRequest: NodePlantRequest, handle: PlantHan
     if (wasFlowing) request.resume?.();
     return undefined;
   }
-  // Usually there is nothing to wait for.
-  if (exchange.isRead || request.complete !== false) request.resume?.();
+  // Usually all has come: the stream ends, so that the connection is free for the next request.
+  if (exchange.isReadAhead || request.complete !== false) request.resume?.();
   else await drain(exchange, plantRequest.drainMs);
   return plantResponse;
 }

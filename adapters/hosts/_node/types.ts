@@ -28,7 +28,6 @@ export interface NodeRequest {
 
 /** The part of Node's response that is used. */
 export interface NodeResponse {
-  readonly statusCode: number;
   readonly headersSent: boolean;
   readonly writableEnded: boolean;
   readonly writableFinished: boolean;
