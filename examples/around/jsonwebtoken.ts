@@ -11,7 +11,7 @@ if (Buffer.byteLength(SECRET) < 32) throw new Error('SECRET must have 32 bytes o
 
 const verifyToken: VerifyToken<{ subject: string }> = (token) => {
   try {
-    // Name the algorithm: a token must not choose it.
+    // Name the algorithm: a token must not choose it. Without `aud` in your tokens, leave `audience` out: all would be refused.
     const { sub } = jwt.verify(token, SECRET, { algorithms: ['HS256'], audience: 'plants' });
     return typeof sub === 'string' && sub !== '' ? { subject: sub } : null;
   } catch (error) {

@@ -54,7 +54,8 @@ class PlantsService implements OnModuleInit {
 }
 
 const { DATABASE_URL = 'postgres://postgres@127.0.0.1:5432/postgres' } = process.env;
-const dataSource = new DataSource({ type: 'postgres', url: DATABASE_URL });
+const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 5_000 };
+const dataSource = new DataSource({ type: 'postgres', url: DATABASE_URL, extra: timeouts });
 
 @Module({
   providers: [

@@ -144,7 +144,7 @@ const migrations: Readonly<Record<string, readonly string[]>> = {
   postgres: ['psql "$DATABASE_URL" -f plants.sql'],
   mysql: ['mysql plants < plants.sql'],
   sqlite: ['export DATABASE="$HOME/plants.db"', 'sqlite3 "$DATABASE" < plants.sql'],
-  turso: ['turso db shell "$TURSO_DATABASE_URL" < plants.sql'],
+  turso: ['turso db shell "$TURSO_DATABASE_URL" < plants.sql', '# For a file: sqlite3 local.db < plants.sql'],
   d1: ['npx wrangler d1 execute DB --remote --file plants.sql'],
 };
 

@@ -433,7 +433,7 @@ describe('a line of the log', () => {
       'a table that was not created',
       alone,
       () => createPlantStore(sqliteStorage(new Database(':memory:')), tokens),
-      'plant-store: 50004 storage_rejected, POST /plants: plant-store cannot use the table "plants": it does not exist. Call storage.createTable(), or run: CREATE TABLE IF NOT EXISTS "plants" ("id" INTEGER PRIMARY KEY, "name" TEXT NOT NULL, "tag" TEXT): no such table: plants',
+      'plant-store: 50004 storage_rejected, POST /plants: plant-store cannot use the table "plants": it does not exist. If yours has another name, set the option table; else call storage.createTable(), or run: CREATE TABLE IF NOT EXISTS "plants" ("id" INTEGER PRIMARY KEY, "name" TEXT NOT NULL, "tag" TEXT): no such table: plants',
     ],
     [
       'a guard without an adapter',

@@ -175,7 +175,7 @@ describe('mysqlStorage', () => {
     },
   );
 
-  const missing = `it does not exist. Call storage.createTable(), or run: ${schema}`;
+  const missing = `it does not exist. If yours has another name, set the option table; else call storage.createTable(), or run: ${schema}`;
   const grant = 'its user may not SELECT, INSERT. Run: GRANT SELECT, INSERT ON `plants` TO ...';
   it.each([
     [1146, '42S02', missing],

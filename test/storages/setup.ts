@@ -78,7 +78,7 @@ export function itSaysWhatToDo({ schemaOf, open, run }: Setup): void {
     [
       'with columns of the app',
       { columns: { who: () => 'me' } },
-      'Write a migration from what schemaOf returns',
+      'write a migration from what schemaOf returns',
     ],
   ])(
     'tells how to create a table %s that was dropped, and asks refuse of no plant',

@@ -35,11 +35,12 @@ export const reasonOf = (error: unknown): unknown => (error instanceof RolledBac
 
 /** What is wrong with a table that is not there. */
 export function missingTable({ isPlain, schema }: TableSpec): string {
-  return `it does not exist. ${isPlain ? `Call storage.createTable(), or run: ${schema}` : migrate}`;
+  const create = isPlain ? `call storage.createTable(), or run: ${schema}` : migrate;
+  return `it does not exist. If yours has another name, set the option table; else ${create}`;
 }
 
 /** What to do about a table with columns of the app, whose types only the app knows. */
-export const migrate = 'Write a migration from what schemaOf returns, and edit the types';
+export const migrate = 'write a migration from what schemaOf returns, and edit the types';
 
 /** What is wrong with a table in which no index keeps the key unique. */
 export const missingIndex = ({ name, key }: TableSpec) =>

@@ -126,7 +126,7 @@ export function sqlStorage<Caller>(table: StoredTable, options: SqlOptions<Calle
     },
     async createTable() {
       if (rows.isPlain) return table.createTable();
-      throw new Error(migrate);
+      throw new Error(`createTable knows no types of your columns: ${migrate}`);
     },
     check: () => table.check(),
   };
