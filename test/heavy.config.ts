@@ -18,6 +18,8 @@ const longest = [
   'proxies.heavy',
   'package/types.heavy',
   'group-commit-model.sized.test',
+  'columns.sized.test',
+  'raised.sized.test',
   'json.sized.test',
   'expressions.heavy',
   'disconnects.sized.test',

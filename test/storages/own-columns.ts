@@ -1,4 +1,4 @@
-// Columns of the app: the same table of hazards for each database. `columns.test.ts` runs it, and for MariaDB
+// Columns of the app: the same table of hazards for each database. `columns.sized.test.ts` runs it, and for MariaDB
 // `test/programs/cluster/mariadb.cluster.ts`.
 import { createPlantStore, type RolledBack } from 'plant-store';
 import type { ColumnValue } from 'plant-store/sqlite';
