@@ -165,9 +165,11 @@ class FetchPlantRequest extends HostRequest {
     const declared = raw.headers.get('content-length');
     // A Request never shows the body of a GET or a HEAD, which a guard gets.
     const hasBody = raw.method !== 'GET' && raw.method !== 'HEAD';
+    const isConsumed = hasBody && declared === null && wasReadOnNode(server);
     let failure: unknown;
     try {
       const bytes = await this.#readBytes(limit, declared !== null && canReadWhole(raw, server), server);
+      if (isConsumed && bytes.length === 0) throw new BodyError('body_unreadable', lostBody);
       if (!hasBody || !(bytes.length < Number(declared))) return bytes;
     } catch (error) {
       if (error instanceof BodyError) throw error;
@@ -226,6 +228,15 @@ function canReadWhole(request: FetchRequest, server: unknown): boolean {
     has(server, 'requestIP') ||
     has(server, 'remoteAddr')
   );
+}
+
+/**
+ * Whether somebody in front, such as a parser of Express, has read a body that looks empty and has declared no length. Only Node's
+ * own request tells: @hono/node-server passes it to its app, as `HttpBindings`.
+ */
+function wasReadOnNode(server: unknown): boolean {
+  const { incoming } = Object(server) as { incoming?: { readableDidRead?: boolean } };
+  return incoming?.readableDidRead === true;
 }
 
 /** Whether Bun's server (`requestIP`) or Deno's (`remoteAddr`) has called. By the name alone: the value costs 2 to 3 µs. */

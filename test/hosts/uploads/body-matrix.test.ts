@@ -12,13 +12,14 @@ import { bodyLimit } from 'hono/body-limit';
 import bodyParser from 'koa-bodyparser';
 import { acceptTokens, createPlantStore, type PlantHandler } from 'plant-store';
 import { toExpress } from 'plant-store/express';
-import { toFetch } from 'plant-store/fetch';
+import { toFetch, toRoute } from 'plant-store/fetch';
 import { memoryStorage } from 'plant-store/memory';
 import { describe, expect, test } from 'vitest';
 import { chunk, lastChunk, listen, raw, Wire } from '../../support/sockets.js';
 import { appHosts, type Before, expresses, hostNamed, koas, onKoa, type Start } from '../hosts.js';
 import { errorOf, json, token } from '../node/server.js';
 import {
+  adviceToFetch,
   behindExpress,
   bodiesBehind,
   decoded,
@@ -32,6 +33,7 @@ import {
   é,
 } from './body-matrix.js';
 
+type FetchCallback = Parameters<typeof getRequestListener>[0];
 type Row = [before: string, outcomes: Outcomes, start: Start];
 
 const keepBytes = (parsed: object, _response: unknown, bytes: Uint8Array) =>
@@ -205,6 +207,49 @@ const rows: readonly Row[] = [
 ];
 
 describe.each(rows)('behind %s', (_, outcomes, start) => bodiesBehind(outcomes, start));
+
+/** Ways to mount plant-store in a Hono app on Node. */
+const honoMounts: readonly [how: string, error: number, (handle: PlantHandler) => FetchCallback][] = [
+  ['toFetch without Hono', 50003, (handle) => toFetch(handle)],
+  ['app.mount', 50003, (handle) => new Hono().mount('/', toFetch(handle)).fetch],
+  ['a route that passes c.env', 50003, (handle) => honoRoute((c) => toRoute(handle)(c.req.raw, c.env))],
+  // Nothing that is documented leads from this Request to Node's.
+  ['a route that passes the request alone', 40001, (handle) => honoRoute((c) => toRoute(handle)(c.req.raw))],
+];
+const honoRoute = (route: (context: Context) => Promise<Response>): FetchCallback =>
+  new Hono().post('/plants', route).fetch;
+
+describe.each(honoMounts)('by %s, a body in chunks that express.json() has read', (_, error, mount) => {
+  const sent = async (body: string, parser?: express.RequestHandler) => {
+    const told: unknown[] = [];
+    const onError = (error: unknown) => void told.push((error as Error).message);
+    const handle = createPlantStore(memoryStorage(), acceptTokens('good'), { onError });
+    const listener = getRequestListener(mount(handle), { overrideGlobalObjects: false });
+    const app = parser ? express().use(parser) : express();
+    const running = await listen(createServer(app.use(listener)));
+    const wire = await Wire.open(running.port);
+    await wire.write(raw([token, json, 'Transfer-Encoding: chunked']));
+    await wire.write((body && chunk(body)) + lastChunk);
+    const { status, text } = await wire.answer();
+    await running.close();
+    return { outcome: status === 200 ? status : JSON.parse(text).error, told };
+  };
+
+  test(`returns ${error}`, async () => {
+    const told = error === 50003 ? [adviceToFetch] : [];
+    expect(await sent(é, express.json())).toEqual({ outcome: error, told });
+  });
+
+  test('is created if the parser keeps its bytes, or if there is no parser', async () => {
+    expect(await sent(é, express.json({ verify: keepBytes }))).toEqual({ outcome: 200, told: [] });
+    expect(await sent(é)).toEqual({ outcome: 200, told: [] });
+  });
+
+  test('is 40001 if it was empty, with the parser and without', async () => {
+    expect(await sent('', express.json())).toEqual({ outcome: 40001, told: [] });
+    expect(await sent('')).toEqual({ outcome: 40001, told: [] });
+  });
+});
 
 describe('a parser in front', () => {
   const limit = 1000;

@@ -50,7 +50,9 @@ async function send({ port, server }: Running, authorization: string, body: stri
 }
 
 const advice = expect.stringMatching(/(mount|register) plant-store (above|before)/);
-const adviceToFetch = expect.stringMatching(/call plant-store first, .* await cloneRawRequest\(c\.req\)$/);
+export const adviceToFetch = expect.stringMatching(
+  /call plant-store first, .* await cloneRawRequest\(c\.req\)$/,
+);
 
 /** Declares one row: each body, in one packet and in two. */
 export function bodiesBehind(outcomes: Outcomes, start: Start): void {
