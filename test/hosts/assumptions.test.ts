@@ -12,6 +12,7 @@ import Koa from 'koa';
 import mount from 'koa-mount';
 import { describe, expect, test } from 'vitest';
 import { nextMessage } from '../../src/timers.js';
+import { deferred } from '../support/deferred.js';
 import { root } from '../support/root.js';
 import { listen, raw, Wire } from '../support/sockets.js';
 
@@ -223,6 +224,40 @@ for (const [runtime, [mark, serve]] of Object.entries(serves)) {
       await wire.write(`${raw(['Content-Length: 5'], '12345')}67890`);
       await wire.answer();
       wire.destroy();
+      await server.close();
+      return holds;
+    },
+  });
+}
+
+/** @hono/node-server, on the Node that the runtime is or brings. */
+const honoOnNode = async (fetch: (request: Request) => Promise<Response>): Promise<Served> =>
+  listen(createServer(getRequestListener(fetch, { overrideGlobalObjects: false })));
+const own = Object.entries(serves).map(([runtime, [, serve]]) => [runtime, serve] as const);
+const aborting = own.length > 0 ? own : [['@hono/node-server', honoOnNode] as const];
+
+for (const [host, serve] of aborting) {
+  const isDeno = 'Deno' in globalThis;
+  assume<(signal: AbortSignal) => boolean>({
+    name: `when a body breaks off because its client has disconnected, the signal ${isDeno ? 'has not aborted' : 'has aborted'}: ${host}`,
+    restsOn: ['adapters/hosts/fetch.ts', "'Deno' in globalThis"],
+    real: ({ aborted }) => aborted,
+    broken: ({ aborted }) => !aborted,
+    async holds(isAborted) {
+      const { promise, resolve } = deferred<boolean>();
+      const begun = deferred();
+      const server = await serve(async (request) => {
+        const { signal } = request;
+        begun.resolve();
+        await request.arrayBuffer().catch(() => {});
+        resolve(isAborted(signal));
+        return new Response();
+      });
+      const wire = await Wire.open(server.port);
+      await wire.write(raw(['Content-Length: 5'], '123'));
+      await begun.promise;
+      wire.destroy();
+      const holds = (await promise) === !isDeno;
       await server.close();
       return holds;
     },
