@@ -147,9 +147,14 @@ export function toRoute(handle: PlantHandler, ..._none: undefined[]): FastifyHan
   };
 }
 
-/** @param parsed where body parsers have left `body` and `rawBody` */
-function respond(handle: PlantHandler, request: FastifyRequest, reply: FastifyReply, parsed: object): void {
-  const exchange = new Exchange(request.raw, reply.raw, request, parsed);
+/** @param bodyHolder where body parsers have left `body` and `rawBody` */
+function respond(
+  handle: PlantHandler,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  bodyHolder: object,
+): void {
+  const exchange = new Exchange(request.raw, reply.raw, request, bodyHolder);
   const plantRequest = new NodePlantRequest(exchange, request.url);
   // The router has matched the path, by the app's rules on letter case, slashes and escapes.
   plantRequest.setRoute(true, request.params);

@@ -141,43 +141,45 @@ function lastResponse(response: PlantResponse, plantRequest: FetchPlantRequest):
 
 class FetchPlantRequest extends HostRequest {
   readonly #request: FetchRequest;
-  readonly #server: unknown;
+  readonly #besides: unknown;
   #upload: Upload | undefined;
 
-  constructor(raw: FetchRequest, server: unknown) {
+  /** @param besides what the host passes besides the request: its server, its bindings, or what it knows of a route */
+  constructor(raw: FetchRequest, besides: unknown) {
     super(raw.method, raw.url, raw.headers, raw);
     this.#request = raw;
-    this.#server = server;
+    this.#besides = besides;
   }
 
   get body(): ReadBody {
-    return (limit) => this.#read(limit, this.#server);
+    return (limit) => this.#read(limit);
   }
 
-  // On some hosts reading `signal` builds a whole Request.
-  get signal(): Signal {
-    return this.#request.signal ?? new AbortController().signal;
+  // On some hosts reading `signal` builds a whole Request. On Azure Functions there is none.
+  get signal(): Signal | undefined {
+    return this.#request.signal;
   }
 
-  async #read(limit: number, server: unknown): Promise<Uint8Array> {
+  async #read(limit: number): Promise<Uint8Array> {
     const raw = this.#request;
     if (raw.bodyUsed) throw new BodyError('body_unreadable', lostBody);
     const declared = raw.headers.get('content-length');
     // A Request never shows the body of a GET or a HEAD, which a guard gets.
     const hasBody = raw.method !== 'GET' && raw.method !== 'HEAD';
-    const isConsumed = hasBody && declared === null && wasReadOnNode(server);
+    const isConsumed = hasBody && declared === null && wasReadOnNode(this.#besides);
     let failure: unknown;
     try {
-      const bytes = await this.#readBytes(limit, declared !== null && canReadWhole(raw, server), server);
-      if (isConsumed && bytes.length === 0) throw new BodyError('body_unreadable', lostBody);
-      if (!hasBody || !(bytes.length < Number(declared))) return bytes;
+      const isWhole = declared !== null && canReadWhole(raw, this.#besides);
+      const bytes = await this.#readBytes(limit, isWhole);
+      const isCut = hasBody && bytes.length < Number(declared);
+      if (!isCut && !(isConsumed && bytes.length === 0)) return bytes;
     } catch (error) {
       if (error instanceof BodyError) throw error;
-      // Somebody else holds the lock of the stream.
-      if (!raw.bodyUsed && !this.#upload) throw new BodyError('body_unreadable', lostBody);
       failure = error;
     }
-    if (this.#mayHaveDisconnected()) throw new BodyError('body_incomplete');
+    // Somebody else holds the lock of the stream, which says nothing of the client.
+    const isLocked = !raw.bodyUsed && !this.#upload;
+    if (!isLocked && this.#mayHaveDisconnected()) throw new BodyError('body_incomplete');
     throw Object.assign(new BodyError('body_unreadable', lostBody), { cause: failure });
   }
 
@@ -188,12 +190,12 @@ class FetchPlantRequest extends HostRequest {
     return !signal || signal.aborted || 'Deno' in globalThis;
   }
 
-  async #readBytes(limit: number, isWhole: boolean, server: unknown): Promise<Uint8Array> {
+  async #readBytes(limit: number, isWhole: boolean): Promise<Uint8Array> {
     const raw = this.#request;
     if (!isWhole) this.#upload = uploadOf(raw);
     if (this.#upload) return this.#upload.read(new ChunkCollector(limit));
     // In half of the time on Bun, whose older versions have no `bytes`.
-    const bytes = has(server, 'requestIP') ? await raw.bytes?.() : undefined;
+    const bytes = has(this.#besides, 'requestIP') ? await raw.bytes?.() : undefined;
     return bytes ?? new Uint8Array(await raw.arrayBuffer());
   }
 

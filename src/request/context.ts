@@ -45,8 +45,8 @@ export abstract class HostRequest implements PlantRequest {
   #params: RouteParams | undefined;
   #drainMs = defaultDrainMs;
   abstract get body(): ReadBody;
-  /** The same signal at each read, created when it is first read. */
-  abstract get signal(): Signal;
+  /** The same signal at each read, if the host has one. */
+  abstract get signal(): Signal | undefined;
 
   constructor(method: string, url: string, headers: PlantHeaders, raw: unknown) {
     this.#method = method;

@@ -36,7 +36,7 @@ const places = {
   // The client has disconnected, or somebody has destroyed the stream.
   cut: [throwIncomplete],
   unread: [wholeStream],
-  // Nobody has read of it.
+  // It has ended, and nobody has read of it.
   empty: [putBack, keptBytes, emptyBody],
   read: [putBack, keptBytes, keptBody],
   // No `keptBytes`: a middleware is still reading, and may have kept a part only.
@@ -92,14 +92,14 @@ function emptyBody(): string {
 }
 
 /** What a body parser of this host has left, or one in front of it: Koa can be inside of Express, or on a platform. */
-function readKept({ parsed, request }: Exchange, name: 'body' | 'rawBody'): unknown {
-  return readProperty(parsed, name) ?? (parsed === request ? undefined : readProperty(request, name));
+function readKept({ bodyHolder, request }: Exchange, name: 'body' | 'rawBody'): unknown {
+  return readProperty(bodyHolder, name) ?? readProperty(request, name);
 }
 
 /** What a body parser or a platform has left. A getter that parses when it is read throws if the body is not JSON. */
-function readProperty(parsed: object, name: string): unknown {
+function readProperty(holder: object, name: string): unknown {
   try {
-    return (parsed as Record<string, unknown>)[name];
+    return (holder as Record<string, unknown>)[name];
   } catch {
     return undefined;
   }

@@ -15,6 +15,6 @@ export class Exchange {
     /** The host's own request, which may be made of Node's. */
     readonly raw: unknown = request,
     /** Where this host's body parsers leave `body` and `rawBody`. Others, and platforms, leave them on Node's request. */
-    readonly parsed: object = request,
+    readonly bodyHolder: object = request,
   ) {}
 }
