@@ -17,6 +17,7 @@ const quiet = {
   TEST: '',
   NODE_ENV: 'production',
   ASTRO_TELEMETRY_DISABLED: '1',
+  NEXT_TELEMETRY_DISABLED: '1',
   NUXT_TELEMETRY_DISABLED: '1',
   CI: 'true',
 };

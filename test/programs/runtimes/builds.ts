@@ -31,6 +31,22 @@ ${line};
 `;
 }
 
+const next: BuiltApp = {
+  name: 'Next',
+  files: {
+    // Otherwise Turbopack looks for the packages below the app.
+    'next.config.js': `import { fileURLToPath } from 'node:url';
+export default { turbopack: { root: fileURLToPath(new URL('../..', import.meta.url)) } };
+`,
+    'app/layout.tsx':
+      'export default ({ children }: { children: React.ReactNode }) => <html lang="en"><body>{children}</body></html>;',
+    'app/page.tsx': 'export default () => <h1>the app</h1>;',
+    'app/api/plants/route.ts': example('next-route'),
+  },
+  build: ['next/dist/bin/next', 'build'],
+  start: ['~next/dist/bin/next', 'start', '--hostname', '127.0.0.1'],
+};
+
 const sveltekit: BuiltApp = {
   name: 'SvelteKit',
   files: {
@@ -119,4 +135,4 @@ const nuxt: BuiltApp = {
   start: ['.output/server/index.mjs'],
 };
 
-export const builtApps: readonly BuiltApp[] = [sveltekit, reactRouter, astro, tanStackStart, nuxt];
+export const builtApps: readonly BuiltApp[] = [next, sveltekit, reactRouter, astro, tanStackStart, nuxt];
