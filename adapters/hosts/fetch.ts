@@ -169,7 +169,7 @@ class FetchPlantRequest extends HostRequest {
     const isConsumed = hasBody && declared === null && wasReadOnNode(this.#besides);
     let failure: unknown;
     try {
-      const isWhole = declared !== null && canReadWhole(raw, this.#besides);
+      const isWhole = declared !== null && Number(declared) <= limit && canReadWhole(raw, this.#besides);
       const bytes = await this.#readBytes(limit, isWhole);
       const isCut = hasBody && bytes.length < Number(declared);
       if (!isCut && !(isConsumed && bytes.length === 0)) return bytes;
@@ -177,7 +177,7 @@ class FetchPlantRequest extends HostRequest {
       if (error instanceof BodyError) throw error;
       failure = error;
     }
-    // Somebody else holds the lock of the stream, which says nothing of the client.
+    // Somebody else holds the lock of the stream, or there is none: that says nothing of the client.
     const isLocked = !raw.bodyUsed && !this.#upload;
     if (!isLocked && this.#mayHaveDisconnected()) throw new BodyError('body_incomplete');
     throw Object.assign(new BodyError('body_unreadable', lostBody), { cause: failure });

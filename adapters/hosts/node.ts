@@ -111,7 +111,7 @@ function warnOfMount(request: ExpressRequest, plantStore: NodeHandler, warning: 
   if (Array.isArray(stack) && stack.some((layer) => layer?.handle === plantStore))
     return void warning.give(routeAdvice('toExpress'));
   if (!endsInOperation(baseUrl) || pathOf(url) !== '/') return;
-  // A mount with a parameter ends in whatever the client sends. Express does not show that of an outer router to an inner one.
+  // A mount with a parameter ends in whatever the client sends. An inner router cannot see that of an outer one: hence the "If".
   if (Object.keys(Object(params)).length === 0)
     warning.give(
       `toExpress(handle) adds ${operation.path} to its mount. If that is app.use('/api${operation.path}', toExpress(handle)), write app.use('/api', toExpress(handle)), which serves POST /api${operation.path}.`,

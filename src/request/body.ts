@@ -16,7 +16,7 @@ export function readBody(
   if (typeof body === 'function') return body(limit);
   if (typeof body !== 'object' || body === null || !(Symbol.asyncIterator in body)) return body ?? '';
   const upload = new Upload(body[Symbol.asyncIterator]());
-  // Cancelling a socket's stream, Node's or the web's, destroys the connection before the response is sent: drain it instead.
+  // Cancelling a socket's stream, Node's or the web's, destroys the connection before the response is sent: drain it first.
   const isConnection = 'pipe' in body || 'getReader' in body;
   progress.onFailure(async (ms) => {
     // After a timeout nothing is left, but the app sends its response only now.

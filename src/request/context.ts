@@ -93,10 +93,13 @@ export abstract class HostRequest implements PlantRequest {
     return this.#drainMs;
   }
 
-  /** Called before each response: a function of this request also if it is called on a Proxy of it, which has no private members. */
+  /**
+   * Called before each response. A getter, because a wrapper may pass a Proxy, which has no private members: one that reads from this
+   * request gets its own function; one whose getters run on the Proxy can read nothing, and still gets its response.
+   */
   get setDrainMs(): (ms: number) => void {
     return (ms) => {
-      this.#drainMs = ms;
+      if (#drainMs in this) this.#drainMs = ms;
     };
   }
 

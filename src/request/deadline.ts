@@ -39,7 +39,7 @@ export class Deadline {
     this.#controller?.abort(reason);
   }
 
-  /** Ends the wait: from now on the signal never aborts. If it is first read later, it still says whether the client had left. */
+  /** Ends the wait: from now on the signal never aborts. If it is first read later, it still says whether the client has left. */
   end(): void {
     this.isOver = true;
     clearTimeout(this.#timer);
@@ -48,7 +48,7 @@ export class Deadline {
     } catch {} // The client's signal is the host's own, and may be no real AbortSignal.
   }
 
-  /** Aborts when the time limit expires and when the client disconnects; never after the response. */
+  /** Aborts when the time limit expires and when the client disconnects; once it was read, never after the response. */
   get signal(): Signal {
     this.#controller ??= this.#createController();
     return this.#controller.signal;

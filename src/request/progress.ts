@@ -60,6 +60,7 @@ export class Progress<Caller> {
     this.#onFailure = abandon;
   }
 
+  /** After the response of the timeout it has no effect: the promise is resolved already. */
   respond(response: PlantResponse): void {
     this.#deadline.end();
     asHostRequest(this.request)?.setDrainMs(this.#deadline.leftMs);

@@ -1,7 +1,15 @@
 /** What toFetch makes of a `Request`, beyond the contract table. */
 import { type Context, Hono } from 'hono';
 import { cloneRawRequest } from 'hono/request';
-import { acceptTokens, createPlantStore, guard, type NewPlant, type PlantStorage } from 'plant-store';
+import {
+  acceptTokens,
+  type BodyError,
+  createPlantStore,
+  guard,
+  type NewPlant,
+  type PlantStorage,
+  type ReadBody,
+} from 'plant-store';
 import { type FetchRequest, toFetch, toRoute } from 'plant-store/fetch';
 import { memoryStorage } from 'plant-store/memory';
 import { describe, expect, test, vi } from 'vitest';
@@ -84,6 +92,20 @@ test.each([
   const request = requestOf(plant, { 'content-length': String(plant.length) });
   Object.defineProperty(request, 'body', { get: () => expect.fail('the stream was asked for') });
   expect(await mounted()(request, rest)).toMatchObject({ status: 200 });
+});
+
+test.each([
+  ['Bun', bun],
+  ['Deno', deno],
+])('a guard that reads a body on %s gets no more than its limit', async (_, rest) => {
+  const found: unknown[] = [];
+  const handle = guard(acceptTokens('secret'), async ({ body }) => {
+    const read = body as ReadBody;
+    found.push(await Promise.resolve(read(5)).catch((error: BodyError) => error.problem));
+    return { status: 204, headers: {}, body: '' };
+  });
+  await toFetch(handle)(requestOf(plant, { 'content-length': String(plant.length) }), rest);
+  expect(found).toEqual(['body_too_large']);
 });
 
 /** A body that breaks off after a few bytes. */
