@@ -171,8 +171,9 @@ class FetchPlantRequest extends HostRequest {
     try {
       const isWhole = declared !== null && Number(declared) <= limit && canReadWhole(raw, this.#besides);
       const bytes = await this.#readBytes(limit, isWhole);
+      if (isConsumed && bytes.length === 0) throw new BodyError('body_unreadable', lostBody);
       const isCut = hasBody && bytes.length < Number(declared);
-      if (!isCut && !(isConsumed && bytes.length === 0)) return bytes;
+      if (!isCut) return bytes;
     } catch (error) {
       if (error instanceof BodyError) throw error;
       failure = error;

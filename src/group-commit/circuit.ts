@@ -1,4 +1,3 @@
-import { systemClock } from '../timers.js';
 import { CallTimeout } from './errors.js';
 import { rollbackMargin } from './waiting-create.js';
 
@@ -78,12 +77,10 @@ export class Circuit {
     return this.#lastRollback;
   }
 
-  /** Resolves when the next call may be made. */
-  async patience(): Promise<void> {
-    if (!this.isStalled) return;
+  /** The pause before the next call, in milliseconds. */
+  get pauseMs(): number {
     // A create that has less time, as with a short `timeoutMs`, must not spend it in pauses.
-    const ms = Math.min(stalledPauseMs, this.#limitMs / 4);
-    await new Promise<void>((resolve) => systemClock.setTimer(resolve, ms));
+    return this.isStalled ? Math.min(stalledPauseMs, this.#limitMs / 4) : 0;
   }
 
   /** A call was rolled back that may be stored as it is. Not for the retry of a lone plant, which shows nothing of others. */

@@ -20,6 +20,8 @@ export interface Dispatcher<Caller> {
    * has ended, or with `undefined` if there is nothing to send. Never rejects.
    */
   dispatch(creates: Part<Caller>, reserveMs: number): Promise<Call<Caller> | undefined>;
+  /** Rejects those creates that have no more than `reserveMs` of their time left. */
+  expireLate(creates: Part<Caller>, reserveMs: number): void;
 }
 
 /** Sends the creates of a batch until each is settled. Runs in the call of the create that opened the batch. */
@@ -75,7 +77,14 @@ export class Leader<Caller> {
   async #dispatch(creates: Part<Caller>, reserveMs: number): Promise<Call<Caller> | undefined> {
     // The turn is not kept for nobody.
     if (creates.every(({ isSettled }) => isSettled)) return undefined;
-    await this.queue.circuit.patience();
+    const { isOpen, pauseMs } = this.queue.circuit;
+    if (pauseMs > 0) {
+      // Whoever would be late after the pause is told before it: a pause for each of them would make all behind them late, too.
+      // Behind a probe there is nobody.
+      if (!isOpen) this.queue.expireLate(creates, reserveMs + pauseMs);
+      if (creates.every(({ isSettled }) => isSettled)) return undefined;
+      await new Promise<void>((resolve) => systemClock.setTimer(resolve, pauseMs));
+    }
     return this.queue.dispatch(creates, reserveMs);
   }
 

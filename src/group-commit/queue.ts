@@ -64,9 +64,7 @@ export class Queue<Caller> implements Dispatcher<Caller> {
     creates: readonly WaitingCreate<Caller>[],
     reserveMs: number,
   ): Promise<Call<Caller> | undefined> {
-    const now = systemClock.now();
-    for (const create of creates) if (create.isLate(now, reserveMs)) this.#expire(create);
-    this.#release();
+    const now = this.expireLate(creates, reserveMs);
     const toSend = creates.filter(({ isSettled }) => !isSettled);
     if (toSend.length === 0) return undefined;
     const call = new Call(toSend, now, (ended, end) => this.#onEnd(ended, end));
@@ -76,6 +74,14 @@ export class Queue<Caller> implements Dispatcher<Caller> {
     this.#setAlarm();
     await running;
     return call;
+  }
+
+  /** Rejects those creates that have no more than `reserveMs` of their time left. Returns what time it is. */
+  expireLate(creates: readonly WaitingCreate<Caller>[], reserveMs: number): number {
+    const now = systemClock.now();
+    for (const create of creates) if (create.isLate(now, reserveMs)) this.#expire(create);
+    this.#release();
+    return now;
   }
 
   state(): GroupCommitState {

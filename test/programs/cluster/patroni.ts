@@ -115,11 +115,14 @@ export class PatroniCluster {
     return this.#node('sync_standby');
   }
 
-  async #node(role: Member['role']): Promise<PatroniNode> {
-    const member = (await this.members()).find((each) => each.role === role);
-    const node = this.nodes.find(({ name }) => name === member?.name);
-    if (!node) throw new Error(`there is no ${role}`);
-    return node;
+  /** Waits for a node of this role: after a fault Patroni takes a moment to appoint another synchronous standby. */
+  #node(role: Member['role']): Promise<PatroniNode> {
+    return until(`a ${role}`, async () => {
+      const member = (await this.members()).find((each) => each.role === role);
+      const node = this.nodes.find(({ name }) => name === member?.name);
+      if (!node) throw new Error(`there is no ${role}`);
+      return node;
+    });
   }
 
   /** What an administrator does before work on a machine. */
