@@ -68,10 +68,14 @@ export type NodeHandler = (request: NodeRequest, response: NodeResponse, next?: 
 
 type Next = (error?: unknown) => void;
 
-/** What the app throws in `next` is the app's error, not a rejection of our promise. */
-function passOn(next: Next, error?: unknown): void {
+/**
+ * What the app throws in `next` is the app's error, not a rejection of our promise.
+ *
+ * @param error none or one: to Express, whatever is passed to `next` is an error
+ */
+function passOn(next: Next, ...error: unknown[]): void {
   try {
-    next(error);
+    next(...error);
   } catch (thrown) {
     nextTick(() => {
       throw thrown;

@@ -83,7 +83,7 @@ export class Leader<Caller> {
       // Behind a probe there is nobody.
       if (!isOpen) this.queue.expireLate(creates, reserveMs + pauseMs);
       if (creates.every(({ isSettled }) => isSettled)) return undefined;
-      await new Promise<void>((resolve) => systemClock.setTimer(resolve, pauseMs));
+      await wait(pauseMs);
     }
     return this.queue.dispatch(creates, reserveMs);
   }
@@ -159,5 +159,7 @@ const longestPauseMs = 500;
 /** Resolves after 5 ms, doubling with each attempt to 500 ms, or up to half less: instances must not retry in step. */
 function pause(attempt: number): Promise<void> {
   const ms = Math.min(longestPauseMs, firstPauseMs * 2 ** attempt) * (0.5 + Math.random() / 2);
-  return new Promise((resolve) => systemClock.setTimer(resolve, ms));
+  return wait(ms);
 }
+
+const wait = (ms: number) => new Promise<void>((resolve) => systemClock.setTimer(resolve, ms));

@@ -94,8 +94,9 @@ export abstract class HostRequest implements PlantRequest {
   }
 
   /**
-   * Called before each response. A getter, because a wrapper may pass a Proxy, which has no private members: one that reads from this
-   * request gets its own function; one whose getters run on the Proxy can read nothing, and still gets its response.
+   * Called before each response with a status from 400 on: before another, the body has usually been read. A getter, because a
+   * wrapper may pass a Proxy, which has no private members: one that reads from this request gets the request's own function; one
+   * whose getters run on the Proxy can read nothing, and still gets its response.
    */
   get setDrainMs(): (ms: number) => void {
     return (ms) => {

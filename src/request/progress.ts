@@ -63,7 +63,7 @@ export class Progress<Caller> {
   /** After the response of the timeout it has no effect: the promise is resolved already. */
   respond(response: PlantResponse): void {
     this.#deadline.end();
-    asHostRequest(this.request)?.setDrainMs(this.#deadline.leftMs);
+    if (response.status >= 400) asHostRequest(this.request)?.setDrainMs(this.#deadline.leftMs);
     this.resolve(response);
   }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { accountOf, clean, Daemon, until } from '../programs/cluster/machine.js';
 import { freePort } from '../support/program.js';
-import { again, type Garden, type Incident, unavailable } from './incidents.js';
+import { again, altered, type Garden, type Incident, unavailable } from './incidents.js';
 
 const program = '/usr/sbin/pgbouncer';
 // It refuses to run as root.
@@ -149,12 +149,7 @@ export const incidentsOfPgbouncer: readonly Incident<PgbouncerGarden>[] = [
     ...unavailable,
     name: 'PgBouncer is shut out by the server',
     party: 'database',
-    async provoke({ admin, name }) {
-      const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND application_name <> 'test'`;
-      await admin.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
-      await admin.query(end);
-      return () => admin.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
-    },
+    provoke: altered('ALLOW_CONNECTIONS false', 'ALLOW_CONNECTIONS true'),
     line: /50[03]01 /,
   },
 ];

@@ -70,7 +70,7 @@ const sql = (text: string, remedy?: string) => async (garden: Garden) => {
 };
 
 /** Changes the database, for the sessions that begin. */
-const altered = (change: string, remedy: string) => async (garden: Garden) => {
+export const altered = (change: string, remedy: string) => async (garden: Garden) => {
   const alter = async (text: string) => {
     await garden.admin.query(`ALTER DATABASE ${quoted(garden)} ${text}`);
     await endSessions(garden);
