@@ -176,11 +176,11 @@ class FetchPlantRequest extends HostRequest {
       if (!isCut) return bytes;
     } catch (error) {
       if (error instanceof BodyError) throw error;
+      // Somebody else holds the lock of the stream, or there is none: that says nothing of the client.
+      if (!raw.bodyUsed && !this.#upload) throw new BodyError('body_unreadable', lostBody);
       failure = error;
     }
-    // Somebody else holds the lock of the stream, or there is none: that says nothing of the client.
-    const isLocked = !raw.bodyUsed && !this.#upload;
-    if (!isLocked && this.#mayHaveDisconnected()) throw new BodyError('body_incomplete');
+    if (this.#mayHaveDisconnected()) throw new BodyError('body_incomplete');
     throw Object.assign(new BodyError('body_unreadable', lostBody), { cause: failure });
   }
 
@@ -237,8 +237,8 @@ function canReadWhole(request: FetchRequest, server: unknown): boolean {
  * Whether somebody in front, such as a parser of Express, has read a body that looks empty and has declared no length. Only Node's
  * own request tells: @hono/node-server passes it to its app, as `HttpBindings`.
  */
-function wasReadOnNode(server: unknown): boolean {
-  const { incoming } = Object(server) as { incoming?: { readableDidRead?: boolean } };
+function wasReadOnNode(besides: unknown): boolean {
+  const { incoming } = Object(besides) as { incoming?: { readableDidRead?: boolean } };
   return incoming?.readableDidRead === true;
 }
 
