@@ -13,7 +13,7 @@ export class Deadline {
   #expiresAt: number;
   readonly #timer: ReturnType<typeof setTimeout> | undefined;
   #controller: AbortController | undefined;
-  #stopListening: (() => void) | undefined;
+  #onDisconnect: (() => void) | undefined;
 
   /** @param timeoutMs 0 for none */
   constructor(
@@ -44,7 +44,7 @@ export class Deadline {
     this.isOver = true;
     clearTimeout(this.#timer);
     try {
-      this.#stopListening?.();
+      if (this.#onDisconnect) this.request.signal?.removeEventListener('abort', this.#onDisconnect);
     } catch {} // The client's signal is the host's own, and may be no real AbortSignal.
   }
 
@@ -61,7 +61,7 @@ export class Deadline {
     if (this.timeoutError) controller.abort(this.timeoutError);
     else if (client?.aborted) onDisconnect();
     else if (!this.isOver) client?.addEventListener('abort', onDisconnect);
-    this.#stopListening = () => client?.removeEventListener('abort', onDisconnect);
+    this.#onDisconnect = onDisconnect;
     return controller;
   }
 }

@@ -57,7 +57,7 @@ export class Checkout<Connection> {
   }
 
   /** What it waits for, in words, until it has a connection. */
-  get waitsFor(): string | undefined {
+  waitsFor(): string | undefined {
     return this.connection ? undefined : noConnection(this.pool.shortage?.()).message;
   }
 
