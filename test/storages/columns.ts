@@ -43,9 +43,14 @@ export interface TableDatabase {
 
 const contextOf = (value: ColumnValue | null) => contextOfCaller({ value });
 
-export function itStoresExactly(database: () => TableDatabase, cases: readonly ColumnCase[]): void {
+/** @param ways whether the creates of a row are a batch */
+export function itStoresExactly(
+  database: () => TableDatabase,
+  cases: readonly ColumnCase[],
+  ways: readonly boolean[] = [false, true],
+): void {
   for (const [of, type, cells] of cases)
-    for (const isBatch of [false, true]) {
+    for (const isBatch of ways) {
       const title = cells === 'unusable' ? 'is unusable' : 'stores each value as it came, or rejects it';
       it(`a column of ${of} of the type ${type} ${title}, ${isBatch ? 'in a batch' : 'one by one'}`, () =>
         run(database(), of, type, cells, isBatch));

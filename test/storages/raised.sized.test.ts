@@ -17,7 +17,7 @@ const codes = isHeavy
   : sqlStates.filter((code) => code === sqlStates.find((first) => first.startsWith(code.slice(0, 2))));
 
 describe('an error that a trigger raises for one plant harms no other, whatever its code', () => {
-  it.each(['BEFORE', 'AFTER'])('on PostgreSQL, %s the INSERT', async (when) => {
+  it.each(isHeavy ? ['BEFORE', 'AFTER'] : ['AFTER'])('on PostgreSQL, %s the INSERT', async (when) => {
     const table = `raised ${when}`;
     await own.pool.query(`${schemaOf({ table })};
       CREATE FUNCTION "${table}"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nodeVersions, run } from './runtimes.js';
+import { run } from './runtimes.js';
 
 test.each([
   ['npm start', 'examples/server/start.js'],
@@ -13,13 +13,9 @@ test.each([
 // Nineteen servers and proxies, one after the other.
 const smuggling = { timeout: 300_000 };
 
-// What a version of Node takes for the end of a request is its parser's affair.
-test.each(nodeVersions)(
-  'nothing is smuggled past Node %s, direct and behind proxies',
-  smuggling,
-  async (version) => {
-    const suite = ['run', '--config', 'test/heavy.config.ts', 'test/hosts/smuggling.heavy.ts'];
-    const program = run(`node${version}`, 'node_modules/vitest/vitest.mjs', ...suite);
-    expect(await program.exit, program.output()).toBe(0);
-  },
-);
+// What a version of Node takes for the end of a request is its parser's affair. The heavy run has the Node that it runs on.
+test('nothing is smuggled past the newest Node, direct and behind proxies', smuggling, async () => {
+  const suite = ['run', '--config', 'test/heavy.config.ts', 'test/hosts/smuggling.heavy.ts'];
+  const program = run('node26', 'node_modules/vitest/vitest.mjs', ...suite);
+  expect(await program.exit, program.output()).toBe(0);
+});
