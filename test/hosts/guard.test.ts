@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import Router from '@koa/router';
 import type express from 'express';
 import Fastify, { type FastifyInstance } from 'fastify';
+import { getRouterParams, H3 } from 'h3';
 import type Koa from 'koa';
 import { createPlantStore, guard, type PlantRequest, type PlantResponse } from 'plant-store';
 import { toExpress } from 'plant-store/express';
@@ -194,6 +195,15 @@ describe('the parameters of a route are request.params', () => {
   });
 
   const route = toFetchRoute(seen);
+
+  test('of h3, which decodes them when asked to', async () => {
+    const app = new H3().get('/:tenant/plants/:id', (event) =>
+      route(event.req, { params: getRouterParams(event, { decode: true }) }),
+    );
+    const response = await app.request(path, { headers: { authorization } });
+    expect(await response.json()).toEqual(params);
+  });
+
   const request = () => new Request(`http://localhost${path}`, { headers: { authorization } });
   const ofBun = () => Object.assign(request(), { params });
   test.each<[string, () => ReturnType<typeof route>, object | null]>([
