@@ -26,7 +26,7 @@ const limits = { once: 10_000 + 3_000, retried: 30_000 + 3_000 };
 /** The first 200 comes this soon after a fault, as the page says. */
 const recoveryMs = 20_000;
 
-/** What a run measured: a row of the page's table. */
+/** What a run measured, as a row of a table; the page has a part of it. */
 export class Findings {
   readonly #rows: string[] = [];
   readonly #drawings: string[] = [];
