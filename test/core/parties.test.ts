@@ -187,7 +187,10 @@ describe('a foreign error with the name of an error of the library', () => {
     // By its name: the CommonJS copy of the package has its own classes.
     ['storage.create', named('PlantRefused', { message: 'too long' }), 40004, 'too long'],
     ['storage.create', named('StorageBusy'), 50301],
-    ['storage.create', named('RolledBack', { resend: 'otherwise' }), 50001],
+    ['storage.create', named('RolledBack', { reason: 'conflict' }), 50301],
+    ['storage.create', named('RolledBack', { reason: 'locked' }), 50301],
+    ['storage.create', named('RolledBack', { reason: 'rejected' }), 50004],
+    ['storage.create', named('RolledBack', { reason: 'otherwise' }), 50001],
     // From another party than the one that it is meant for, it is an outage like any other.
     ['verifyToken', new RolledBack('rejected', new Error('a CHECK')), 50002],
     ['storage.create', new InsufficientScope('a'), 50001],

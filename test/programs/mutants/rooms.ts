@@ -14,8 +14,8 @@ export const rooms: readonly Room[] = [
   {
     path: 'src/',
     tests: [
-      'test/core/{callers,contract,deadline*,guard,handle,options,parties,upload*}.test.ts',
-      'test/hosts/fetch.test.ts',
+      'test/core/{callers,contract,deadline*,guard,handle,log,options,parties,quoted,upload*}.test.ts',
+      'test/hosts/{fetch,guard}.test.ts',
       'test/hosts/mounting/mistakes.test.ts',
       'test/hosts/node/*.test.ts',
     ],
