@@ -1,13 +1,16 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+let loads = 0;
+
 /** Clients of `POST` on a path: each creates one plant after the other, with a pause between. */
 export class AlertLoad {
   /** How many responses had each code: 0 for a created plant, as in the metrics. */
   readonly told = new Map<string, number>();
   readonly #agent = new Agent({ keepAlive: true });
   readonly #running = new Set<Promise<void>>();
-  #id = 1;
+  /** Two instances of one database create different plants. */
+  #id = 1_000_000 * ++loads;
   #isStopped = false;
 
   constructor(
