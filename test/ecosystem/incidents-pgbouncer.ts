@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { accountOf, clean, Daemon, until } from '../programs/cluster/machine.js';
 import { freePort } from '../support/program.js';
-import { again, altered, type Garden, type Incident, unavailable } from './incidents.js';
+import { again, altered, type Garden, type Incident, trigger, unavailable } from './incidents.js';
 
 const program = '/usr/sbin/pgbouncer';
 // It refuses to run as root.
@@ -136,12 +136,19 @@ export const incidentsOfPgbouncer: readonly Incident<PgbouncerGarden>[] = [
     name: 'PgBouncer drops its connections all the time',
     party: 'network',
     page: ['PlantStoreConnectionsLost', 'PlantStoreUnavailable'],
-    async provoke({ name, pgbouncer }) {
+    async provoke(garden) {
+      const { name, pgbouncer } = garden;
       const drop = async () => {
         await pgbouncer.command(`KILL ${name}`);
         await pgbouncer.command(`RESUME ${name}`);
       };
-      return again(() => void drop().catch(() => {}), 100);
+      // A fast machine would commit between two drops.
+      const remedy = await trigger('PERFORM pg_sleep(0.5)', 'STATEMENT')(garden);
+      const stop = again(() => void drop().catch(() => {}), 100);
+      return async () => {
+        stop();
+        await remedy!();
+      };
     },
     line: /50[03]01 /,
   },

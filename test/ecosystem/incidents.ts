@@ -79,7 +79,7 @@ export const altered = (change: string, remedy: string) => async (garden: Garden
   return () => alter(remedy);
 };
 
-const trigger = (body: string, each: 'ROW' | 'STATEMENT' = 'ROW') =>
+export const trigger = (body: string, each: 'ROW' | 'STATEMENT' = 'ROW') =>
   sql(
     `CREATE FUNCTION harm() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body}; RETURN new; END $$;
     CREATE TRIGGER harm BEFORE INSERT ON plants FOR EACH ${each} EXECUTE FUNCTION harm()`,
