@@ -13,6 +13,8 @@ export class Deadline {
   #expiresAt: number;
   readonly #timer: ReturnType<typeof setTimeout> | undefined;
   #controller: AbortController | undefined;
+  /** The client's own signal, once it is listened to. */
+  #client: Signal | undefined;
   #onDisconnect: (() => void) | undefined;
 
   /** @param timeoutMs 0 for none */
@@ -44,7 +46,7 @@ export class Deadline {
     this.isOver = true;
     clearTimeout(this.#timer);
     try {
-      if (this.#onDisconnect) this.request.signal?.removeEventListener('abort', this.#onDisconnect);
+      if (this.#onDisconnect) this.#client?.removeEventListener('abort', this.#onDisconnect);
     } catch {} // The client's signal is the host's own, and may be no real AbortSignal.
   }
 
@@ -61,6 +63,7 @@ export class Deadline {
     if (this.timeoutError) controller.abort(this.timeoutError);
     else if (client?.aborted) onDisconnect();
     else if (!this.isOver) client?.addEventListener('abort', onDisconnect);
+    this.#client = client;
     this.#onDisconnect = onDisconnect;
     return controller;
   }

@@ -26,7 +26,7 @@ import { onPostgres } from './on-postgres.js';
 import { itStoresOwnColumns } from './own-columns.js';
 import { ownServer } from './postgres-server.js';
 
-/** In a batch, and also one by one. */
+/** In a batch; in the heavy run also one by one. */
 const ways = isHeavy ? [true, false] : [true];
 
 describe('PostgreSQL', () => {
@@ -88,7 +88,7 @@ describe('SQLite', () => {
   itKeepsNamespacesApart(namespaceIn(database));
 });
 
-// One that is far away, and one that is not: what is in a column does not depend on the handle.
+// One that is far away, and in the heavy run one that is not: what is in a column does not depend on the handle.
 describe.each(isHeavy ? ['@libsql/client', 'libsql/promise'] : ['@libsql/client'])(
   'SQLite, by %s',
   (kind) => {

@@ -43,7 +43,7 @@ export interface TableDatabase {
 
 const contextOf = (value: ColumnValue | null) => contextOfCaller({ value });
 
-/** @param ways whether the creates of a row are a batch */
+/** @param ways how the plants of a row are created: in a batch (`true`), one by one (`false`) */
 export function itStoresExactly(
   database: () => TableDatabase,
   cases: readonly ColumnCase[],
