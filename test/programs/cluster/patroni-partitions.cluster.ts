@@ -32,10 +32,6 @@ describe.skipIf(inject('obstacle'))(
         ({ primary, standby, other }) => trials.cluster.network.cut([primary], [standby, other]),
       ],
       [
-        'the primary cut off from the app, not from its peers',
-        ({ primary }) => trials.cluster.network.cut([primary], [trials.cluster.network.app]),
-      ],
-      [
         'the primary cut off from etcd alone',
         ({ primary, standby, other }) =>
           trials.cluster.network.drop(primary, { from: [standby, other], ports: [2379, 2380] }),
@@ -53,11 +49,6 @@ describe.skipIf(inject('obstacle'))(
       [
         'no link between the primary and the synchronous standby',
         ({ primary, standby }) => trials.cluster.network.cut([primary], [standby]),
-      ],
-      [
-        'the primary and a standby cut off from the app',
-        ({ primary, standby }) =>
-          trials.cluster.network.cut([primary, standby], [trials.cluster.network.app]),
       ],
     ])('keeps its promises with %s for 30 s', async (fault, split) => {
       const fail = async () => {

@@ -4,14 +4,15 @@ import { seedOf } from '../../support/random.js';
 import base from '../../vitest.config.js';
 
 const longest = [
-  'patroni-partitions',
-  'patroni-links',
   'galera-partitions',
-  'mariadb',
-  'outages',
+  'patroni-partitions',
+  'patroni-primary',
   'galera-links',
+  'patroni-links',
   'patroni',
+  'mariadb',
   'galera',
+  'outages',
 ];
 
 const config = mergeConfig(
