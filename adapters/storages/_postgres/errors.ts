@@ -50,9 +50,6 @@ export function serverErrorIn(error: unknown): ServerError | undefined {
   });
 }
 
-/** The SQLSTATE of an error, if the server has sent one. */
-export const sqlStateOf = (error: unknown): string | undefined => serverErrorIn(error)?.sqlState;
-
 /** What single SQLSTATEs mean. */
 const meanings: Readonly<Record<string, Meaning>> = {
   // Serialization failure, deadlock.
@@ -116,7 +113,8 @@ export function explain(error: unknown, wasSent: boolean, names: readonly string
   const said = serverErrorIn(error);
   if (!said) return { meaning: meaningOfDriver(error, wasSent), isReusable: false };
   const meaning = wasSent ? meaningOf(said, names) : meaningOfLogin(said);
-  return { meaning, isReusable: !fatalCodes.includes(said.sqlState) && !uselessAfter.includes(meaning) };
+  const isReusable = !fatalCodes.includes(said.sqlState) && !uselessAfter.includes(meaning);
+  return { meaning, isReusable, isOfFunction: said.isOfFunction };
 }
 
 function meaningOf(

@@ -7,7 +7,7 @@ import { outcomesOf, type Rows, textOf } from '../_shared/rows.js';
 import type { TableSpec } from '../_shared/table.js';
 import type { TableServer, TableStatements } from '../_shared/table-server.js';
 import { failedHandle, type Needed, WrongResult } from '../_shared/wrong-handle.js';
-import { explain, remedyOf, remedyOfCreate, sqlStateOf } from './errors.js';
+import { explain, remedyOf, remedyOfCreate, serverErrorIn } from './errors.js';
 import {
   isPg,
   isPool,
@@ -163,7 +163,9 @@ class InsertRunner {
   run(client: PgClient, { name, text }: Statement, values: (string | null)[]): Promise<Result> {
     if (!this.#isNaming || !keepsPrepared(client, name)) return client.query(text, values);
     return client.query({ name, text, values }).catch((error) => {
-      if (!notPrepared.includes(sqlStateOf(error) ?? '')) throw error;
+      const said = serverErrorIn(error);
+      // A trigger may raise the same: then the INSERT has run.
+      if (!said || said.isOfFunction || !notPrepared.includes(said.sqlState)) throw error;
       // Nothing has run. The next statements would fail as well, so none is named from now on.
       this.#isNaming = false;
       return client.query(text, values);

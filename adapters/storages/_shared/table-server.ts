@@ -8,6 +8,8 @@ import type { Row, Rows } from './rows.js';
 export interface Explanation {
   readonly meaning: Meaning;
   readonly isReusable: boolean;
+  /** Whether a function of the app raised it, such as a trigger: it then says nothing of the connection. */
+  readonly isOfFunction?: boolean;
 }
 
 /** The statements of one table, as the database shows it. */
