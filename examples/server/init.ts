@@ -135,7 +135,7 @@ function notesOf({ host, database }: InitOptions): string[] {
 }
 
 const sveltekitNote =
-  'On adapter-node, set BODY_SIZE_LIMIT=2M: its 512 kB is below bodyLimit. Set ORIGIN, if forms are to be sent.';
+  'On adapter-node, set BODY_SIZE_LIMIT=2M: its 512 kB is below bodyLimit. Set ORIGIN, or paths.origin of SvelteKit 3, if forms are to be sent.';
 
 const fileNote =
   'The server needs DATABASE, too: an absolute path outside the folders that a build or a deployment replaces, in a container on a volume.';

@@ -13,6 +13,8 @@ export interface BuiltApp {
   /** As in production; the first word is a path in the app, or in `node_modules` if it begins with `~`. */
   readonly start: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** Whether its plants are in the SQLite file `DATABASE`. */
+  readonly keepsPlants?: boolean;
 }
 
 const example = (name: string) => readFileSync(join(root, 'examples/hosts', `${name}.ts`), 'utf8');
@@ -29,6 +31,15 @@ const plants = toRoute(createPlantStore(memoryStorage(), acceptTokens('secret'))
 
 ${line};
 `;
+}
+
+/** What `plant-store init` writes for SQLite in an app that is built. */
+const storage = readFileSync(join(root, 'examples/init/sqlite-storage-later.ts'), 'utf8');
+
+/** A program of the page with that storage instead of the one in memory. */
+function onSqlite(program: string, path: string): string {
+  const [memory = ''] = /^import .*'plant-store\/memory';$/m.exec(program)!;
+  return program.replace(memory, `import { storage } from '${path}';`).replace('memoryStorage()', 'storage');
 }
 
 const next: BuiltApp = {
@@ -52,7 +63,7 @@ const sveltekit: BuiltApp = {
   files: {
     'vite.config.js': `import adapter from '@sveltejs/adapter-node';
 import { sveltekit } from '@sveltejs/kit/vite';
-export default { plugins: [sveltekit({ adapter: adapter() })] };
+export default { plugins: [sveltekit({ adapter: adapter(), paths: { origin: process.env.ORIGIN } })] };
 `,
     'src/app.html': '<html lang="en"><head>%sveltekit.head%</head><body>%sveltekit.body%</body></html>',
     'src/routes/+page.svelte': '<h1>the app</h1>',
@@ -91,8 +102,10 @@ const astro: BuiltApp = {
 export default { output: 'server', adapter: node({ mode: 'standalone' }) };
 `,
     'src/pages/index.astro': '<h1>the app</h1>',
-    'src/pages/api/plants.ts': routeOf('Astro'),
+    'src/pages/api/plants.ts': onSqlite(routeOf('Astro'), '../../storage'),
+    'src/storage.ts': storage,
   },
+  keepsPlants: true,
   build: ['astro/bin/astro.mjs', 'build'],
   start: ['dist/server/entry.mjs'],
 };
@@ -115,11 +128,13 @@ export const Route = createRootRoute({ component: Page });
     'src/routes/index.tsx': `import { createFileRoute } from '@tanstack/react-router';
 export const Route = createFileRoute('/')({ component: () => <h1>the app</h1> });
 `,
-    'src/routes/api/plants.ts': routeOf(
-      'TanStack',
-      "import { createFileRoute } from '@tanstack/react-router';",
+    'src/routes/api/plants.ts': onSqlite(
+      routeOf('TanStack', "import { createFileRoute } from '@tanstack/react-router';"),
+      '../../storage',
     ),
+    'src/storage.ts': storage,
   },
+  keepsPlants: true,
   build: ['vite/bin/vite.js', 'build'],
   start: ['~srvx/bin/srvx.mjs', '--prod', '-s', '../client', 'dist/server/server.js'],
 };
@@ -129,8 +144,10 @@ const nuxt: BuiltApp = {
   files: {
     'nuxt.config.ts': "export default defineNuxtConfig({ compatibilityDate: '2026-01-01' });",
     'app.vue': '<template><h1>the app</h1></template>',
-    'server/api/plants.post.ts': example('nitro'),
+    'server/api/plants.post.ts': onSqlite(example('nitro'), '../storage'),
+    'server/storage.ts': storage,
   },
+  keepsPlants: true,
   build: ['nuxt/bin/nuxt.mjs', 'build'],
   start: ['.output/server/index.mjs'],
 };
