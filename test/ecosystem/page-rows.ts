@@ -27,6 +27,11 @@ export function pageRows(heading: string): ReadonlyMap<string, string> {
   return new Map(Array.from(rows, ([, library, , code]) => [library!.replaceAll('`', ''), code!]));
 }
 
+/** The text that a line of the page gives this name. */
+export function pageText(name: string): string {
+  return new RegExp(`\`const ${name} = '(.+)'\``).exec(page)![1]!;
+}
+
 /** Evaluates the code of a row, in which these variables are known. */
 export function evaluate(code: string, scope: Readonly<Record<string, unknown>>): unknown {
   return new Function(...Object.keys(scope), `return ${code}`)(...Object.values(scope));
