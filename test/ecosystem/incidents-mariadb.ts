@@ -71,13 +71,13 @@ export const incidentsOfMariaDb: readonly Incident<MariaGarden>[] = [
   },
   {
     ...unavailable,
-    name: 'MariaDB takes no logins of the user',
+    name: 'MariaDB refuses the login',
     provoke: altered('ACCOUNT LOCK', 'ACCOUNT UNLOCK'),
     line: /50301 .*the server refuses the login/,
   },
   {
     ...unavailable,
-    name: 'MariaDB: the whole table is locked, as by a dump',
+    name: 'MariaDB: the whole table is locked',
     provoke: holding('LOCK TABLES PLANTS READ', 'UNLOCK TABLES'),
     line: /50301 .*[Ll]ock/,
   },
@@ -137,7 +137,7 @@ export const incidentsOfMariaDb: readonly Incident<MariaGarden>[] = [
   },
   {
     ...unavailable,
-    name: 'MariaDB: the app holds all connections of its pool, whose counts mysql2 does not tell',
+    name: 'MariaDB: the app holds all connections',
     party: 'app',
     provoke: toApp('hold the pool'),
     line: /50301 .*the pool gave no connection/,

@@ -164,7 +164,7 @@ export const incidentsOfDatabase: readonly Incident[] = [
   },
   {
     ...unavailable,
-    name: 'it is read-only: a standby, since another one was promoted',
+    name: 'it is a read-only standby',
     provoke: altered('SET default_transaction_read_only = on', 'RESET default_transaction_read_only'),
     line: /50301 .*read-only transaction/,
   },
@@ -273,7 +273,7 @@ const ofTable: readonly Incident[] = [
   },
   {
     ...unusable,
-    name: 'a migration adds a column that must be filled',
+    name: 'a new column must be filled',
     provoke: sql(
       "ALTER TABLE plants ADD note text NOT NULL DEFAULT ''; ALTER TABLE plants ALTER note DROP DEFAULT",
       'ALTER TABLE plants DROP note',
@@ -331,7 +331,7 @@ const ofNetwork: readonly Incident[] = [
   },
   {
     ...unavailable,
-    name: 'a proxy takes connections, and has no server for them',
+    name: 'a proxy has no server',
     party: 'network',
     async provoke({ doorway }) {
       doorway.vanish();
@@ -394,7 +394,7 @@ const ofNetwork: readonly Incident[] = [
   },
   {
     ...unavailable,
-    name: 'the network comes and goes: 15 s without, 5 s with it',
+    name: 'the network comes and goes',
     party: 'network',
     async provoke({ doorway }) {
       doorway.vanish();
@@ -438,7 +438,7 @@ const ofTokens: readonly Incident[] = [
 
 const ofApp: readonly Incident[] = [
   {
-    name: 'the app holds all connections of its pool',
+    name: 'the app holds all connections',
     party: 'app',
     page: 'PlantStorePoolExhausted',
     gauge: 'plant_store_pool_waiting > 0 unless plant_store_pool_idle > 0',
@@ -446,7 +446,7 @@ const ofApp: readonly Incident[] = [
     line: /50301 .*the pool gave no connection: 0 of 10 idle/,
   },
   {
-    name: 'the app releases connections with an open transaction',
+    name: 'the app leaks a transaction',
     party: 'app',
     provoke: toApp('leak a transaction'),
     line: /50301 .*already has an open transaction/,
@@ -491,7 +491,7 @@ const ofApp: readonly Incident[] = [
     },
   },
   {
-    name: 'a body parser in front has consumed the body',
+    name: 'a body parser has consumed the body',
     party: 'developers',
     page: 'PlantStoreFault',
     path: '/parsed/plants',
