@@ -130,7 +130,7 @@ function lineOf({ what, against, connections, rate, cost }: Measured): string {
   const cells = [rate, cost].flatMap(({ baseline, ours, ratio }) => [
     brief(baseline),
     brief(ours),
-    `**${brief(ratio.median)}** (${brief(ratio.least)} to ${brief(ratio.most)})`,
+    `**${brief(ratio.median)}** (${brief(ratio.least)}–${brief(ratio.most)})`,
   ]);
   return `| ${[what, against, connections, ...cells].join(' | ')} |`;
 }
