@@ -53,7 +53,7 @@ const holding = (statement: string, remedy: string) => async (garden: MariaGarde
 export const incidentsOfMariaDb: readonly Incident<MariaGarden>[] = [
   {
     ...unavailable,
-    name: 'MariaDB is stopped',
+    name: 'MariaDB: the database is stopped',
     async provoke({ doorway }) {
       doorway.close();
       return () => doorway.reopen();
@@ -62,7 +62,7 @@ export const incidentsOfMariaDb: readonly Incident<MariaGarden>[] = [
   },
   {
     ...unavailable,
-    name: 'MariaDB is frozen',
+    name: 'MariaDB: the database is frozen',
     async provoke({ doorway }) {
       doorway.vanish();
       return () => doorway.heal();
@@ -71,7 +71,7 @@ export const incidentsOfMariaDb: readonly Incident<MariaGarden>[] = [
   },
   {
     ...unavailable,
-    name: 'MariaDB refuses the login',
+    name: 'MariaDB: the user may no longer log in',
     provoke: altered('ACCOUNT LOCK', 'ACCOUNT UNLOCK'),
     line: /50301 .*the server refuses the login/,
   },
@@ -96,7 +96,7 @@ export const incidentsOfMariaDb: readonly Incident<MariaGarden>[] = [
     line: /50301 /,
   },
   {
-    name: 'MariaDB kills sessions all the time',
+    name: 'MariaDB: it kills sessions all the time',
     party: 'database',
     page: ['PlantStoreConnectionsLost', 'PlantStoreUnavailable'],
     async provoke(garden) {
