@@ -96,7 +96,7 @@ export const incidentsOfMariaDb: readonly Incident<MariaGarden>[] = [
     line: /50301 /,
   },
   {
-    name: 'MariaDB: it kills sessions all the time',
+    name: 'MariaDB: it kills sessions',
     party: 'database',
     page: ['PlantStoreConnectionsLost', 'PlantStoreUnavailable'],
     async provoke(garden) {

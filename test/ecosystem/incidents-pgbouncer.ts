@@ -133,7 +133,7 @@ export const incidentsOfPgbouncer: readonly Incident<PgbouncerGarden>[] = [
     line: /50001 /,
   },
   {
-    name: 'PgBouncer drops its connections all the time',
+    name: 'PgBouncer drops connections',
     party: 'network',
     page: ['PlantStoreConnectionsLost', 'PlantStoreUnavailable'],
     async provoke(garden) {
@@ -154,7 +154,7 @@ export const incidentsOfPgbouncer: readonly Incident<PgbouncerGarden>[] = [
   },
   {
     ...unavailable,
-    name: 'PgBouncer is shut out by the server',
+    name: 'it shuts PgBouncer out',
     party: 'database',
     provoke: altered('ALLOW_CONNECTIONS false', 'ALLOW_CONNECTIONS true'),
     line: /50[03]01 /,

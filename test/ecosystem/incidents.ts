@@ -204,7 +204,7 @@ export const incidentsOfDatabase: readonly Incident[] = [
   },
   {
     ...unavailable,
-    name: 'each transaction is a deadlock',
+    name: 'each transaction deadlocks',
     provoke: trigger("RAISE 'deadlock detected' USING ERRCODE = 'deadlock_detected'"),
     line: /50301 .*deadlock detected/,
   },
@@ -215,7 +215,7 @@ export const incidentsOfDatabase: readonly Incident[] = [
     line: /50301 .*statement timeout/,
   },
   {
-    name: 'it kills sessions all the time',
+    name: 'it kills sessions',
     party: 'database',
     page: ['PlantStoreConnectionsLost', 'PlantStoreUnavailable'],
     async provoke(garden) {
@@ -380,7 +380,7 @@ const ofNetwork: readonly Incident[] = [
   },
   {
     ...unavailable,
-    name: 'the name of the database is not found',
+    name: 'its name is not found',
     party: 'network',
     provoke: toLogins('lose the name'),
     line: /50301 .*(ENOTFOUND|EAI_AGAIN)/,

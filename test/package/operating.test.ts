@@ -66,8 +66,7 @@ const provoked: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     statement: 'a table that is locked for longer than statement_timeout is an outage',
     login: 'a network that vanishes without a RST fills no pool that has a connectionTimeoutMillis',
     lock: 'a row that another transaction has locked blocks a batch for a fraction of a second at a time',
-    'probe of an open circuit':
-      'a probe that an outage keeps from being sent has the cause of the outage',
+    'probe of an open circuit': 'a probe that an outage keeps from being sent has the cause of the outage',
     'drain of a refused upload': 'with timeoutMs %i, a body that is too large is drained for %i ms',
   },
   'Deployments and migrations': {
