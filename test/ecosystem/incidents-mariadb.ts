@@ -1,6 +1,14 @@
 /** Incidents of a MariaDB, as in incidents.ts. */
 import type { Pool } from 'mysql2/promise';
-import { again, cannotUse, type Incident, type Plot, toApp, unavailable, unusable } from './incidents.js';
+import {
+  cannotUse,
+  type Incident,
+  inSlowStatements,
+  type Plot,
+  toApp,
+  unavailable,
+  unusable,
+} from './incidents.js';
 
 /** With a database of MariaDB. */
 export interface MariaGarden extends Plot {
@@ -99,14 +107,7 @@ export const incidentsOfMariaDb: readonly Incident<MariaGarden>[] = [
     name: 'MariaDB: it kills sessions',
     party: 'database',
     page: ['PlantStoreConnectionsLost', 'PlantStoreUnavailable'],
-    async provoke(garden) {
-      const remedy = await trigger('SET @slept = SLEEP(0.5)')(garden);
-      const stop = again(() => void endSessions(garden).catch(() => {}), 100);
-      return async () => {
-        stop();
-        await remedy();
-      };
-    },
+    provoke: inSlowStatements(trigger('SET @slept = SLEEP(0.5)'), endSessions),
     line: /50[03]01 /,
   },
   {

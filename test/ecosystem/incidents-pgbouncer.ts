@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { accountOf, clean, Daemon, until } from '../programs/cluster/machine.js';
 import { freePort } from '../support/program.js';
-import { again, altered, type Garden, type Incident, trigger, unavailable } from './incidents.js';
+import { altered, type Garden, type Incident, inSlowStatements, trigger, unavailable } from './incidents.js';
 
 const program = '/usr/sbin/pgbouncer';
 // It refuses to run as root.
@@ -136,20 +136,13 @@ export const incidentsOfPgbouncer: readonly Incident<PgbouncerGarden>[] = [
     name: 'PgBouncer drops connections',
     party: 'network',
     page: ['PlantStoreConnectionsLost', 'PlantStoreUnavailable'],
-    async provoke(garden) {
-      const { name, pgbouncer } = garden;
-      const drop = async () => {
+    provoke: inSlowStatements<PgbouncerGarden>(
+      trigger('PERFORM pg_sleep(0.5)', 'STATEMENT'),
+      async ({ name, pgbouncer }) => {
         await pgbouncer.command(`KILL ${name}`);
         await pgbouncer.command(`RESUME ${name}`);
-      };
-      // A fast machine would commit between two drops.
-      const remedy = await trigger('PERFORM pg_sleep(0.5)', 'STATEMENT')(garden);
-      const stop = again(() => void drop().catch(() => {}), 100);
-      return async () => {
-        stop();
-        await remedy!();
-      };
-    },
+      },
+    ),
     line: /50[03]01 /,
   },
   {

@@ -111,12 +111,19 @@ const toLogins = (name: string) => async (garden: Garden) => {
   return undefined;
 };
 
-export const again = (task: () => unknown, ms: number) => {
-  const repeating = setInterval(task, ms);
-  const stop = () => clearInterval(repeating);
-  onTestFinished(stop);
-  return stop;
-};
+/** Does this ten times a second. Statements are slow meanwhile: a fast machine would commit between two times. */
+export const inSlowStatements =
+  <Where extends Plot>(slow: Incident<Where>['provoke'], harm: (garden: Where) => Promise<unknown>) =>
+  async (garden: Where) => {
+    const remedy = await slow(garden);
+    const repeating = setInterval(() => void harm(garden).catch(() => {}), 100);
+    const stop = () => clearInterval(repeating);
+    onTestFinished(stop);
+    return async () => {
+      stop();
+      await remedy?.();
+    };
+  };
 
 /** An issuer that takes connections, and answers after 3 s or never; at another path it has gone. */
 export async function startIssuer(): Promise<string> {
@@ -218,14 +225,7 @@ export const incidentsOfDatabase: readonly Incident[] = [
     name: 'it kills sessions',
     party: 'database',
     page: ['PlantStoreConnectionsLost', 'PlantStoreUnavailable'],
-    async provoke(garden) {
-      const remedy = await trigger('PERFORM pg_sleep(0.5)', 'STATEMENT')(garden);
-      const stop = again(() => void endSessions(garden).catch(() => {}), 100);
-      return async () => {
-        stop();
-        await remedy!();
-      };
-    },
+    provoke: inSlowStatements(trigger('PERFORM pg_sleep(0.5)', 'STATEMENT'), endSessions),
     line: /50[03]01 /,
   },
   {
