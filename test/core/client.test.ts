@@ -133,9 +133,11 @@ describe('the client, against a server', () => {
   });
 
   it('sends id, name and tag only', async () => {
-    const { url } = await serve();
-    const plant = { ...ilex, colour: 1n, toJSON: () => 'x' };
-    expect(await createPlantClient(url, { token: 'secret' }).create(plant)).toEqual({ name: 'Ilex' });
+    const fetch = respondWith(created());
+    const plant = { ...ilex, tag: 'holly', colour: 'red', weight: 1n, toJSON: () => 'x' };
+    await clientWith(fetch).create(plant);
+    const [[, { body }]] = fetch.mock.calls as [Parameters<ClientFetch>];
+    expect(JSON.parse(body)).toEqual({ id: 1, name: 'Ilex', tag: 'holly' });
   });
 
   it.each([2 ** 53, -(2 ** 53), 1.5, Number.NaN, Number.POSITIVE_INFINITY, '1', undefined, null])(
@@ -158,7 +160,7 @@ describe('the client, against a server', () => {
       'unknown option acceptReplay; the options are token, fetch, retries, acceptReplays',
     ],
     [{ acceptReplays: 'yes' }, 'acceptReplays must be true or false, got "yes"'],
-  ])('takes no option that it does not know: %j', (options, message) => {
+  ])('throws on the options %j, with those that it takes or the value that it got', (options, message) => {
     expect(() => createPlantClient('https://x.example', { token: 'secret', ...options } as never)).toThrow(
       new TypeError(message),
     );
