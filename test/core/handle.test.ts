@@ -262,7 +262,6 @@ describe('the body of a request', () => {
       throw error;
     })();
   test.each<[what: string, error: number, body: unknown, explained?: string]>([
-    ['absent', 40001, undefined],
     ['null', 40001, null],
     ['an empty stream', 40001, stream()],
     ['a stream that fails after a whole plant', 50003, brokenStream(new Error('boom'))],
@@ -297,11 +296,6 @@ describe('the body of a request', () => {
     if (explained) expect(errors).toEqual([expect.objectContaining({ message: explained })]);
     expect(answer.body).not.toContain(explained ?? 'boom');
     expect(plants.size).toBe(0);
-  });
-
-  test('is rejected with a message that names a repeated tag', async () => {
-    const { body } = await open().handle({ ...good, body: '{"tag":"x","id":1,"tag":"x"}' });
-    expect(JSON.parse(body).message).toContain('tag must not be repeated');
   });
 
   test('is complete after another body that was cut within a character', async () => {
