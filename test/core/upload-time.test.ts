@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { deferred } from '../support/deferred.js';
 import { listen, raw, Wire } from '../support/sockets.js';
 import { SimulatedTimers } from '../support/timers.js';
@@ -18,7 +18,7 @@ const { protocols } = await import('../hosts/node/server.js');
 const headers = { authorization: 'Bearer x', 'content-type': 'application/json' };
 const chunk = new Uint8Array(200);
 
-/** An upload without end: each chunk takes 100 ms, so that it never stalls. */
+/** An upload without end, as a stream of Node: each chunk takes 100 ms, so that it never stalls. */
 function endless() {
   const { promise, resolve } = deferred<number>();
   const next = async () => {
@@ -26,7 +26,8 @@ function endless() {
     return { done: false, value: chunk };
   };
   const stop = async () => resolve(timers.clock.now());
-  return { next, stop: vi.fn(stop), stopped: promise };
+  const body = { pipe() {}, [Symbol.asyncIterator]: () => ({ next, return: stop }) } as never;
+  return { body, next, stop, stopped: promise };
 }
 
 const limits: [timeoutMs: number, expected: number][] = [
@@ -39,9 +40,7 @@ test.each(limits)(
   'with timeoutMs %i, a body that is too large is drained for %i ms',
   async (timeoutMs, expected) => {
     timers.reset();
-    const { next, stop, stopped } = endless();
-    const iterator = { next, return: stop };
-    const body = { pipe() {}, [Symbol.asyncIterator]: () => iterator } as never;
+    const { body, stopped } = endless();
     const handle = createPlantStore(memoryStorage(), () => true, { bodyLimit: 100, timeoutMs });
     expect((await handle({ method: 'POST', url: '/plants', headers, body })).error).toBe(40006);
     expect(Math.abs((await stopped) - expected)).toBeLessThanOrEqual(200);
@@ -50,9 +49,7 @@ test.each(limits)(
 
 test('a body that is still coming when its request times out is drained for 500 ms more, while the response is sent', async () => {
   timers.reset();
-  const { next, stop, stopped } = endless();
-  const iterator = { next, return: stop };
-  const body = { pipe() {}, [Symbol.asyncIterator]: () => iterator } as never;
+  const { body, stopped } = endless();
   const handle = createPlantStore(memoryStorage(), () => true, { timeoutMs: 700 });
   expect((await handle({ method: 'POST', url: '/plants', headers, body })).error).toBe(40007);
   expect(Math.abs((await stopped) - 1_200)).toBeLessThanOrEqual(200);
