@@ -138,33 +138,21 @@ describe.each(Object.entries(expresses))('%s serves a route', (version, make) =>
 });
 
 describe('@koa/router serves a route', () => {
-  test.each<[string, Koa.Middleware | undefined, KoaPlace, readonly string[]]>([
-    [
-      '',
-      undefined,
-      (_, route) => koaRoute('/api/plants', route),
-      ['/api/plants', '/API/plants', '/api/plants/'],
-    ],
-    [
-      ' of a list',
-      undefined,
-      (_, route) => koaRoute(['/v2/trees', '/api/plants'], route),
-      ['/api/plants', '/v2/trees'],
-    ],
-    [' that is wrapped', undefined, (_, route) => koaRoute('/api/plants', wrapKoa(route)), ['/api/plants']],
+  test.each<[string, KoaPlace, readonly string[]]>([
+    ['', (_, route) => koaRoute('/api/plants', route), ['/api/plants', '/API/plants', '/api/plants/']],
+    [' of a list', (_, route) => koaRoute(['/v2/trees', '/api/plants'], route), ['/api/plants', '/v2/trees']],
+    [' that is wrapped', (_, route) => koaRoute('/api/plants', wrapKoa(route)), ['/api/plants']],
     [
       ' with an optional slash, strictly',
-      undefined,
       (_, route) => routed(new Router({ strict: true }).post('/api/plants{/}', route as never)),
       ['/api/plants', '/api/plants/'],
     ],
     [
       ' below a prefix',
-      undefined,
       (_, route) => routed(new Router({ prefix: '/api' }).post('/plants', route as never)),
       ['/api/plants'],
     ],
-  ])('%s', async (_how, _none, place, paths) => {
+  ])('%s', async (_how, place, paths) => {
     const send = await opened(onKoa3(place));
     for (const path of paths) expect([path, await send(path)]).toEqual([path, 'created']);
     expect([await send('/api'), await send('/plants'), await send(paths[0]!, 'GET')]).toEqual([
@@ -183,7 +171,7 @@ describe('hazard: plant-store does not respond to a path that the app has not pa
       next();
     };
 
-  test.each<[string, Place, paths: Record<string, 201 | 'created'>, basePath?: string]>([
+  test.each<[string, Place, paths: Record<string, 201 | 'created'>]>([
     [
       'was rewritten to another path',
       (app, plants) => app.use(rewriting('/x/plants'), plants),
@@ -216,9 +204,9 @@ describe('hazard: plant-store does not respond to a path that the app has not pa
       (app, plants) => app.use(wrap(plants)).post('/trees/plants', wrap(skip)),
       ours,
     ],
-  ])('on Express, if it %s', async (_when, place, paths, basePath) => {
+  ])('on Express, if it %s', async (_when, place, paths) => {
     for (const make of Object.values(expresses)) {
-      const send = await opened(onExpress(make, place), basePath, own);
+      const send = await opened(onExpress(make, place), '', own);
       for (const [path, expected] of Object.entries(paths))
         expect([path, await send(path)]).toEqual([path, expected]);
     }
