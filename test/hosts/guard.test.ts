@@ -127,7 +127,7 @@ describe.each(Object.entries(hosts))('on %s, a guarded route', (host, start) => 
     expect(JSON.parse(text)).toMatchObject({ error: 40101 });
     const head = await send('HEAD', 'plant', undefined, '');
     expect(head.status).toBe(401);
-    expect([null, '82']).toContain(head.headers.get('content-length'));
+    expect([null, String(text.length)]).toContain(head.headers.get('content-length'));
     const large = JSON.stringify('x'.repeat(500_000));
     expect(await send('POST', 'echo', large, '')).toMatchObject({ status: 401 });
   });
