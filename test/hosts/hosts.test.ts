@@ -8,7 +8,7 @@ import { contractOn } from './suite.js';
 
 describe.each(named([...hosts, ...moreHosts]))('the contract on %s', (_, host) => contractOn(host));
 
-test('each adapter has a row that tests run which take long', () => {
+test('tests that take long run on each adapter', () => {
   const files = readdirSync(join(root, 'adapters/hosts')).filter((name) => name.endsWith('.ts'));
   const represented = new Set(oneOfEachAdapter.map(({ represents }) => `${represents}.ts`));
   expect([...represented].sort()).toEqual(files.sort());
