@@ -7,7 +7,7 @@ import { memoryStorage } from 'plant-store/memory';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { clientOf } from '../support/client.js';
 import { describeUnless } from '../support/obstacle.js';
-import { type Running, Wire } from '../support/sockets.js';
+import { mountOf, type Running, Wire } from '../support/sockets.js';
 import { behind, proxies } from './company/proxies.js';
 import { type Host, hostNamed, oneOfEachAdapter } from './hosts.js';
 
@@ -58,7 +58,7 @@ function isSafe(host: Host, isDirect: boolean): void {
   test(`${attacks('').length} attacks`, { timeout: 300_000 }, async () => {
     const client = clientOf(running.url);
     let id = 0;
-    for (const attack of attacks(new URL(running.url).pathname.replace(/\/$/, ''))) {
+    for (const attack of attacks(mountOf(running.url))) {
       const wire = await Wire.open(running.port);
       await wire.write(Buffer.from(attack, 'latin1'));
       await Promise.race([wire.answer().catch(() => {}), new Promise((resolve) => setTimeout(resolve, 500))]);

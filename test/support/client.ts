@@ -4,6 +4,7 @@ import { connect } from 'node:http2';
 import { request as httpsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
 import type { Answer, CompleteRequest } from './contract.js';
+import { mountOf } from './sockets.js';
 
 export interface Client {
   send: (request: CompleteRequest) => Promise<Answer>;
@@ -12,8 +13,8 @@ export interface Client {
 
 /** A client of a mount, such as `http://127.0.0.1:3000/api`; `h2:` is HTTP/2 over TLS, `h2c:` without it. */
 export function clientOf(base: string): Client {
-  const { protocol, origin, host, pathname } = new URL(base);
-  const mount = pathname === '/' ? '' : pathname;
+  const { protocol, origin, host } = new URL(base);
+  const mount = mountOf(base);
   if (!protocol.startsWith('h2')) {
     return { send: (request) => sendHttp1(origin, { ...request, path: mount + request.path }), close() {} };
   }

@@ -35,6 +35,9 @@ export async function listen(server: Server, protocol = 'http:', path = ''): Pro
   };
 }
 
+/** The path of a mount, before `/plants`; `''` at the root. */
+export const mountOf = (url: string): string => new URL(url).pathname.replace(/\/$/, '');
+
 /** One response on the wire. */
 export interface WireAnswer {
   readonly status: number;

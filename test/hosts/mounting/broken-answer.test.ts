@@ -7,7 +7,7 @@ import { toFastify } from 'plant-store/fastify';
 import { memoryStorage } from 'plant-store/memory';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { deferred } from '../../support/deferred.js';
-import { listen, type Running, raw, Wire } from '../../support/sockets.js';
+import { listen, mountOf, type Running, raw, Wire } from '../../support/sockets.js';
 import { named } from '../../support/titled.js';
 import { appHosts, hostNamed, onKoa } from '../hosts.js';
 import { json, rose, token } from '../node/server.js';
@@ -48,8 +48,7 @@ async function wireTo(running: Running): Promise<Wire> {
   onTestFinished(running.close);
   const wire = await Wire.open(running.port);
   onTestFinished(() => wire.destroy());
-  const { pathname } = new URL(running.url);
-  const line = `POST ${pathname.replace(/\/$/, '')}/plants HTTP/1.1`;
+  const line = `POST ${mountOf(running.url)}/plants HTTP/1.1`;
   await wire.write(raw([token, json], rose, { line }));
   return wire;
 }

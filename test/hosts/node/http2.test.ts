@@ -13,6 +13,7 @@ import { memoryStorage } from 'plant-store/memory';
 import type { toNode } from 'plant-store/node';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { endStream, Frames, frameTypes } from '../../support/frames.js';
+import { mountOf } from '../../support/sockets.js';
 import { named } from '../../support/titled.js';
 import { hosts } from '../hosts.js';
 import { errorOf, fields, rose, roseCreated, start } from './server.js';
@@ -66,10 +67,10 @@ describe('HTTP/2', () => {
     async (_, { start: startHost }) => {
       const running = await startHost(createPlantStore(memoryStorage(), () => false));
       onTestFinished(running.close);
-      const { host, pathname } = new URL(running.url);
+      const { host } = new URL(running.url);
       const session = connect(`http://${host}`);
       onTestFinished(() => session.destroy());
-      const path = `${pathname.replace(/\/$/, '')}/plants`;
+      const path = `${mountOf(running.url)}/plants`;
       const closed = Array.from({ length: 40 }, async () => {
         const stream = session.request({ ...fields, ':path': path, ':authority': host });
         stream.write(Buffer.alloc(100_000));

@@ -3,7 +3,7 @@ import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
-import { chunk, raw } from '../../support/sockets.js';
+import { chunk, mountOf, raw } from '../../support/sockets.js';
 
 export const mebibyte = 2 ** 20;
 
@@ -19,8 +19,8 @@ export function beginUpload(
     connection = 'keep-alive',
   }: { token: string; length?: number | undefined; connection?: string },
 ) {
-  const { protocol, host, port, pathname } = new URL(url);
-  const path = `${pathname.replace(/\/$/, '')}/plants`;
+  const { protocol, host, port } = new URL(url);
+  const path = `${mountOf(url)}/plants`;
   const isHttp2 = protocol === 'h2c:';
   let received = '';
   let stream: Duplex;

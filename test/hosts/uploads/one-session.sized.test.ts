@@ -7,7 +7,7 @@ import { Hono } from 'hono';
 import { toRoute } from 'plant-store/fetch';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { isHeavy } from '../../support/heavy.js';
-import { listen } from '../../support/sockets.js';
+import { listen, mountOf } from '../../support/sockets.js';
 import { named } from '../../support/titled.js';
 import { type Host, hosts } from '../hosts.js';
 import { startedFor } from './refused-uploads.js';
@@ -42,7 +42,7 @@ describe.each(named(onHttp2))('on %s', (_, host) => {
     const { url } = running();
     const session = connect(url.replace('h2c:', 'http:'));
     onTestFinished(() => session.destroy());
-    const path = `${new URL(url).pathname.replace(/\/$/, '')}/plants`;
+    const path = `${mountOf(url)}/plants`;
     /** The status of the response, and the number of its Error. */
     return async (token: string, body: string | Uint8Array): Promise<string> => {
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };

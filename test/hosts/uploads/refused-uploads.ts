@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { acceptTokens, createPlantStore, type PlantStoreOptions } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { lastChunk, type Running, raw } from '../../support/sockets.js';
+import { lastChunk, mountOf, type Running, raw } from '../../support/sockets.js';
 import { titled } from '../../support/titled.js';
 import type { Host } from '../hosts.js';
 import { beginUpload, mebibyte } from './begin-upload.js';
@@ -60,7 +60,7 @@ export function nextIsAnswered(host: Host, mebibytes: number): void {
       const { stream, answer } = await refuse(url, refusal, mebibytes * mebibyte, 'keep-alive');
       expect(answer).toBe(refusal.expected);
       const headers = ['Authorization: Bearer secret', 'Content-Type: application/json'];
-      const line = `POST ${new URL(url).pathname.replace(/\/$/, '')}/plants HTTP/1.1`;
+      const line = `POST ${mountOf(url)}/plants HTTP/1.1`;
       const response = once(stream, 'data');
       stream.write(raw(headers, `{"id":${refusals.indexOf(refusal)},"name":"Rosa"}`, { line }));
       expect(String((await response)[0])).toMatch(/^HTTP\/1\.1 200 /);

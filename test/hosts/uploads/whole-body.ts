@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { createPlantStore, type NewPlant } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Running } from '../../support/sockets.js';
+import { mountOf, type Running } from '../../support/sockets.js';
 import type { Host } from '../hosts.js';
 
 const fields = { authorization: 'Bearer good', 'content-type': 'application/json' };
@@ -28,8 +28,8 @@ interface Received {
 
 /** Sends a create by the client of Node that speaks the protocol of the mount. */
 async function sendInParts({ url }: Running, sending: Sending): Promise<Received> {
-  const { protocol, host, hostname, port, pathname } = new URL(url);
-  const path = `${pathname === '/' ? '' : pathname}/plants`;
+  const { protocol, host, hostname, port } = new URL(url);
+  const path = `${mountOf(url)}/plants`;
   const length = sending.isDeclared && { 'content-length': `${lengthOf(sending.parts)}` };
   if (!protocol.startsWith('h2')) {
     const options = { hostname, port, path, method: 'POST', headers: { ...fields, ...length }, agent: false };
