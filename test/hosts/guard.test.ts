@@ -15,7 +15,7 @@ import { toNode, toRoute } from 'plant-store/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Client, clientOf } from '../support/client.js';
 import { listen, type Running } from '../support/sockets.js';
-import { expresses, koas, onExpress, onHono, onKoa, type Start, theApp } from './hosts.js';
+import { expresses, koas, onExpress, onHono, onKoa, routesOf, type Start, theApp } from './hosts.js';
 
 // In capitals, because header names have no letter case.
 const headers = { 'Content-Type': 'application/json', 'X-Kind': 'own' };
@@ -66,7 +66,7 @@ const routeOnKoa = (Make: typeof Koa) =>
   onKoa(Make, (_, route) => {
     const router = new Router();
     router.get('/api/:name', route as never).post('/api/:name', route as never);
-    return [toKoa(store), router.routes() as unknown as Koa.Middleware];
+    return [toKoa(store), routesOf(router)];
   });
 
 const hosts: Record<string, Start> = {
@@ -180,10 +180,8 @@ describe('the parameters of a route are request.params', () => {
   );
 
   test.each(Object.entries(koas))('of @koa/router in %s', async (_, Make) => {
-    const start = onKoa(
-      Make,
-      (_plants, route) =>
-        new Router().get('/:tenant/plants/:id', route as never).routes() as unknown as Koa.Middleware,
+    const start = onKoa(Make, (_plants, route) =>
+      routesOf(new Router().get('/:tenant/plants/:id', route as never)),
     );
     expect(await paramsOf(start, path)).toEqual(params);
   });

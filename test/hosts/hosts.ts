@@ -186,6 +186,9 @@ export const onFastify =
     return listen(app.server, protocol, prefix);
   };
 
+/** The routes of @koa/router, whose types are not Koa's own, as a middleware. */
+export const routesOf = (router: Router) => router.routes() as unknown as Koa.Middleware;
+
 const onH3 =
   (place: (app: H3, plants: ReturnType<typeof toFetch>) => unknown, adapter = toFetch): Start =>
   (handle, { onError } = {}) => {
@@ -290,8 +293,7 @@ export const hosts: readonly Host[] = [
       quirks: matchedByRouter,
       start: onKoa(
         Make,
-        (_plants, route) =>
-          new Router().post('/api/plants', route as never).routes() as unknown as Koa.Middleware,
+        (_plants, route) => routesOf(new Router().post('/api/plants', route as never)),
         '/api',
       ),
     },

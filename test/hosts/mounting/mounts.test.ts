@@ -25,6 +25,7 @@ import {
   hostNamed,
   onExpress,
   onKoa,
+  routesOf,
   type Start,
 } from '../hosts.js';
 import { json, token } from '../node/server.js';
@@ -68,9 +69,8 @@ const wrapKoa =
   (context, next) =>
     middleware(context, next);
 
-const routed = (router: Router) => router.routes() as unknown as Koa.Middleware;
 const koaRoute = (path: string | string[], handler: Koa.Middleware) =>
-  routed(new Router().post(path, handler as never));
+  routesOf(new Router().post(path, handler as never));
 const passOn: Koa.Middleware = (_context, next) => next();
 
 const wrappers: Record<string, (handler: express.RequestHandler) => express.RequestHandler> = {
@@ -144,12 +144,12 @@ describe('@koa/router serves a route', () => {
     [' that is wrapped', (_, route) => koaRoute('/api/plants', wrapKoa(route)), ['/api/plants']],
     [
       ' with an optional slash, strictly',
-      (_, route) => routed(new Router({ strict: true }).post('/api/plants{/}', route as never)),
+      (_, route) => routesOf(new Router({ strict: true }).post('/api/plants{/}', route as never)),
       ['/api/plants', '/api/plants/'],
     ],
     [
       ' below a prefix',
-      (_, route) => routed(new Router({ prefix: '/api' }).post('/plants', route as never)),
+      (_, route) => routesOf(new Router({ prefix: '/api' }).post('/plants', route as never)),
       ['/api/plants'],
     ],
   ])('%s', async (_how, place, paths) => {
@@ -222,7 +222,7 @@ describe('hazard: plant-store does not respond to a path that the app has not pa
     ['a route that has passed it on to plant-store', (plants) => [trees, plants], ours],
     [
       "a route of plant-store's own router",
-      (plants) => routed(new Router().use(plants as never).post('/trees/plants', passOn as never)),
+      (plants) => routesOf(new Router().use(plants as never).post('/trees/plants', passOn as never)),
       { '/trees/plants': 201 },
     ],
     ['below a koa-mount that was left', (plants) => [mount('/trees/plants', passOn), plants], ours],
@@ -270,7 +270,7 @@ const guests: readonly Pick<Host, 'name' | 'basePath' | 'start'>[] = [
   {
     name: 'Koa 3, in a @koa/router',
     basePath: '/api',
-    start: onKoa3((plants) => routed(new Router().use(plants as never).all('/{*rest}', passOn as never))),
+    start: onKoa3((plants) => routesOf(new Router().use(plants as never).all('/{*rest}', passOn as never))),
   },
   hostNamed('Fastify 5, under a prefix'),
 ];

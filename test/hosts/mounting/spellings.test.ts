@@ -16,7 +16,7 @@ import { memoryStorage } from 'plant-store/memory';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { listen, type Running, raw, Wire } from '../../support/sockets.js';
 import { named } from '../../support/titled.js';
-import { expresses, hostNamed, koas, onExpress, onKoa } from '../hosts.js';
+import { expresses, hostNamed, koas, onExpress, onKoa, routesOf } from '../hosts.js';
 import { json } from '../node/server.js';
 import { absolute, exact, others } from './spellings.js';
 
@@ -115,7 +115,6 @@ const denyAt =
   (path: string): Koa.Middleware =>
   (context, next) =>
     context.path === path ? denyIn(context as never, next) : next();
-const routesOf = (router: Router) => router.routes() as unknown as Koa.Middleware;
 const shorten: Koa.Middleware = (context, next) => {
   if (context.path.startsWith('/v1/')) context.path = `/api${context.path.slice(3)}`;
   return next();
