@@ -61,7 +61,7 @@ async function failed(fetch: ClientFetch, options: object = {}): Promise<PlantEr
   return error as PlantError;
 }
 
-describe('the client, against a server', () => {
+describe('the client', () => {
   async function serve(plants = new Map<bigint, NewPlant>()) {
     const handle = createPlantStore(memoryStorage(plants), acceptTokens('secret'), { basePath: '/api' });
     const server = await listen(createServer(toNode(handle)));
