@@ -10,7 +10,7 @@ import { acceptTokens, createPlantStore } from 'plant-store';
 import { toExpress } from 'plant-store/express';
 import { memoryStorage } from 'plant-store/memory';
 import { describe, expect, test } from 'vitest';
-import { createPlant } from '../../support/plants.js';
+import { createPlant, rose } from '../../support/plants.js';
 import { listen } from '../../support/sockets.js';
 import { waitFor } from '../../support/wait-for.js';
 import { type Before, type Host, hostNamed, theApp } from '../hosts.js';
@@ -40,7 +40,7 @@ test.each([
   const { url, close } = await hostNamed('Express 5, at the root').start(handle, {
     before: before as Before,
   });
-  const { headers } = await createPlant(url, '{"id":1,"name":"Rosa canina"}', token);
+  const { headers } = await createPlant(url, rose, token);
   await waitFor(() => expect(lines).toHaveLength(1));
   const length = Number(headers.get('content-length'));
   expect(lines[0]?.res).toMatchObject({

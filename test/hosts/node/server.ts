@@ -19,9 +19,10 @@ import { onTestFinished } from 'vitest';
 import { endStream, Frames, frameTypes } from '../../support/frames.js';
 import { chunk, listen, raw, Wire, type WireAnswer } from '../../support/sockets.js';
 
+export { rose } from '../../support/plants.js';
+
 export const token = 'Authorization: Bearer good';
 export const json = 'Content-Type: application/json';
-export const rose = '{"id":1,"name":"Rosa canina"}';
 export const roseCreated = { status: 200, text: '{"name":"Rosa canina"}' };
 
 export const fields = {
