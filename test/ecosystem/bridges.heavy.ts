@@ -26,14 +26,6 @@ function itKeepsItsPromises(database: FaultyDatabase): void {
   const open = () => openFaulty(database);
   for (const { id, name, run } of storageCases(open)) it(`${id}: ${name}`, run);
 
-  it('creates one of 64 racing plants', async () => {
-    const { storage, peek } = await open();
-    const plants = Array.from({ length: 64 }, (_, i) => ({ id: -(2n ** 63n), name: `racer ${i}` }));
-    const outcomes = await Promise.all(plants.map((plant) => storage.create(plant, context)));
-    expect(outcomes.filter((outcome) => outcome === 'taken')).toHaveLength(63);
-    expect(await peek(-(2n ** 63n))).toMatchObject(plants[outcomes.indexOf('created')]!);
-  });
-
   itSurvivesFaults(database);
 }
 
