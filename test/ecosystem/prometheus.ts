@@ -13,9 +13,6 @@ export const missing = ['prometheus', 'promtool'].some((program) => spawnSync(pr
 
 const alerts = readFileSync(join(root, 'examples/around/alerts.yml'), 'utf8');
 
-/** The names of all alerts. */
-export const alertNames = [...alerts.matchAll(/^ +- alert: (\w+)$/gm)].map(([, name]) => name!);
-
 /** The alerts that wake somebody. */
 export const pages = alertsOf('page');
 
