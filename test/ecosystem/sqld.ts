@@ -12,7 +12,7 @@ export const obstacleOfSqld = (): string | undefined =>
   existsSync(binary()) ? undefined : 'its server is a binary for Linux on x64';
 
 /** A server over a folder that outlives it. */
-export interface Sqld {
+interface Sqld {
   readonly url: string;
   readonly port: number;
   stop(signal?: NodeJS.Signals): Promise<void>;

@@ -59,9 +59,7 @@ export function inStyle(style: Style): RequestListener {
 }
 
 /** An Express app by hand, as most people write it. `fail` is how it writes an error. */
-export function byHand(
-  fail: (response: ServerResponse, status: number, message: string) => void,
-): express.Express {
+function byHand(fail: (response: ServerResponse, status: number, message: string) => void): express.Express {
   const plants = new Map<number, { name: string; tag?: string }>();
   const app = express();
   app.use(express.json());

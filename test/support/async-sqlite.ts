@@ -9,7 +9,7 @@ type Row = Record<string, unknown>;
 /** As the blocking driver throws them. */
 type SqliteError = Error & { readonly code: string };
 
-export interface AsyncHandle {
+interface AsyncHandle {
   readonly handle: AsyncSqlite;
   /** Runs statements of the app, on the connection of the handle if it shows one. */
   readonly run: (sql: string) => Promise<unknown>;

@@ -30,7 +30,7 @@ export { type Answer, type CompleteRequest, type ContractCase, contractCases };
 export const bodyLimit = 2 ** 20;
 
 /** The caller of a token. Each case has its own tenant, so that all cases can share a server in any order. */
-export interface Caller {
+interface Caller {
   readonly tenant: string;
 }
 
@@ -75,7 +75,7 @@ export function contractSetup() {
 }
 
 /** The token of a case: `good.<id>`. */
-export function tokenOf(id: string): string {
+function tokenOf(id: string): string {
   return `good.${id}`;
 }
 

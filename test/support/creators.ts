@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 
 /** The response to a create; `status` is 0 if the connection broke. */
-export interface CreateAnswer {
+interface CreateAnswer {
   readonly status: number;
   readonly body: string;
 }

@@ -6,7 +6,7 @@ export const endStream = 1;
 const endHeaders = 4;
 const acknowledge = 1;
 
-export interface Frame {
+interface Frame {
   readonly type: number;
   readonly flags: number;
   readonly stream: number;
