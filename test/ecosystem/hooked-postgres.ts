@@ -100,11 +100,12 @@ export async function slonik(url: string, interceptor: object): Promise<Hooked> 
   return { scope: { pool, sql }, insert, close: () => pool.end() };
 }
 
-export async function typeOrm(options: object): Promise<Hooked> {
+/** On MySQL, too. */
+export async function typeOrm(type: 'postgres' | 'mysql', options: object): Promise<Hooked> {
   const { DataSource, EntitySchema } = await load('typeorm').then((module) => module.default ?? module);
   const columns = { id: { type: 'bigint', primary: true }, name: { type: 'text' } };
   const Plant = new EntitySchema({ name: 'Plant', tableName: 'plants', columns });
-  const dataSource = new DataSource({ type: 'postgres', entities: [Plant], ...options });
+  const dataSource = new DataSource({ type, entities: [Plant], ...options });
   await dataSource.initialize();
   const insert = (id: number) => dataSource.getRepository('Plant').insert({ id, name });
   return { scope: { dataSource }, insert, close: () => dataSource.destroy() };

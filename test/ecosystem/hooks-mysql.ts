@@ -2,7 +2,7 @@
 import { createPool, type Pool } from 'mysql2/promise';
 import { insertStorage } from '../../examples/storages/one-insert-mysql.js';
 import { type Any, load } from '../support/installed.js';
-import type { Hooked } from './hooked-postgres.js';
+import { type Hooked, name, typeOrm } from './hooked-postgres.js';
 import { prismaClient } from './prisma.js';
 
 interface Case {
@@ -14,7 +14,6 @@ interface Case {
   readonly landed: Readonly<Record<string, string>>;
 }
 
-const name = 'Rosa';
 const intoPlants = "INSERT INTO plants (id, name) VALUES (?, 'Rosa')";
 const setOrg = "SET @org = 'oak'";
 
@@ -64,16 +63,6 @@ async function prisma(url: string): Promise<Hooked> {
   return { scope: { prisma, insertStorage }, insert, close: () => client.$disconnect() };
 }
 
-export async function typeOrm(options: object): Promise<Hooked> {
-  const { DataSource, EntitySchema } = await load('typeorm').then((module) => module.default ?? module);
-  const columns = { id: { type: 'bigint', primary: true }, name: { type: 'text' } };
-  const Plant = new EntitySchema({ name: 'Plant', tableName: 'plants', columns });
-  const dataSource = new DataSource({ type: 'mysql', entities: [Plant], ...options });
-  await dataSource.initialize();
-  const insert = (id: number) => dataSource.getRepository('Plant').insert({ id, name });
-  return { scope: { dataSource }, insert, close: () => dataSource.destroy() };
-}
-
 const oak = { org: 'oak' };
 
 export const cases: readonly Case[] = [
@@ -84,13 +73,14 @@ export const cases: readonly Case[] = [
   {
     library: 'TypeORM',
     what: 'extra',
-    open: (url) => typeOrm({ url, extra: { user: 'gardener' } }),
+    open: (url) => typeOrm('mysql', { url, extra: { user: 'gardener' } }),
     landed: { by: 'gardener' },
   },
   {
     library: 'TypeORM',
     what: 'replication',
-    open: (url, replica) => typeOrm({ replication: { master: { url }, slaves: [{ url: replica }] } }),
+    open: (url, replica) =>
+      typeOrm('mysql', { replication: { master: { url }, slaves: [{ url: replica }] } }),
     landed: {},
   },
 ];

@@ -274,19 +274,21 @@ export const cases: readonly Case[] = [
   {
     library: 'TypeORM',
     what: 'replication',
-    open: ({ url, replica }) => typeOrm({ replication: { master: { url }, slaves: [{ url: replica }] } }),
+    open: ({ url, replica }) =>
+      typeOrm('postgres', { replication: { master: { url }, slaves: [{ url: replica }] } }),
     landed: () => ({}),
   },
   {
     library: 'TypeORM',
     what: 'extra',
-    open: ({ url }) => typeOrm({ url, extra: { options: '-c search_path=garden', ...withTimeout } }),
+    open: ({ url }) =>
+      typeOrm('postgres', { url, extra: { options: '-c search_path=garden', ...withTimeout } }),
     landed: () => ({ ...inGarden(), ...timedOut() }),
   },
   {
     library: 'TypeORM',
     what: 'schema',
-    open: ({ url }) => typeOrm({ url, schema: 'garden' }),
+    open: ({ url }) => typeOrm('postgres', { url, schema: 'garden' }),
     landed: inGarden,
     options: { table: 'garden.plants' },
   },

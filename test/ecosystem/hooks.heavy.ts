@@ -15,8 +15,8 @@ import { ownServer } from '../storages/postgres-server.js';
 import { Doorway } from '../support/doorway.js';
 import type { Any } from '../support/installed.js';
 import { describeUnless } from '../support/obstacle.js';
-import { type Hooked, onlyPg } from './hooked-postgres.js';
-import { cases as onMysql, typeOrm } from './hooks-mysql.js';
+import { type Hooked, onlyPg, typeOrm } from './hooked-postgres.js';
+import { cases as onMysql } from './hooks-mysql.js';
 import { cases as onPostgres, tenants } from './hooks-postgres.js';
 import { evaluate, type Library, pageRows } from './page-rows.js';
 import { retrying, transactional } from './retries-postgres.js';
@@ -171,7 +171,7 @@ describeUnless(mariaDbObstacle, 'MariaDB', () => {
     beforeAll(async () => {
       doorway = await Doorway.before({ host: server.address, port: server.port });
       const url = server.url.replace(String(server.port), String(doorway.port));
-      library = await typeOrm({
+      library = await typeOrm('mysql', {
         replication: { master: { url }, slaves: [{ url: replica() }], restoreNodeTimeout: 100 },
       });
       return () => library.close().finally(() => doorway.close());
