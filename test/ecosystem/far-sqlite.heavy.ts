@@ -9,6 +9,7 @@ import { context } from '../storages/context.js';
 import { bundleOf } from '../support/bundle.js';
 import { Doorway } from '../support/doorway.js';
 import { type Any, ecosystemFolder, load } from '../support/installed.js';
+import { describeUnless } from '../support/obstacle.js';
 import { startProgram } from '../support/program.js';
 import { newFolder } from '../support/run-folder.js';
 import { listen } from '../support/sockets.js';
@@ -44,10 +45,12 @@ describe('two processes × 200 creates, half of them of the same ids: each id is
     await expectOneOfEach(kind, `file:${join(newFolder(), 'plants.db')}`);
   });
 
-  it.skipIf(obstacleOfSqld())('on one server', async () => {
-    const server = await startSqld();
-    onTestFinished(() => server.stop());
-    await expectOneOfEach('@libsql/client', server.url);
+  describeUnless(obstacleOfSqld(), 'on one server', () => {
+    it('by @libsql/client', async () => {
+      const server = await startSqld();
+      onTestFinished(() => server.stop());
+      await expectOneOfEach('@libsql/client', server.url);
+    });
   });
 });
 
@@ -56,7 +59,7 @@ const clients: Record<string, (url: string) => Any> = {
   '@tursodatabase/serverless': (url) => connect({ url }),
 };
 
-describe.skipIf(obstacleOfSqld())('messages to a server', () => {
+describeUnless(obstacleOfSqld(), 'messages to a server', () => {
   it.each(Object.entries(clients))('%s: one for a create, and a few for 64 at once', async (_, open) => {
     const server = await startSqld();
     onTestFinished(() => server.stop());
@@ -78,53 +81,49 @@ describe.skipIf(obstacleOfSqld())('messages to a server', () => {
   });
 });
 
-describe.skipIf(obstacleOfSqld())(
-  'a server that is killed while plants are created, and starts again',
-  () => {
-    it.each(Object.entries(clients))(
-      '%s: each created plant is stored, no refused one is, and creates go on',
-      async (_, open) => {
-        const server = await startSqld();
-        onTestFinished(() => server.stop());
-        const storage = sqliteAsyncStorage(open(server.url), { timeoutMs: 2_000 });
-        await storage.createTable();
-        const outcomes = new Map<number, string>();
-        let id = 0;
-        const createUntil = async (isOver: (outcome: string) => boolean) => {
-          for (;;) {
-            const each = id++;
-            const outcome = await told(storage, each);
-            outcomes.set(each, outcome);
-            if (isOver(outcome)) return;
-            // While the circuit is open, creates fail without I/O, and would starve the probe of the event loop.
-            await nextTurn();
-          }
-        };
-        const creators = (isOver: (outcome: string) => boolean) =>
-          Promise.all(Array.from({ length: 8 }, () => createUntil(isOver)));
-        for (let i = 0; i < 50; i++) outcomes.set(id, await told(storage, id++));
-        const creating = creators((outcome) => outcome !== 'created');
-        await server.stop();
-        await creating;
-        await server.start();
-        await creators((outcome) => outcome === 'created');
-        const client = createClient({ url: server.url });
-        const { rows } = await client.execute('SELECT id FROM plants');
-        const stored = new Set(rows.map((row: Any) => row.id));
-        for (const [each, outcome] of outcomes) {
-          expect(outcome).not.toBe('taken');
-          if (outcome === 'created') expect(stored).toContain(each);
-          if (/^(RolledBack|StorageBusy)$/.test(outcome)) expect(stored).not.toContain(each);
+describeUnless(obstacleOfSqld(), 'a server that is killed while plants are created, and starts again', () => {
+  it.each(Object.entries(clients))(
+    '%s: each created plant is stored, no refused one is, and creates go on',
+    async (_, open) => {
+      const server = await startSqld();
+      onTestFinished(() => server.stop());
+      const storage = sqliteAsyncStorage(open(server.url), { timeoutMs: 2_000 });
+      await storage.createTable();
+      const outcomes = new Map<number, string>();
+      let id = 0;
+      const createUntil = async (isOver: (outcome: string) => boolean) => {
+        for (;;) {
+          const each = id++;
+          const outcome = await told(storage, each);
+          outcomes.set(each, outcome);
+          if (isOver(outcome)) return;
+          // While the circuit is open, creates fail without I/O, and would starve the probe of the event loop.
+          await nextTurn();
         }
-        expect([...outcomes.values()].filter((outcome) => outcome === 'created').length).toBeGreaterThan(50);
-      },
-    );
-  },
-);
+      };
+      const creators = (isOver: (outcome: string) => boolean) =>
+        Promise.all(Array.from({ length: 8 }, () => createUntil(isOver)));
+      for (let i = 0; i < 50; i++) outcomes.set(id, await told(storage, id++));
+      const creating = creators((outcome) => outcome !== 'created');
+      await server.stop();
+      await creating;
+      await server.start();
+      await creators((outcome) => outcome === 'created');
+      const client = createClient({ url: server.url });
+      const { rows } = await client.execute('SELECT id FROM plants');
+      const stored = new Set(rows.map((row: Any) => row.id));
+      for (const [each, outcome] of outcomes) {
+        expect(outcome).not.toBe('taken');
+        if (outcome === 'created') expect(stored).toContain(each);
+        if (/^(RolledBack|StorageBusy)$/.test(outcome)) expect(stored).not.toContain(each);
+      }
+      expect([...outcomes.values()].filter((outcome) => outcome === 'created').length).toBeGreaterThan(50);
+    },
+  );
+});
 
-it.skipIf(obstacleOfSqld())(
-  'an embedded replica: created and taken are true, and what its server rejects is unknown, because it is told without a code',
-  async () => {
+describeUnless(obstacleOfSqld(), 'an embedded replica', () => {
+  it('returns created and taken truly, and what its server rejects without a code is unknown', async () => {
     const server = await startSqld();
     onTestFinished(() => server.stop());
     const replica = createClient({ url: `file:${join(newFolder(), 'replica.db')}`, syncUrl: server.url });
@@ -141,8 +140,8 @@ it.skipIf(obstacleOfSqld())(
     expect(await create(1n, 'a')).not.toMatch(/created|taken|RolledBack|StorageBusy/);
     const { rows } = await primary.execute('SELECT CAST(id AS TEXT) AS id FROM plants');
     expect(rows.map((row: Any) => row.id)).toEqual([String(2n ** 63n - 1n)]);
-  },
-);
+  });
+});
 
 describe('a token that has expired', () => {
   it('@libsql/client: creates say so at once, and that nothing was stored', async () => {
