@@ -81,7 +81,7 @@ const expectedOf = (id: number) => [
   expect.stringMatching(`"id":"${id}","name":"Fern"`),
 ];
 
-it.concurrent.each(Object.entries(apps))('%s', { timeout: 600_000 }, async (name, app) => {
+it.concurrent.each(Object.entries(apps))('%s takes the package', { timeout: 600_000 }, async (name, app) => {
   const folder = join(temp, name);
   cpSync(join(root, 'test/ecosystem/apps', name), folder, { recursive: true });
   const npm = (...args: string[]) => run(folder, 'npm', ...args);

@@ -112,7 +112,7 @@ const verifiers: Record<string, () => Promise<(token: string) => Promise<unknown
   },
 };
 
-it.each(Object.entries(verifiers))('%s', async (_, open) => {
+it.each(Object.entries(verifiers))('%s: no part of the token is logged', async (_, open) => {
   const verify = await open();
   const verifyToken = (token: string): Promise<Any> => verify(token);
   const lines: string[] = [];

@@ -36,7 +36,7 @@ const rows = Object.entries(lines).flatMap(([line, call]) =>
   secrets.map((secret) => [line, secret, call] as const),
 );
 
-test.each(rows)('%s: %s', (_line, secret, call) => {
+test.each(rows)('the error of %s does not quote %s', (_line, secret, call) => {
   expect(() => call(secret)).toThrow();
   expect(() => call(secret)).not.toThrow(/hidden/);
 });

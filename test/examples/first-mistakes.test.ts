@@ -44,7 +44,7 @@ async function clientOf(options: PlantStoreOptions, baseUrl: string): Promise<un
   return createPlantClient(baseUrl, { token: 'secret', fetch }).create({ id: 1, name: 'Rosa' });
 }
 
-describe('an exception', () => {
+describe('an exception says what is wrong', () => {
   it.each<[mistake: string, make: () => unknown, sentence: string]>([
     [
       'no storage',
@@ -240,7 +240,7 @@ const post = (path: string, headers: Record<string, string>, body?: string) =>
   });
 const rosa = (id: string) => `{"id":${id},"name":"Rosa"}`;
 
-describe('a response', () => {
+describe('a response says what is wrong', () => {
   it.each<[mistake: string, request: Request, sentence: string, basePath?: string]>([
     [
       'an id as a string',
@@ -339,7 +339,7 @@ describe('nothing', () => {
   });
 });
 
-describe('a line of the log', () => {
+describe('a line of the log says what is wrong', () => {
   afterEach(() => void vi.restoreAllMocks());
 
   const behind =

@@ -56,7 +56,7 @@ async function start(...keys: readonly Key[]) {
 const invalid = { status: 401, error: 40102, challenge: 'Bearer realm="plants", error="invalid_token"' };
 const outage = { status: 500, error: 50002, challenge: null };
 
-it('a JWT that is good creates a plant, and its subject reaches the storage', async () => {
+it('a valid JWT creates a plant, and its subject reaches the storage', async () => {
   const { create, claims } = await start(key);
   expect(await create(await key.sign(claims))).toMatchObject({ status: 200 });
   expect(printed.log).toHaveBeenCalledWith('alice: plant 1 created');
@@ -69,7 +69,7 @@ describe('a JWT without a kid', () => {
       expect(await create(await sign(claims, {}), id)).toMatchObject({ status: 200 });
   });
 
-  it('is a 401 if it is forged, also for an issuer with one key, or if its claims are bad', async () => {
+  it('is a 401 if it is forged, also for an issuer with one key, or if its claims are invalid', async () => {
     for (const keys of [[key], [key, secondKey]]) {
       const { create, claims } = await start(...keys);
       expect(await create(await otherKey.sign(claims, {}))).toEqual(invalid);
@@ -79,7 +79,7 @@ describe('a JWT without a kid', () => {
   });
 });
 
-describe('a JWT that is not good enough', () => {
+describe('a JWT that creates no plant', () => {
   afterEach(() => expect(printed.log.mock.calls.join()).not.toContain('created'));
 
   it.each<[string, (claims: JWTPayload) => string | Promise<string>]>([
