@@ -9,15 +9,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { entries } from '../../tsup.config.js';
 import { load } from '../support/installed.js';
-import { packedPackage } from '../support/package.js';
+import { packedPackage, specifierOf, specifiers, subpaths } from '../support/package.js';
 import { startProgram } from '../support/program.js';
 import { root } from '../support/root.js';
 import { bundleBudget } from './budget.js';
 
 const node = (args: string[], cwd: string) => run(process.execPath, args, cwd);
-const subpaths = Object.keys(packageJson.exports).filter((name) => !name.endsWith('.json'));
-const specifierOf = (subpath: string) => `plant-store${subpath.slice(1)}`;
-const specifiers = subpaths.map(specifierOf);
 
 let temp: string;
 let tarball: string;

@@ -7,11 +7,8 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Compiled, compile, compilers, type Options, type Version } from '../support/compilers.js';
-import { packedPackage } from '../support/package.js';
+import { packedPackage, specifierOf, specifiers, subpaths } from '../support/package.js';
 import { root } from '../support/root.js';
-
-const subpaths = Object.keys(packageJson.exports).filter((name) => !name.endsWith('.json'));
-const specifiers = subpaths.map((name) => `plant-store${name.slice(1)}`);
 
 let temp: string;
 
@@ -161,7 +158,7 @@ describe('an app that exports what each function returns, with `declaration: tru
       ];
     });
     const members = 'type Members<Result> = Result extends object ? Result : object;';
-    return [`import * as entry from '${`plant-store${subpath.slice(1)}`}';`, members, ...lines].join('\n');
+    return [`import * as entry from '${specifierOf(subpath)}';`, members, ...lines].join('\n');
   }
 
   it.each([

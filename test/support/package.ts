@@ -5,6 +5,13 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { root } from './root.js';
 import { madeOnce } from './run-folder.js';
 
+/** The subpaths that the package exports code by, as in `package.json`: `./node`. */
+export const subpaths = Object.keys(packageJson.exports).filter((name) => !name.endsWith('.json'));
+
+/** As in `import … from 'plant-store/node'`. */
+export const specifierOf = (subpath: string): string => `plant-store${subpath.slice(1)}`;
+export const specifiers = subpaths.map(specifierOf);
+
 /** The package as users get it, built and packed once a run: its tarball. */
 export async function packedPackage(): Promise<string> {
   const folder = await madeOnce('package', (folder) => {
