@@ -2,7 +2,7 @@
 import pg from 'pg';
 import postgres from 'postgres';
 import { type Any, load } from '../support/installed.js';
-import { type Address, withResolvers } from './libraries-postgres.js';
+import { type Address, loadSlonik } from './libraries-postgres.js';
 import type { Library } from './page-rows.js';
 import { prismaClient } from './prisma.js';
 
@@ -92,8 +92,7 @@ export async function sequelize(
 }
 
 export async function slonik(url: string, interceptor: object): Promise<Hooked> {
-  Object.assign(Promise, { withResolvers });
-  const { createPool, sql } = await load('slonik');
+  const { createPool, sql } = await loadSlonik();
   const pool = await createPool(url, { interceptors: [{ name: 'hook', ...interceptor }] });
   const insert = (id: number) =>
     pool.query(sql.unsafe`INSERT INTO plants (id, name) VALUES (${id}, ${name})`);

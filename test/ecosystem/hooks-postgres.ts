@@ -19,7 +19,7 @@ import {
   slonik,
   typeOrm,
 } from './hooked-postgres.js';
-import { openNeon, withResolvers } from './libraries-postgres.js';
+import { loadSlonik, openNeon } from './libraries-postgres.js';
 
 interface Case {
   readonly library: string;
@@ -254,8 +254,7 @@ export const cases: readonly Case[] = [
     library: 'slonik',
     what: 'afterPoolConnection, with the tenant of the request',
     open: async ({ url }) => {
-      Object.assign(Promise, { withResolvers });
-      const { sql } = await load('slonik');
+      const { sql } = await loadSlonik();
       return slonik(url, {
         afterPoolConnection: (_: Any, connection: Any) =>
           connection.query(sql.unsafe`SELECT set_config('app.org', ${tenants.getStore()}, false)`),

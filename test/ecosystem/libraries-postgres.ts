@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import pg from 'pg';
 import postgres from 'postgres';
+import { deferred } from '../support/deferred.js';
 import { type Any, load } from '../support/installed.js';
 import type { Library } from './page-rows.js';
 import { prismaClient } from './prisma.js';
@@ -100,8 +101,7 @@ export const onPostgres: Readonly<Record<string, (address: Address) => Promise<L
   Sequelize: openSequelize('sequelize'),
   'Sequelize, 5.1': openSequelize('sequelize-oldest'),
   async slonik({ url }) {
-    Object.assign(Promise, { withResolvers });
-    const { createPool, sql } = await load('slonik');
+    const { createPool, sql } = await loadSlonik();
     const pool = await createPool(url, {});
     return { scope: { pool, sql }, close: () => pool.end() };
   },
@@ -109,13 +109,10 @@ export const onPostgres: Readonly<Record<string, (address: Address) => Promise<L
   'TypeORM, 0.2': openTypeOrm('typeorm-oldest'),
 };
 
-/** What slonik needs of Node 22. */
-export function withResolvers() {
-  let [resolve, reject]: ((value: unknown) => void)[] = [];
-  const promise = new Promise((...both) => {
-    [resolve, reject] = both;
-  });
-  return { promise, resolve, reject };
+/** With what slonik needs of Node 22. */
+export function loadSlonik(): Promise<Any> {
+  Object.assign(Promise, { withResolvers: deferred });
+  return load('slonik');
 }
 
 /** Its Pool speaks through a WebSocket, which Neon's proxy passes on to PostgreSQL. */
