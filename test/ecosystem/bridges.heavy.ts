@@ -102,7 +102,7 @@ describeUnless(mariaDbObstacle, 'MariaDB', () => {
   });
 
   it('each row is tested', () => {
-    expect(Object.keys(onMysql).filter((name) => lines.has(name))).toEqual([...lines.keys()]);
+    expect(new Set(Object.keys(onMysql).filter((name) => lines.has(name)))).toEqual(new Set(lines.keys()));
   });
 
   describe.each(Object.entries(onMysql))('%s', (name, { open, isOwn = false }) => {
