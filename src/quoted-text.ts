@@ -48,11 +48,26 @@ function addRequest(request: PlantRequest, add: (text: string) => void): void {
   for (const value of headerValues(request.headers)) {
     // Word by word: in one expression, this would take time that is exponential in the length.
     if (value.split(/[,; ]/).every((word) => ofProtocol.test(word))) continue;
-    add(value);
+    addEncoded(value, add);
     for (const part of value.split('.')) add(base64(part));
   }
-  add(request.url.split('?').slice(1).join('?'));
+  addEncoded(request.url.split('?').slice(1).join('?'), add);
   addTexts(propertyOf(request.raw, 'body'), add, deepest - 1);
+}
+
+/** A query or a header, and its values as the app's parsers of queries and cookies decode them. */
+function addEncoded(text: string, add: (text: string) => void): void {
+  add(text);
+  for (const value of text.split(/[&;=]/)) if (/[%+]/.test(value)) add(decoded(value));
+}
+
+/** What a text in percent-encoding stands for; `''` if it is none. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return '';
+  }
 }
 
 function headerValues(headers: PlantHeaders): string[] {

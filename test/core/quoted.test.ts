@@ -111,10 +111,13 @@ describe.each(Object.entries(values))('%s', (_, value) => {
     const ofRequest: Values = isToken ? { token: value } : { name: value };
     await rejectedBy(new Error(message), ofRequest);
     await rejectedBy(new Error('wrapped', { cause: new Error(message) }), { tag: value });
-    await rejectedBy(new StorageBusy(message, { cause: message }), {
-      query: `?q=${encodeURIComponent(value)}`,
-      name: value,
-    });
+    const inQuery = `?q=${encodeURIComponent(value)}`;
+    await rejectedBy(new StorageBusy(message, { cause: message }), { query: inQuery });
+    // As a form writes it.
+    const ofForm = `?page=2&${new URLSearchParams({ q: value })}`;
+    await rejectedBy(new Error(message), { query: ofForm });
+    const cookie = `theme=dark; session=${encodeURIComponent(value)}`;
+    await rejectedBy(new Error(message), { headers: { cookie } });
     await rejectedBy(new RolledBack('rejected', new TypeError(message)), ofRequest);
     // verifyToken is called before the body is read, of which it can quote nothing.
     if (isToken) {
