@@ -71,4 +71,13 @@ describe.each<[string, (options: object) => unknown, tables: unknown[], columns:
   it('throws a TypeError if refuse is no function', () => {
     expect(() => make({ refuse: 'no nettles' })).toThrow(new TypeError('refuse must be a function'));
   });
+
+  const all = 'table, namespace, columns, refuse, maxBatch, maxQueued, maxQueuedText, timeoutMs, onBatch';
+  it.each<[string, unknown, string]>([
+    ['with an unknown option, and names all', { tabel: 'x' }, `unknown option tabel; the options are ${all}`],
+    ['that are null', null, 'the options must be an object, got null'],
+    ['that are a string', 'plants', 'the options must be an object, got a string'],
+  ])('throws a TypeError for options %s', (_, options, why) => {
+    expect(() => make(options as object)).toThrow(new TypeError(why));
+  });
 });
