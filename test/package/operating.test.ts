@@ -36,7 +36,7 @@ const provoked: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     '50301 `was not sent`, `its batch was rolled back`':
       'a create whose batch was rolled back, and that then waits for its whole timeout, says both',
     '50301 `another transaction has locked the row`':
-      'a locked row is named by its id, while others are stored and the circuit is closed',
+      'a locked row costs its own create alone, whose line says so, and the circuit stays closed',
     '50301 `already has an open transaction`':
       'a connection that comes with an open transaction costs one create, and says so',
     '50302 `timed out after` … waiting for storage':
