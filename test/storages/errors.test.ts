@@ -14,7 +14,7 @@ import { driverOf } from '../support/sqlite.js';
 import { withColumns } from '../support/tables.js';
 import { waitFor } from '../support/wait-for.js';
 import { context } from './context.js';
-import { ownServer } from './postgres-server.js';
+import { messageOf, ownServer } from './postgres-server.js';
 
 const own = ownServer();
 let tables = 0;
@@ -199,16 +199,10 @@ it('a trigger that raises a broken connection of its own is the fault of its pla
 });
 
 describe('a login that cannot work', () => {
-  const message = (type: string, body: string) => {
-    const length = Buffer.alloc(4);
-    length.writeInt32BE(body.length + 4);
-    return Buffer.concat([Buffer.from(type), length, Buffer.from(body, 'latin1')]);
-  };
-
-  const saslOffer = message('R', '\0\0\0\x0aSCRAM-SHA-256\0\0');
+  const saslOffer = messageOf('R', '\0\0\0\x0aSCRAM-SHA-256\0\0');
   /** The server's first message of SCRAM, which repeats the nonce of the client. */
   const saslFirst = (sent: Buffer) =>
-    message('R', `\0\0\0\x0b${/r=[^,\0]+/.exec(`${sent}`)}server,s=c2FsdA==,i=4096`);
+    messageOf('R', `\0\0\0\x0b${/r=[^,\0]+/.exec(`${sent}`)}server,s=c2FsdA==,i=4096`);
 
   it.each<[string, ((sent: Buffer) => Buffer)[], pg.PoolConfig, string]>([
     ['without a password', [() => saslOffer, saslFirst], {}, 'SASL: '],

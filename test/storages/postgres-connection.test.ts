@@ -5,18 +5,11 @@ import { type PostgresPool, postgresStorage, schemaOf } from 'plant-store/postgr
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { listen } from '../support/sockets.js';
 import { context } from './context.js';
-import { ownServer } from './postgres-server.js';
-
-/** A message of PostgreSQL's protocol. */
-const message = (type: string, body: string) => {
-  const length = Buffer.alloc(4);
-  length.writeInt32BE(body.length + 4);
-  return Buffer.concat([Buffer.from(type), length, Buffer.from(body)]);
-};
+import { messageOf, ownServer } from './postgres-server.js';
 
 it('postgresStorage survives a server that accepts and closes in one packet, as a server does that is shutting down', async () => {
-  const refusal = message('E', 'SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0');
-  const answer = Buffer.concat([message('R', '\0\0\0\0'), message('Z', 'I'), refusal]);
+  const refusal = messageOf('E', 'SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0');
+  const answer = Buffer.concat([messageOf('R', '\0\0\0\0'), messageOf('Z', 'I'), refusal]);
   const server = createServer((socket) => {
     socket.on('error', () => {});
     socket.once('data', () => socket.end(answer));

@@ -2,6 +2,13 @@ import pg from 'pg';
 import { afterAll, beforeAll } from 'vitest';
 import { PostgresServer } from '../support/postgres.js';
 
+/** A message of PostgreSQL's protocol, as a server sends it. */
+export function messageOf(type: string, body: string): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(body.length + 4);
+  return Buffer.concat([Buffer.from(type), length, Buffer.from(body)]);
+}
+
 class OwnServer {
   server!: PostgresServer;
   /** A pool of the superuser, for the whole file. */

@@ -7,7 +7,7 @@ import { Doorway } from '../support/doorway.js';
 import { SimulatedTimers } from '../support/timers.js';
 import { waitFor } from '../support/wait-for.js';
 import { context } from './context.js';
-import { ownServer } from './postgres-server.js';
+import { messageOf, ownServer } from './postgres-server.js';
 
 const timers = new SimulatedTimers();
 timers.install();
@@ -95,12 +95,10 @@ function poolBehindHole(options: pg.PoolConfig = {}): pg.Pool {
 
 it('postgresStorage connects again until the create times out if the server is starting up; then nothing was stored', async () => {
   const text = 'SFATAL\0VFATAL\0C57P03\0Mthe database system is starting up\0\0';
-  const length = Buffer.alloc(4);
-  length.writeInt32BE(text.length + 4);
   let connections = 0;
   hole.onAnswer = (_answer, client) => {
     connections++;
-    client.end(Buffer.concat([Buffer.from('E'), length, Buffer.from(text)]));
+    client.end(messageOf('E', text));
   };
   const pool = poolBehindHole();
   const creating = postgresStorage(pool)
