@@ -1,7 +1,7 @@
 // Batches that take too long shrink: on a simulated clock, a trigger takes 60 ms for each row.
 import { type BatchReport, type CreateMany, RolledBack } from 'plant-store';
 import { describe, expect, it } from 'vitest';
-import { answers, context, created, open, outcomesOf, type Told } from './group-commit-queue.js';
+import { answers, context, created, hangs, open, outcomesOf, type Told } from './group-commit-queue.js';
 
 const rowMs = 60;
 const timeoutMs = 10_000;
@@ -197,7 +197,7 @@ describe('a batch has as many plants as may be', () => {
   });
 
   it('and a probe is sent, however long the last call took', async () => {
-    const { clock, create, database } = open({ timeoutMs }, () => new Promise(() => {}));
+    const { clock, create, database } = open({ timeoutMs }, hangs);
     create(1);
     await clock.advance(timeoutMs);
     database.current = answers;

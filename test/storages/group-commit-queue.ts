@@ -1,6 +1,6 @@
 // What the tests of the group commit share: a queue on a simulated clock, and a database that behaves as a test says.
 import type { CreateMany, GroupCommitOptions, NewPlant, StorageContext } from 'plant-store';
-import { groupCommit } from 'plant-store';
+import { groupCommit, RolledBack } from 'plant-store';
 import { onTestFinished, vi } from 'vitest';
 import { SimulatedClock } from '../support/clock.js';
 import { useClock } from '../support/use-clock.js';
@@ -12,6 +12,12 @@ export const plant = (id: number, name = `plant ${id}`): NewPlant => ({ id: BigI
 export const idsOf = (plants: readonly NewPlant[]) => plants.map(({ id }) => Number(id));
 export const created = (plants: readonly NewPlant[]) => plants.map(() => 'created' as const);
 export const answers: CreateMany<unknown> = async (plants) => created(plants);
+
+export const hangs = () => new Promise<never>(() => {});
+export const rejects = (reason: RolledBack['reason'], cause: unknown) => () =>
+  Promise.reject(new RolledBack(reason, cause));
+export const refused = new Error('connection refused');
+export const refuses = rejects('conflict', refused);
 
 /** How a create ended, and how many milliseconds after its call. */
 export interface Told {

@@ -4,11 +4,9 @@ import { RolledBack } from 'plant-store';
 import { sqliteStorage } from 'plant-store/sqlite';
 import { describe, expect, it, vi } from 'vitest';
 import { deferred } from '../support/deferred.js';
-import { answers, created, open, outcomesOf } from './group-commit-queue.js';
+import { answers, created, hangs, open, outcomesOf, refuses } from './group-commit-queue.js';
 
 const busy = { name: 'StorageBusy' };
-const refuses = () => Promise.reject(new RolledBack('conflict', new Error('connection refused')));
-const hangs = () => new Promise<never>(() => {});
 
 const thrower = () => {
   throw new Error('broken');

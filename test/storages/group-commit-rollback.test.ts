@@ -2,12 +2,19 @@
 import { type CreateMany, createPlantStore, RolledBack } from 'plant-store';
 import { describe, expect, it, vi } from 'vitest';
 import { createRequest } from '../support/plants.js';
-import { answers, created, open, outcomesOf, type Told } from './group-commit-queue.js';
+import {
+  answers,
+  created,
+  hangs,
+  open,
+  outcomesOf,
+  refused,
+  refuses,
+  rejects,
+  type Told,
+} from './group-commit-queue.js';
 
 const locked = new Error('canceling statement due to lock timeout');
-const refused = new Error('connection refused');
-const rejects = (reason: RolledBack['reason'], cause: unknown) => () =>
-  Promise.reject(new RolledBack(reason, cause));
 
 /** A queue whose database waits `waitMs` for the lock of id 5 while it is locked. */
 function openWithLock(timeoutMs: number, waitMs: () => number) {
@@ -49,7 +56,7 @@ describe('a locked row', () => {
   it('closes no circuit that is open, because the table may be locked; the next create does, if its row is free', async () => {
     const { clock, create, database } = openWithLock(1_000, () => 20);
     const behaviour = database.current;
-    database.current = rejects('conflict', refused);
+    database.current = refuses;
     create(1);
     await clock.advance(1_000);
     database.current = behaviour;
@@ -94,7 +101,7 @@ describe('a locked row', () => {
 
   it('takes no later create of its id with it when its create has timed out', async () => {
     const dice = longestPauses();
-    const { clock, create, database } = open({ timeoutMs: 1_000 }, rejects('conflict', refused));
+    const { clock, create, database } = open({ timeoutMs: 1_000 }, refuses);
     create(5);
     // In a pause of 500 ms.
     await clock.advance(1_000);
@@ -185,7 +192,7 @@ describe('an outage', () => {
     create(1);
     await clock.advance(1);
     create(2);
-    database.current = rejects('conflict', refused);
+    database.current = refuses;
     await clock.advance(1_001);
     const next = [3, 4].map((id) => create(id));
     await clock.endTurn();
@@ -272,7 +279,7 @@ describe.each(['conflict', 'locked'] as const)('a database that rolls back by %s
 describe('a call that is rolled back', () => {
   it('is retried while others are sent', async () => {
     const { clock, create, database } = open({ timeoutMs: 1_000 });
-    database.current = rejects('conflict', refused);
+    database.current = refuses;
     create(1);
     await clock.endTurn();
     database.current = answers;
@@ -282,7 +289,7 @@ describe('a call that is rolled back', () => {
   });
 
   it('is the only one as a probe, also between its attempts', async () => {
-    const { clock, create } = open({ timeoutMs: 1_000 }, rejects('conflict', refused));
+    const { clock, create } = open({ timeoutMs: 1_000 }, refuses);
     create(1);
     await clock.advance(1_000);
     create(2);
@@ -302,7 +309,7 @@ describe('a call that times out', () => {
   };
 
   it('says within which limit the storage did not answer, and whether that was a probe', async () => {
-    const { clock, create } = open({ timeoutMs: 1_000 }, () => new Promise(() => {}));
+    const { clock, create } = open({ timeoutMs: 1_000 }, hangs);
     const told = create(1);
     await clock.advance(1_000);
     const probe = create(2);

@@ -2,16 +2,25 @@
 import { type CreateMany, groupCommit, RolledBack } from 'plant-store';
 import { describe, expect, it, vi } from 'vitest';
 import { useClock } from '../support/use-clock.js';
-import { answers, context, created, open, outcomesOf, plant, type Told } from './group-commit-queue.js';
-
-const refused = new Error('connection refused');
-const refuses = () => Promise.reject(new RolledBack('conflict', refused));
-const hangs = () => new Promise<never>(() => {});
+import {
+  answers,
+  context,
+  created,
+  hangs,
+  open,
+  outcomesOf,
+  plant,
+  refused,
+  refuses,
+  type Told,
+} from './group-commit-queue.js';
 
 const busy = { name: 'StorageBusy' };
 const unavailable = { ...busy, message: 'the storage is unavailable' };
 const circuitOpen = { ...busy, message: 'the circuit is open' };
 const unanswered = { name: 'TimeoutError', message: expect.stringMatching(/did not answer within/) };
+
+const microtasks = () => new Promise((resolve) => process.nextTick(resolve));
 
 /** A queue whose circuit is open: a batch has timed out. */
 async function openCircuit(behaviour: CreateMany<unknown> = refuses) {
@@ -125,8 +134,6 @@ describe('a batch that was rolled back', () => {
 });
 
 describe('a driver', () => {
-  const microtasks = () => new Promise((resolve) => process.nextTick(resolve));
-
   it.each<[string, CreateMany<unknown>]>([
     ['returns outcomes', created],
     ['returns a promise of outcomes', answers],
@@ -165,8 +172,6 @@ describe('a driver', () => {
 });
 
 describe('whether a driver blocks the event loop', () => {
-  const microtasks = () => new Promise((resolve) => process.nextTick(resolve));
-
   /** Whether each create was sent before the turn of the event loop ended, if the calls before it blocked or did not. */
   async function areSentAtOnce(calls: readonly ('blocks' | 'takes 1 ms')[]) {
     const { answersIn, clock, create, createMany, database } = open();

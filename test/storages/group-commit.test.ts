@@ -11,7 +11,7 @@ import {
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { waitFor } from '../support/wait-for.js';
 import { contextOf } from './context.js';
-import { answers, context, created, idsOf, open, outcomesOf, plant } from './group-commit-queue.js';
+import { answers, context, created, hangs, idsOf, open, outcomesOf, plant } from './group-commit-queue.js';
 
 /** How many resources of a kind keep the process alive. */
 const active = (kind: string) => process.getActiveResourcesInfo().filter((one) => one === kind).length;
@@ -250,7 +250,6 @@ it('on Workers each create is sent on its own, and the state is that of an empty
 });
 
 describe('groupCommit', () => {
-  const hangs = () => new Promise<never>(() => {});
   const full = expect.objectContaining({ name: 'StorageBusy', message: 'the storage queue is full' });
 
   it('sends at most 256 plants in a batch by default', async () => {
