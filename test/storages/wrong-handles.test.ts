@@ -141,23 +141,21 @@ const shown: [string, string, () => ReturnType<typeof sqliteStorage>][] = [
   ],
 ];
 
-it.each(shown)(
-  '%s is told by the first create, find and check, and is not sent again',
-  async (_, why, open) => {
-    const unhandled = vi.fn();
-    process.on('unhandledRejection', unhandled);
-    const creates = [1n, 2n, 3n].map((id) => open().create({ id, name: 'Rosa' }, context));
-    for (const outcome of await Promise.allSettled(creates)) {
-      const cause = { name: 'SetupError', message: expect.stringContaining(why) };
-      expect(outcome).toMatchObject({ reason: { name: 'RolledBack', cause } });
-    }
-    // What it calls first is found first.
-    await expect(open().check()).rejects.toThrow(/sqliteStorage needs|must return|cannot use the table/);
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(unhandled).not.toHaveBeenCalled();
-    process.off('unhandledRejection', unhandled);
-  },
-);
+it.each(shown)('%s is told by the first create, find and check', async (_, why, open) => {
+  const unhandled = vi.fn();
+  process.on('unhandledRejection', unhandled);
+  const creates = [1n, 2n, 3n].map((id) => open().create({ id, name: 'Rosa' }, context));
+  for (const outcome of await Promise.allSettled(creates)) {
+    const cause = { name: 'SetupError', message: expect.stringContaining(why) };
+    expect(outcome).toMatchObject({ reason: { name: 'RolledBack', cause } });
+  }
+  // What it calls first is found first.
+  for (const call of [() => open().find(1n, context), () => open().check()])
+    await expect(call()).rejects.toThrow(/sqliteStorage needs|must return|cannot use the table/);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(unhandled).not.toHaveBeenCalled();
+  process.off('unhandledRejection', unhandled);
+});
 
 it('a statement of SQLite whose run counts no rows is told by a create, and nothing is stored', async () => {
   const database = new Database(':memory:');
