@@ -39,15 +39,14 @@ async function rows(): Promise<unknown[]> {
   return (await world.query(`SELECT id::text, name, tag FROM "${table}" ORDER BY id`)).rows;
 }
 
-/** Resolves with the process of a statement on the table as soon as it waits for this reason. */
-async function waiting(reason: string): Promise<number> {
-  for (;;) {
-    const { rows } = await own.pool.query(
-      "SELECT pid FROM pg_stat_activity WHERE wait_event = $1 AND query LIKE 'INSERT INTO%' || $2 || '%'",
-      [reason, table],
-    );
-    if (rows[0]) return rows[0].pid;
-  }
+/**
+ * Resolves as soon as a statement on the table waits for this reason.
+ *
+ * @param end the function by which the server then ends it: at once, because a create waits for a lock for 250 ms at most
+ */
+async function waiting(reason: string, end = ''): Promise<void> {
+  const ending = `SELECT ${end}(pid) FROM pg_stat_activity WHERE wait_event = $1 AND query LIKE 'INSERT INTO%' || $2 || '%'`;
+  while ((await own.pool.query(ending, [reason, table])).rows.length === 0);
 }
 
 /** A connection whose first INSERTs fail, and the ids of its INSERTs. */
@@ -236,9 +235,8 @@ describe('a dropped connection', () => {
     await world.query(`BEGIN; LOCK TABLE "${table}"`);
     const creating = [storage.create(plant(1), context), storage.create(plant(2), context)];
     const outcomes = Promise.allSettled(creating);
-    const pid = await waiting('relation');
+    await waiting('relation', 'pg_terminate_backend');
     const next = storage.create(plant(3), context);
-    await own.pool.query('SELECT pg_terminate_backend($1)', [pid]);
     for (const outcome of await outcomes) {
       expect(outcome).toMatchObject({ status: 'rejected', reason: { code: '57P01' } });
     }
@@ -276,8 +274,7 @@ describe('a plant that waits for a standby', () => {
       const outcome = postgresStorage(handle, { table })
         .create(plant(1), context)
         .catch((error) => error);
-      const pid = await waiting('SyncRep');
-      await own.pool.query('SELECT pg_cancel_backend($1)', [pid]);
+      await waiting('SyncRep', 'pg_cancel_backend');
       expect(await outcome).toMatchObject({ message: expect.stringMatching(/^not replicated: /) });
       // The outcome is unknown because this server has the plant, and the standby may not.
       expect(await rows()).toHaveLength(1);
