@@ -29,6 +29,13 @@ export const exceptions: readonly Exception[] = [
     why: "app.mount's TypeError, as above",
   },
   {
+    on: ['deno'],
+    file: 'hosts/uploads/whole-body.test.ts',
+    tests: /one buffer of several, on (node:https|node:http2|Fastify 5 on HTTP\/2)/,
+    why: 'Deno 2.9.6 ends with a segmentation fault after TLS and HTTP/2 by turns, in one run of ten',
+    isSkipped: true,
+  },
+  {
     on: ['bun', 'deno'],
     file: 'hosts/concealed.test.ts',
     tests: /on Hono, by app\.mount/,
