@@ -268,19 +268,32 @@ it('a create that waits in the queue for its whole timeout was not sent, and its
   );
 });
 
-it('a connection that comes with an open transaction costs one create, and says so', async () => {
-  const pool = own.poolOf({ max: 1 });
-  const create = appOn(postgresStorage(pool));
-  expect((await create()).status).toBe(200);
-  const client = await pool.connect();
-  await client.query('BEGIN');
-  client.release();
-  expect(await codesOf([create()])).toEqual([50301]);
-  expect(await codesOf([create()])).toEqual([200]);
-  expect(await written()).toEqual([
-    expect.stringMatching(/^50301 busy, POST \/plants: .*already has an open transaction/),
-  ]);
-});
+it.each([
+  ['without triggers', ''],
+  [
+    'with a trigger',
+    `CREATE OR REPLACE FUNCTION pass() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN new; END $$;
+      CREATE TRIGGER pass BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION pass()`,
+  ],
+])(
+  'a connection that comes with an open transaction costs one create, and says so: a table %s',
+  async (_, trigger) => {
+    await own.pool.query(trigger);
+    const pool = own.poolOf({ max: 1 });
+    const create = appOn(postgresStorage(pool));
+    expect((await create()).status).toBe(200);
+    const client = await pool.connect();
+    await client.query("BEGIN; INSERT INTO plants VALUES (9999, 'of the app')");
+    client.release();
+    expect(await codesOf([create()])).toEqual([50301]);
+    expect(await codesOf([create()])).toEqual([200]);
+    expect(await written()).toEqual([
+      expect.stringMatching(/^50301 busy, POST \/plants: .*already has an open transaction/),
+    ]);
+    // Nobody but the app may commit what it has begun.
+    expect((await own.pool.query('SELECT FROM plants WHERE id = 9999')).rowCount).toBe(0);
+  },
+);
 
 it('a storage that is slower than the request times out by the request, and nothing is told of it twice', async () => {
   await holding('LOCK TABLE plants');

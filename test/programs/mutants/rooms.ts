@@ -48,7 +48,7 @@ export const rooms: readonly Room[] = [
   {
     path: 'adapters/storages/',
     tests: [
-      'test/storages/{postgres,mysql,server,setup,sqlite,refuse,errors,arguments,wrong-handles}*.test.ts',
+      'test/storages/{postgres,mysql,server,setup,sqlite,refuse,errors,arguments,wrong-handles,peers,incidents}*.test.ts',
     ],
   },
   {
