@@ -58,15 +58,11 @@ function addRequest(request: PlantRequest, add: (text: string) => void): void {
 /** A query or a header, and its values as the app's parsers of queries and cookies decode them. */
 function addEncoded(text: string, add: (text: string) => void): void {
   add(text);
-  for (const value of text.split(/[&;=]/)) if (/[%+]/.test(value)) add(decoded(value));
-}
-
-/** What a text in percent-encoding stands for; `''` if it is none. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    return '';
+  if (!/[%+]/.test(text)) return;
+  // Unlike decodeURIComponent, it decodes the rest of a text with a percent sign that stands for itself.
+  for (const [key, value] of new URLSearchParams(text.replaceAll(';', '&'))) {
+    add(key);
+    add(value);
   }
 }
 

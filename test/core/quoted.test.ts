@@ -116,6 +116,8 @@ describe.each(Object.entries(values))('%s', (_, value) => {
     // As a form writes it.
     const ofForm = `?page=2&${new URLSearchParams({ q: value })}`;
     await rejectedBy(new Error(message), { query: ofForm });
+    await rejectedBy(new Error(message), { query: `${ofForm}%` });
+    await rejectedBy(new Error(message), { query: `?${encodeURIComponent(value)}` });
     const cookie = `theme=dark; session=${encodeURIComponent(value)}`;
     await rejectedBy(new Error(message), { headers: { cookie } });
     await rejectedBy(new RolledBack('rejected', new TypeError(message)), ofRequest);
