@@ -148,8 +148,10 @@ describe('outbox', () => {
     const ids = [1n, 2n, 2n, 2n ** 53n + 1n];
     await Promise.all(ids.map((id) => example.storage.create({ id, name: `plant ${id}` }, context)));
     await example.storage.create({ id: 1n, name: 'another' }, context);
+    const { rows } = await database.pool.query('SELECT event FROM outbox ORDER BY seq');
     const published: unknown[] = [];
     await example.relay(async (event) => void published.push(event));
+    expect(published).toEqual(rows.map((row) => row.event));
     const event = (id: string) => ({ type: 'plant.created', id, name: `plant ${id}`, tag: null });
     expect(new Set(published)).toEqual(new Set([event('1'), event('2'), event('9007199254740993')]));
     await example.relay(async (event) => void published.push(event));
