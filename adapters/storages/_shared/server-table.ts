@@ -189,7 +189,7 @@ export class ServerTable<Connection> implements StoredTable {
       if (!uncommitted.isAlive) return { meaning: 'conflict', isReusable: false };
       if (!isOfTableOrPlant) return { meaning: 'rejected', isReusable: true };
     }
-    // A login for each retry of such a plant would keep the others waiting.
+    // It has answered the ROLLBACK. A login for each retry of such a plant would keep all others waiting.
     if (uncommitted?.isAlive && explained.isOfFunction) return { ...explained, isReusable: true };
     if (!isOfTableOrPlant) return explained;
     return { ...explained, meaning: (await this.#failsForAll(connection!)) ? 'setup' : 'rejected' };
