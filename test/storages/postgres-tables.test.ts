@@ -83,7 +83,7 @@ describe('a connection of the pool that comes with a transaction of the app', ()
     await open();
     const client = new pg.Client(own.server.url);
     await client.connect();
-    const { create } = postgresStorage(client, { table });
+    const { create, check } = postgresStorage(client, { table });
     await client.query('BEGIN');
     const creates = [1n, 2n].map((id) => create({ id, name: 'Rosa' }, context));
     for (const outcome of await Promise.allSettled(creates)) {
@@ -93,6 +93,8 @@ describe('a connection of the pool that comes with a transaction of the app', ()
     await client.query('COMMIT');
     expect(await rows()).toEqual([]);
     expect(await create({ id: 3n, name: 'Rosa' }, context)).toBe('created');
+    // The app may have a transaction of its own there at any time, so that `check` begins none.
+    expect(await check()).toEqual({ notAsked: [expect.stringContaining('an INSERT of no rows was tried')] });
     await client.end();
   });
 });
@@ -113,6 +115,20 @@ it('a PoolClient that the app gave is released by the app alone', async () => {
   expect(await create({ id: 3n, name: 'Rosa' }, context)).toBe('created');
   client.release();
   expect(narrow.idleCount).toBe(1);
+});
+
+it('check says that the table is locked while another transaction has one of the ids that it tries', async () => {
+  await open();
+  const storage = postgresStorage(own.pool, { table });
+  const other = await own.pool.connect();
+  await other.query('BEGIN');
+  await other.query(`INSERT INTO "${table}" (id, name) VALUES (1, 'Rosa')`);
+  await expect(storage.check()).rejects.toThrow(
+    `check() found the table "${table}" locked by another transaction. Try again`,
+  );
+  await other.query('ROLLBACK');
+  other.release();
+  expect(await storage.check()).toEqual({ notAsked: [] });
 });
 
 it.each(['', '-c lock_timeout=1min'])(

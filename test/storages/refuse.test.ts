@@ -10,6 +10,7 @@ import { asyncKinds } from '../support/async-sqlite.js';
 import { createRequest } from '../support/plants.js';
 import { newFile } from '../support/run-folder.js';
 import { withColumns } from '../support/tables.js';
+import { context } from './context.js';
 import { connectionOf, inserted } from './mysql-connection.js';
 import { ownServer } from './postgres-server.js';
 
@@ -75,6 +76,8 @@ describe.each(Object.entries(storages))('%s', (_, open) => {
     );
     expect(refuse.mock.calls.map(([, { name }]) => name).sort()).toEqual([...nettles].sort());
     expect(onError).not.toHaveBeenCalled();
+    const rejected = (await open(refuse)).create({ id: 1n, name: 'nettle' }, context);
+    await expect(rejected).rejects.toMatchObject({ name: 'PlantRefused', cause: expect.any(Error) });
   });
 
   it('rejects with 50004 without refuse, and the database error goes to onError', async () => {

@@ -68,15 +68,10 @@ export class ServerTable<Connection> implements StoredTable {
     return this.#setUp('check', async (connection, table) => {
       const { insertAndRollBack } = table;
       if (insertAndRollBack) {
-        const trial = tryOut(this.spec, table.learned, {
+        return tryOut(this.spec, table.learned, {
           insertAndRollBack: (rounds) => insertAndRollBack(connection, rounds),
-          isRejection: (error) => this.server.explain(error, true).meaning === 'rejected',
-        });
-        return trial.catch(async (error) => {
-          if (error instanceof Rejection) throw error;
-          // Of both samples: so it is none of a plant.
-          const isSetup = this.server.explain(error, true).meaning === 'setup, or of a plant';
-          throw isSetup ? await this.#faultAfter(error, connection) : error;
+          isRejection: async (error) =>
+            (await this.#meaningOf(error, true, connection)).meaning === 'rejected',
         });
       }
       await table.insertNothing(connection);

@@ -10,7 +10,7 @@ interface Trial {
   /** Inserts rows, and then others, in a transaction that it rolls back. */
   insertAndRollBack(rounds: readonly Rows[]): Promise<CreateOutcome[][]> | CreateOutcome[][];
   /** Whether an error is about the rows: a constraint or a trigger of the app rejects them. */
-  isRejection(error: unknown): boolean;
+  isRejection(error: unknown): Promise<boolean> | boolean;
 }
 
 /**
@@ -19,11 +19,12 @@ interface Trial {
  * @throws {Rejection} if they do not: its cause says why. Or whatever the database throws
  */
 export async function tryOut(spec: TableSpec, learned: LearnedTable, trial: Trial): Promise<CheckReport> {
+  let why: unknown;
   for (const sample of ['edge', 'usual'] as const) {
     const rounds = samplesOf(spec, learned, sample);
-    const outcomes = await outcomesIn(trial, rounds, sample === 'usual' ? spec : undefined);
-    if (outcomes) {
-      const [, again = []] = outcomes;
+    const tried = await outcomesIn(trial, rounds, sample === 'usual' ? spec : undefined);
+    if (tried.outcomes) {
+      const [, again = []] = tried.outcomes;
       if (!again.every((outcome) => outcome === 'taken')) throw unusable(spec, missingIndex(spec));
       return { notAsked: [] };
     }
@@ -31,32 +32,37 @@ export async function tryOut(spec: TableSpec, learned: LearnedTable, trial: Tria
     const isNarrow =
       rounds.length > 2 && (await isAccepted(trial, rounds[0]!)) && (await isAccepted(trial, rounds[2]!));
     if (isNarrow) throw unusable(spec, narrowIndex(spec));
+    why = tried.rejection;
   }
-  return { notAsked: [rejectsRows] };
+  // It may quote the plants that were tried, and none of the app.
+  return { notAsked: [`${rejectsRows}: ${(Object(why) as { message?: unknown }).message}`] };
 }
 
-const isAccepted = async (trial: Trial, rows: Rows) => (await outcomesIn(trial, [rows])) !== undefined;
+const isAccepted = async (trial: Trial, rows: Rows) =>
+  (await outcomesIn(trial, [rows])).outcomes !== undefined;
+
+interface Tried {
+  readonly outcomes?: CreateOutcome[][];
+  /** Why the database rejects the rows. */
+  readonly rejection?: unknown;
+}
 
 /**
- * Returns what becomes of rows; `undefined` if the database rejects them.
+ * Returns what becomes of rows.
  *
  * @param spec given if rows that get lost are those that no table should lose
  */
-async function outcomesIn(
-  trial: Trial,
-  rounds: readonly Rows[],
-  spec?: TableSpec,
-): Promise<CreateOutcome[][] | undefined> {
+async function outcomesIn(trial: Trial, rounds: readonly Rows[], spec?: TableSpec): Promise<Tried> {
   try {
     const outcomes = await trial.insertAndRollBack(rounds);
     const lost = outcomes.flat().find((outcome) => outcome instanceof Error);
     if (lost) throw new Rejection('rejected', lost);
-    return outcomes;
+    return { outcomes };
   } catch (error) {
     const cause: unknown = error instanceof Rejection ? error.cause : undefined;
     if (spec && cause instanceof LostRow) throw unusable(spec, cause.message);
-    if (cause instanceof SetupError || !(cause || trial.isRejection(error))) throw error;
-    return undefined;
+    if (cause instanceof SetupError || !(cause || (await trial.isRejection(error)))) throw error;
+    return { rejection: cause ?? error };
   }
 }
 

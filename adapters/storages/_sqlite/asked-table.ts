@@ -36,12 +36,7 @@ export class AskedTable {
     try {
       await this.client.tryOut(rounds.flatMap((rows) => this.#insertAll(rows)));
     } catch (error) {
-      if (!(await this.#isLost(error, rounds))) {
-        const isUntold = this.client.resultOf(error) === undefined && !this.client.isFarAway;
-        // The table takes the first rows alone: so it is at fault for none.
-        const isOfRows = isUntold && rounds.length > 1 && (await this.#takes(rounds.slice(0, 1)));
-        throw isOfRows ? new Rejection('rejected', error) : error;
-      }
+      if (!(await this.#isLost(error, rounds))) throw error;
       const lost = await this.#lostRow();
       return rounds.map((rows) => rows.map(() => lost));
     }
