@@ -18,7 +18,6 @@ export async function insert(
   sql: Statements,
   rows: Rows,
 ): Promise<CreateOutcome[]> {
-  if (rows.length === 0) return [];
   try {
     await insertAll(connection, sql, rows, run);
     return rows.map(() => 'created');
@@ -40,7 +39,6 @@ export async function insertInTransaction(
   sql: Statements,
   rows: Rows,
 ): Promise<CreateOutcome[]> {
-  if (rows.length === 0) return [];
   await begin(connection);
   try {
     await insertAll(connection, sql, rows, runWithin);
@@ -80,7 +78,6 @@ async function insertWithin(
   sql: Statements,
   rows: Rows,
 ): Promise<CreateOutcome[]> {
-  if (rows.length === 0) return [];
   try {
     await insertAll(connection, sql, rows, runWithin);
   } catch (error) {
@@ -121,7 +118,8 @@ async function withoutTaken(
   const taken = await placesOfStored(connection, sql, rows);
   // Another unique index was violated, or by two plants of this batch.
   if (taken.size === 0) throw error;
-  const outcomes = await insertOthers(rows.filter((_, n) => !taken.has(n)));
+  const others = rows.filter((_, n) => !taken.has(n));
+  const outcomes = others.length > 0 ? await insertOthers(others) : [];
   return rows.map((_, n) => (taken.has(n) ? 'taken' : outcomes.shift()!));
 }
 

@@ -66,8 +66,8 @@ export interface SqlStorage<Caller = unknown> extends GroupCommitStorage<Caller>
 /** What `check` has found of a table that can be used. */
 export interface CheckReport {
   /**
-   * What it could not ask, in sentences: if the database rejects the plants that it tries, or if the handle has no transaction.
-   * Empty: plants were created, found taken, and rolled back.
+   * What it could not ask, in sentences: if the database rejects the plants that it tries (with the database's words), or if the
+   * handle has no transaction. Empty: plants were created, found taken, and rolled back.
    */
   readonly notAsked: readonly string[];
 }
