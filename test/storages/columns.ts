@@ -38,7 +38,11 @@ export interface TableDatabase {
   newTable(): string;
   run(sql: string): Promise<unknown>;
   rows(sql: string): Promise<readonly Record<string, unknown>[]>;
-  storage(options: object): Storage<unknown> & { readonly createTable: () => Promise<void> };
+  storage(options: object): Storage<unknown> & {
+    readonly createTable: () => Promise<void>;
+    /** Not of memory. */
+    readonly check?: () => Promise<unknown>;
+  };
 }
 
 const contextOf = (value: ColumnValue | null) => contextOfCaller({ value });
@@ -77,6 +81,14 @@ async function run(
   const more = { id: ' PRIMARY KEY', name: ' NOT NULL', tag: '', tenant: ' NOT NULL', further: '' };
   await database.run(withColumns(schemaOf(options), { [of]: type + more[of] }));
   const storage = database.storage(options);
+  const why = new RegExp(`cannot use the table .*: its column ${of} is .*, which does not hold every ${of}`);
+  // It finds values of its own for the columns of the app.
+  const checked = await storage.check?.().catch(({ message }: Error) => message);
+  // `check` tries words that are none of the enumeration.
+  const asked = { notAsked: of === 'name' && type === 'mood' ? [expect.stringContaining('enum mood')] : [] };
+  const ofHandle = { notAsked: [expect.stringContaining('the handle has no transaction')] };
+  if (cells !== 'unusable') expect([asked, ofHandle, undefined]).toContainEqual(checked);
+  else if (checked) expect(checked).toMatch(why);
   const values = cells === 'unusable' ? ['1', '2'] : cells.map(([value]) => value);
   const plantOf = (value: ColumnValue | null, i: number) => ({
     id: of === 'id' ? BigInt(value as bigint) : isKey ? 1n : BigInt(i),
@@ -95,9 +107,6 @@ async function run(
   const first = await settle();
   const stored = await rows(`SELECT ${asText(of)} AS value, name FROM ${quoted}`);
   if (cells === 'unusable') {
-    const why = new RegExp(
-      `cannot use the table .*: its column ${of} is .*, which does not hold every ${of}`,
-    );
     for (const outcome of first) {
       expect(outcome).toMatchObject({ reason: { name: 'RolledBack', cause: { message: why } } });
     }

@@ -109,9 +109,10 @@ export function samplesOf(spec: TableSpec, { columns }: LearnedTable, sample: Sa
   return [rowsIn(0, 0), rowsIn(0, 1), ...(spaces > 0 ? [rowsIn(1, 2)] : [])];
 }
 
-/** Two values of a type; nulls of a type that is none of these. */
+/** Two values of a type; nulls of a type that is none of these, such as an array. */
 function examplesOf(type: string): readonly [Value, Value] {
-  if (/int|num|dec|real|doub|float|serial/i.test(type)) return [0n, 1n];
+  if (type.includes('[')) return [null, null];
+  if (/int|num|dec|real|doub|float|serial/i.test(type)) return [1n, 2n];
   if (/uuid/i.test(type)) return [uuidOf(0), uuidOf(1)];
   if (/bool/i.test(type)) return [false, true];
   if (/date|time/i.test(type)) return [new Date(0), new Date(864e5)];
