@@ -151,7 +151,7 @@ const rejected = cells('rejected');
 const each = (of: ColumnCase[0], types: readonly string[], cells: ColumnCase[2]) =>
   types.map((type): ColumnCase => [of, type, cells]);
 
-const cut = [...exact('abcde', '\u{1F339}bcde', ''), ...rejected('abcde  ', 'abcdefgh')];
+const cut = [...exact('abcde', 'abcd ', '\u{1F339}bcde', ''), ...rejected('abcde  ', 'abcdefgh')];
 const padded = [...exact('abcde'), ...rejected('ab ', 'abcdefgh')];
 const large = exact(1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n - 1n);
 const tenants = [
