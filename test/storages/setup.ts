@@ -18,6 +18,7 @@ export interface Setup {
   open(options?: Options): PlantStorage & {
     readonly find: NonNullable<PlantStorage['find']>;
     readonly check: () => Promise<unknown>;
+    readonly createTable: () => Promise<void>;
   };
   run(sql: string): unknown;
 }
@@ -115,6 +116,8 @@ export function itSaysWhatToDo({ schemaOf, open, run }: Setup): void {
 
   it('tells of the id that a table of the app has not', async () => {
     await run('CREATE TABLE plants (x INT)');
+    // IF NOT EXISTS would pass over it.
+    await expect(open().createTable()).rejects.toThrow('it has no column id. Run: ');
     expect(await post(open(), 1)).toEqual(rejected);
     remedy('it has no column id');
   });

@@ -285,6 +285,20 @@ describe.each(farAway)('%s whose message is lost', (_, kind) => {
     expect(await storage.create(rosa(1), context)).toBe('created');
   });
 
+  it('after a COMMIT that says it has failed, and has not: the plants are found, so that they are not sent again', async () => {
+    const { storage, network, ids } = await open(kind);
+    expect(await storage.create(rosa(9), context)).toBe('created');
+    network.next = 'failed when done';
+    await expect(storage.create(rosa(1), context)).rejects.toMatchObject({
+      message: expect.stringContaining('are stored'),
+      cause: { code: 'SQLITE_IOERR' },
+    });
+    expect(ids()).toEqual(['1', '9']);
+    network.next = 'failed unsent';
+    expect(await storage.create(rosa(2), context)).toBe('created');
+    expect(ids()).toEqual(['1', '2', '9']);
+  });
+
   it('while the table is looked at: retried, and created', async () => {
     const { storage, network, batches } = await open(kind);
     network.next = 'lost after it was done';

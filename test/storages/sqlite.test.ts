@@ -343,6 +343,20 @@ describe('sqliteStorage', () => {
   });
 });
 
+it('a column that a trigger leaves empty for one plant rejects that plant, and what was tried to find that out is not stored', async () => {
+  const database = new Database(':memory:');
+  database.exec(`${schema}; CREATE TABLE labels (text TEXT NOT NULL);
+    CREATE TRIGGER label AFTER INSERT ON plants BEGIN INSERT INTO labels VALUES (new.tag); END`);
+  const { create } = sqliteStorage(database);
+  await expect(create({ id: 9n, name: 'Rosa' }, context)).rejects.toMatchObject({
+    reason: 'rejected',
+    cause: { code: 'SQLITE_CONSTRAINT_NOTNULL' },
+  });
+  expect(rows(database)).toEqual([]);
+  expect(database.inTransaction).toBe(false);
+  expect(await create({ id: 1n, name: 'Rosa', tag: 'red' }, context)).toBe('created');
+});
+
 describe('a table that cannot be used is told by its reason', () => {
   it('a view', async () => {
     const database = new Database(':memory:');

@@ -20,7 +20,12 @@ interface AsyncHandle {
 
 /** What a network does to the next message. */
 export interface Network {
-  next?: 'lost before it was sent' | 'lost after it was done' | undefined;
+  next?:
+    | 'lost before it was sent'
+    | 'lost after it was done'
+    | 'failed unsent'
+    | 'failed when done'
+    | undefined;
 }
 
 interface Kind {
@@ -110,15 +115,20 @@ const ownSide = (connection: Connection) => ({
   rows: async (sql: string) => query(connection, sql),
 });
 
+/** As each of them writes it. SQLite may, or may not, have rolled back the transaction whose COMMIT has met it. */
+const diskError = () => Object.assign(new Error('disk I/O error: SQLITE_IOERR'), { code: 'SQLITE_IOERR' });
+
 /** What a message meets on its way. */
 async function travel<T>(network: Network, task: () => T): Promise<T> {
   const { next } = network;
   network.next = undefined;
   await turn();
   if (next === 'lost before it was sent') throw new TypeError('fetch failed');
+  if (next === 'failed unsent') throw diskError();
   const result = task();
   await turn();
   if (next === 'lost after it was done') throw new TypeError('fetch failed');
+  if (next === 'failed when done') throw diskError();
   return result;
 }
 
