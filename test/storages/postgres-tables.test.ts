@@ -360,6 +360,16 @@ it('a null in a column of the plant is the fault of that plant, and asks the cat
   expect(statements).toEqual(['WITH R', 'INSERT', 'INSERT']);
 });
 
+it('a domain that takes no null rejects the plants without that member, and no other', async () => {
+  await own.pool.query(`CREATE DOMAIN "d ${table}" AS text NOT NULL`);
+  await open({ tag: `"d ${table}"` });
+  const { create } = postgresStorage(own.pool, { table });
+  const plants = [1n, 2n, 3n, 4n].map((id) => ({ id, name: 'Rosa', ...(id < 3n && { tag: 'red' }) }));
+  const outcomes = await Promise.allSettled(plants.map((plant) => create(plant, context)));
+  const rejected = { reason: { name: 'RolledBack', cause: { code: '23502' } } };
+  expect(outcomes).toMatchObject([{ value: 'created' }, { value: 'created' }, rejected, rejected]);
+});
+
 it('check takes a column that a trigger fills', async () => {
   await open();
   await own.pool.query(`ALTER TABLE "${table}" ADD note text NOT NULL;
@@ -377,6 +387,11 @@ it.each<[string, () => string, string]>([
       `CREATE TABLE "${table}" (id bigint NOT NULL, name text NOT NULL, tag text, day date NOT NULL DEFAULT '2026-01-01')
         PARTITION BY RANGE (day); CREATE TABLE "of ${table}" PARTITION OF "${table}" DEFAULT`,
     'it needs a unique index of exactly ("id")',
+  ],
+  [
+    'a table whose key may be violated until COMMIT',
+    () => `CREATE TABLE "${table}" (id bigint PRIMARY KEY DEFERRABLE, name text NOT NULL, tag text)`,
+    'the unique index of ("id") must not be DEFERRABLE',
   ],
   [
     'a view of a table without an index',
