@@ -320,6 +320,13 @@ describe('mysqlStorage', () => {
     expect(log).toEqual(['INSERT 1,2,3', 'DO ', 'SELECT 1,2,3', ...then, 'release']);
   });
 
+  it('does not return created if the result of the INSERT is none of mysql2', async () => {
+    const { pool } = answering([]);
+    await expect(mysqlStorage(pool).create({ id: 1n, name: 'Rosa' }, context)).rejects.toThrow(
+      'execute must return [header], got an array',
+    );
+  });
+
   it('does not return taken if it cannot see the row', async () => {
     const { pool } = answering(duplicate, inserted, []);
     const rejected = { reason: { name: 'RolledBack', cause: duplicate } };
