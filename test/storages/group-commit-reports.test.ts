@@ -1,10 +1,10 @@
 // What a group commit reports of its batches, and of itself, on a simulated clock.
 import Database from 'libsql';
-import { RolledBack } from 'plant-store';
+import { RolledBack, StorageBusy } from 'plant-store';
 import { sqliteStorage } from 'plant-store/sqlite';
 import { describe, expect, it, vi } from 'vitest';
 import { deferred } from '../support/deferred.js';
-import { answers, created, hangs, open, outcomesOf, refuses } from './group-commit-queue.js';
+import { answers, created, hangs, open, outcomesOf, refused, refuses } from './group-commit-queue.js';
 
 const busy = { name: 'StorageBusy' };
 
@@ -33,6 +33,25 @@ describe('onBatch', () => {
       [{ plants: 1, failed: 1, ms: 1_000, end: 'unknown', queued: 0, isOpen: true }],
     ]);
   });
+
+  const broken = new Error('broken');
+  it.each<[string, () => Promise<(Error | 'created')[]>, end: string, failed: number]>([
+    ['stores one of two', async () => ['created', broken], 'settled', 1],
+    ['has an error for each', async () => [broken, broken], 'rejected', 2],
+    ['has stored nothing', () => Promise.reject(new StorageBusy('closed')), 'unavailable', 2],
+    ['has rolled back both, which are sent again', refuses, 'conflict', 0],
+    ['loses its connection', () => Promise.reject(broken), 'unknown', 2],
+  ])(
+    'says of a call that %s how it ended, and how many plants it has failed',
+    async (_, behaviour, end, failed) => {
+      const onBatch = vi.fn();
+      const { clock, create } = open({ timeoutMs: 1_000, onBatch }, behaviour as typeof answers);
+      create(1);
+      create(2);
+      await clock.advance(5);
+      expect(onBatch.mock.calls[0]).toMatchObject([{ plants: 2, end, failed }]);
+    },
+  );
 
   it('reports batches that are rolled back, and the probe that closes the circuit', async () => {
     const onBatch = vi.fn();
@@ -127,6 +146,21 @@ describe('the state', () => {
     expect(queue.state()).toMatchObject({ queued: 4, inFlightSince: 900, isOpen: false });
     await clock.advance(100);
     expect(queue.state()).toEqual({ ...idle, isOpen: true });
+  });
+
+  it('fails creates with what has opened the circuit, although a probe has timed out since', async () => {
+    const { clock, create, database, queue } = open({ timeoutMs: 1_000 }, refuses);
+    create(1);
+    await clock.advance(1_000);
+    database.current = hangs;
+    for (const probe of [2, 4]) {
+      create(probe);
+      const other = create(probe + 1);
+      await clock.advance(0);
+      expect(other.outcome).toMatchObject({ ...busy, cause: refused });
+      await clock.advance(1_000);
+      expect(queue.state()).toEqual({ ...idle, isOpen: true });
+    }
   });
 
   it('forgets a create that was not sent because its timeout had expired, although others of its batch are in flight', async () => {
