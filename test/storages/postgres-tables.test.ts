@@ -55,16 +55,26 @@ describe('a connection of the pool that comes with a transaction of the app', ()
 
   const mistakes: Record<string, (client: pg.PoolClient) => unknown> = {
     'is open': (client) => client.query('BEGIN'),
-    'has failed': (client) => client.query('BEGIN; SELECT 1 / 0').catch(() => {}),
+    'has failed': async (client) => {
+      // A promise of `pg` rejects before the server says that the transaction has failed: the second one waits for that.
+      await client.query('BEGIN; SELECT 1 / 0').catch(() => {});
+      await client.query('SELECT 1').catch(() => {});
+    },
     'has been begun but not awaited': (client) => void client.query('BEGIN'),
   };
-  it.each(Object.entries(mistakes))(
+  it.each(
+    Object.entries(mistakes).flatMap(([mistake, spoil]) => [
+      [`${mistake}, and is the first,`, spoil, false] as const,
+      [mistake, spoil, true] as const,
+    ]),
+  )(
     'that %s is discarded: one create fails and names the mistake, the others are stored',
-    async (_, spoil) => {
+    async (_, spoil, isKnown) => {
       const storage = await open();
-      await storage.create({ id: 0n, name: 'Rosa' }, context);
       const narrow = own.poolOf({ max: 1 });
       const { create } = postgresStorage(narrow, { table });
+      // A storage that has not looked at the table yet finds the mistake before it sends an INSERT.
+      await (isKnown ? create : storage.create)({ id: 0n, name: 'Rosa' }, context);
       const client = await narrow.connect();
       await spoil(client);
       client.release();
@@ -95,7 +105,23 @@ describe('a connection of the pool that comes with a transaction of the app', ()
     expect(await create({ id: 3n, name: 'Rosa' }, context)).toBe('created');
     // The app may have a transaction of its own there at any time, so that `check` begins none.
     expect(await check()).toEqual({ notAsked: [expect.stringContaining('an INSERT of no rows was tried')] });
+    // The app begins one that shows only after the INSERT, whose plant is stored or lost with it: unknown.
+    const send = client.query.bind(client) as (...args: unknown[]) => Promise<pg.QueryResult>;
+    vi.spyOn(client, 'query').mockImplementationOnce((...args: unknown[]) => {
+      void send('BEGIN');
+      return send(...args);
+    });
+    await expect(create({ id: 4n, name: 'Rosa' }, context)).rejects.toMatchObject({
+      name: 'Error',
+      message: expect.stringContaining('open transaction'),
+    });
+    await client.query('COMMIT');
+    expect(await rows()).toEqual([3, 4]);
     await client.end();
+    await expect(create({ id: 5n, name: 'Rosa' }, context)).rejects.toMatchObject({
+      name: 'StorageBusy',
+      message: 'the app has closed the database connection',
+    });
   });
 });
 
