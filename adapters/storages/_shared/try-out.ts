@@ -34,8 +34,8 @@ export async function tryOut(spec: TableSpec, learned: LearnedTable, trial: Tria
     if (isNarrow) throw unusable(spec, narrowIndex(spec));
     why = tried.rejection;
   }
-  // It may quote the plants that were tried, and none of the app.
-  return { notAsked: [`${rejectsRows}: ${(Object(why) as { message?: unknown }).message}`] };
+  // As a constraint or a trigger of the app may. It quotes no other plants than these.
+  return { notAsked: [`the database rejects the plants that were tried: ${(why as Error).message}`] };
 }
 
 const isAccepted = async (trial: Trial, rows: Rows) =>
@@ -65,9 +65,6 @@ async function outcomesIn(trial: Trial, rounds: readonly Rows[], spec?: TableSpe
     return { rejection: cause ?? error };
   }
 }
-
-const rejectsRows =
-  'the database rejects the plants that were tried, as a constraint or a trigger of the app may';
 
 /**
  * Two plants that `check` creates and rolls back: such as a column may change or reject, and such as it rarely does. Each round has other
