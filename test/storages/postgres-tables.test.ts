@@ -120,7 +120,8 @@ describe('a connection of the pool that comes with a transaction of the app', ()
     await client.end();
     await expect(create({ id: 5n, name: 'Rosa' }, context)).rejects.toMatchObject({
       name: 'StorageBusy',
-      message: 'the app has closed the database connection',
+      // A Client of `pg` before 8.21 cannot be told from another driver's: it is asked until the timeout.
+      ...('getTransactionStatus' in client && { message: 'the app has closed the database connection' }),
     });
   });
 });
