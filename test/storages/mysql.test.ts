@@ -390,6 +390,22 @@ describe('mysqlStorage, of the table that the server shows', () => {
     });
   });
 
+  it('sends a plant again whose connection was lost before its COMMIT, on a table with triggers', async () => {
+    const pool = showing({ triggers: ["SET new.tag = 'red'"] });
+    const connection = await pool.getConnection();
+    const { execute, query } = connection;
+    const lost = new Error('the connection was lost');
+    let inserts = 0;
+    connection.execute = async (statement, values) => {
+      const sql = typeof statement === 'string' ? statement : statement.sql;
+      if (sql.includes(' INTO `plants`') && ++inserts === 1) throw lost;
+      return sql.startsWith('SELECT 0 AS n') ? [[{ n: 0 }], undefined] : execute(statement, values);
+    };
+    connection.query = async (sql) => (sql === 'ROLLBACK' ? Promise.reject(lost) : query(sql));
+    expect(await mysqlStorage(pool).create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
+    expect(inserts).toBe(2);
+  });
+
   it.each<[string, Pick<MysqlPool, 'getConnection'>, number]>([
     ['once', showing({}), 1],
     ['again, if there was none', answering().pool, 2],
