@@ -82,13 +82,14 @@ async function run(
   await database.run(withColumns(schemaOf(options), { [of]: type + more[of] }));
   const storage = database.storage(options);
   const why = new RegExp(`cannot use the table .*: its column ${of} is .*, which does not hold every ${of}`);
-  // It finds values of its own for the columns of the app.
-  const checked = await storage.check?.().catch(({ message }: Error) => message);
-  // `check` tries words that are none of the enumeration.
-  const asked = { notAsked: of === 'name' && type === 'mood' ? [expect.stringContaining('enum mood')] : [] };
-  const ofHandle = { notAsked: [expect.stringContaining('the handle has no transaction')] };
-  if (cells !== 'unusable') expect([asked, ofHandle, undefined]).toContainEqual(checked);
-  else if (checked) expect(checked).toMatch(why);
+  if (storage.check) {
+    // It finds values of its own for the columns of the app, and words that are none of an enumeration.
+    const notAsked = of === 'name' && type === 'mood' ? [expect.stringContaining('enum mood')] : [];
+    const ofHandle = [expect.stringContaining('the handle has no transaction')];
+    const checked = await storage.check().catch(({ message }: Error) => message);
+    if (cells === 'unusable') expect(checked).toMatch(why);
+    else expect([{ notAsked }, { notAsked: ofHandle }]).toContainEqual(checked);
+  }
   const values = cells === 'unusable' ? ['1', '2'] : cells.map(([value]) => value);
   const plantOf = (value: ColumnValue | null, i: number) => ({
     id: of === 'id' ? BigInt(value as bigint) : isKey ? 1n : BigInt(i),

@@ -105,24 +105,40 @@ describe('a connection of the pool that comes with a transaction of the app', ()
     expect(await create({ id: 3n, name: 'Rosa' }, context)).toBe('created');
     // The app may have a transaction of its own there at any time, so that `check` begins none.
     expect(await check()).toEqual({ notAsked: [expect.stringContaining('an INSERT of no rows was tried')] });
-    // The app begins one that shows only after the INSERT, whose plant is stored or lost with it: unknown.
+    await client.end();
+  });
+
+  it('may be such a Client, and show it only after the INSERT, whose plant is stored or lost with it: unknown', async () => {
+    await open();
+    const client = new pg.Client(own.server.url);
+    await client.connect();
+    const { create } = postgresStorage(client, { table });
+    expect(await create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
     const send = client.query.bind(client) as (...args: unknown[]) => Promise<pg.QueryResult>;
     vi.spyOn(client, 'query').mockImplementationOnce((...args: unknown[]) => {
       void send('BEGIN');
       return send(...args);
     });
-    await expect(create({ id: 4n, name: 'Rosa' }, context)).rejects.toMatchObject({
+    await expect(create({ id: 2n, name: 'Rosa' }, context)).rejects.toMatchObject({
       name: 'Error',
       message: expect.stringContaining('open transaction'),
     });
     await client.query('COMMIT');
-    expect(await rows()).toEqual([3, 4]);
+    expect(await rows()).toEqual([1, 2]);
     await client.end();
-    await expect(create({ id: 5n, name: 'Rosa' }, context)).rejects.toMatchObject({
-      name: 'StorageBusy',
-      // A Client of `pg` before 8.21 cannot be told from another driver's: it is asked until the timeout.
-      ...('getTransactionStatus' in client && { message: 'the app has closed the database connection' }),
-    });
+  });
+});
+
+it('postgresStorage fails after the app has ended its Client', async () => {
+  await open();
+  const client = new pg.Client(own.server.url);
+  await client.connect();
+  const { create } = postgresStorage(client, { table, timeoutMs: 2_000 });
+  await client.end();
+  await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({
+    name: 'StorageBusy',
+    // A Client of `pg` before 8.21 cannot be told from another driver's: it is asked until the timeout.
+    ...('getTransactionStatus' in client && { message: 'the app has closed the database connection' }),
   });
 });
 

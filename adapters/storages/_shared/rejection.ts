@@ -80,14 +80,21 @@ export function failureOfSetUp(
   return unconnected(call, reason instanceof StorageBusy ? (reason.cause ?? reason) : reason);
 }
 
+/** What an error says: the AggregateError of a refused connection has a code and no message. */
+export function wordsOf(error: unknown): string {
+  const { code, message } = Object(error) as { code?: unknown; message?: unknown };
+  return String(message || code || error);
+}
+
 /** Returns the error of an app's call that no statement was sent for. It keeps the code, by which an app may wait for its database. */
 function unconnected(call: SetUpCall, cause: unknown): Error {
-  const { code, message } = Object(cause) as { code?: unknown; message?: unknown };
-  // The AggregateError of a refused connection has a code and no message.
-  const why = String(message || code || cause);
-  const error = new Error(`${call}() got no connection to the database: ${why}. ${remedies[call]}`, {
-    cause,
-  });
+  const { code } = Object(cause) as { code?: unknown };
+  const error = new Error(
+    `${call}() got no connection to the database: ${wordsOf(cause)}. ${remedies[call]}`,
+    {
+      cause,
+    },
+  );
   return code === undefined ? error : Object.assign(error, { code });
 }
 

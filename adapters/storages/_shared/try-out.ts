@@ -1,6 +1,6 @@
 import type { CreateOutcome } from '../../../src/index.js';
 import type { LearnedTable } from './columns.js';
-import { missingIndex, narrowIndex, Rejection, SetupError, unusable } from './rejection.js';
+import { missingIndex, narrowIndex, Rejection, SetupError, unusable, wordsOf } from './rejection.js';
 import { LostRow, type Row, type Rows, type Value } from './rows.js';
 import type { CheckReport } from './sql-storage.js';
 import type { TableSpec } from './table.js';
@@ -34,8 +34,8 @@ export async function tryOut(spec: TableSpec, learned: LearnedTable, trial: Tria
     if (isNarrow) throw unusable(spec, narrowIndex(spec));
     why = tried.rejection;
   }
-  // As a constraint or a trigger of the app may. It quotes no other plants than these.
-  return { notAsked: [`the database rejects the plants that were tried: ${(why as Error).message}`] };
+  // As a constraint or a trigger of the app may.
+  return { notAsked: [`the database rejects the plants that were tried: ${wordsOf(why)}`] };
 }
 
 const isAccepted = async (trial: Trial, rows: Rows) =>
