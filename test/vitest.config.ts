@@ -29,8 +29,8 @@ export default defineConfig({
     exclude: ['**/node_modules/**', 'test/ecosystem/apps/**'],
     globalSetup: ['test/support/run-folder.ts', 'test/support/print-seed.ts'],
     env: { SEED: String(seedOf(process.env.SEED ?? '1')) },
-    // One more than cores: the tests wait for sockets, timers and databases a quarter of the time.
-    maxWorkers: availableParallelism() + 1,
+    // Two more than cores: the tests wait for sockets, timers and databases a third of the time.
+    maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: longestFirst(longest) },
     // No test takes more than some seconds: these limits end one that hangs, and never one on a busy machine.
     testTimeout: 180_000,
