@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { mergeConfig } from 'vitest/config';
 import { longestFirst } from './support/longest-first.js';
 import { seedOf } from './support/random.js';
@@ -51,6 +52,8 @@ config.test = {
       },
     },
   ],
+  // One less than `npm test`: some of them measure times.
+  maxWorkers: availableParallelism() + 1,
   sequence: { sequencer: longestFirst(longest) },
   env: { HEAVY: 'true', SEED: String(seedOf(process.env.SEED)) },
   // A line for each test: a file takes up to a minute.

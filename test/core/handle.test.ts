@@ -52,6 +52,16 @@ describe('handle never rejects:', () => {
     expect(plants.size).toBe(0);
   });
 
+  test.each<[string, object]>([
+    ['a url', { ...good, url: undefined }],
+    ['headers', { ...good, headers: undefined }],
+    ['any member', {}],
+  ])('onError is told what a request without %s must have', async (_what, request) => {
+    const { handle, errors } = open();
+    await handle(request as PlantRequest);
+    expect(errors.map(String)).toEqual([expect.stringContaining('must have method, url and headers')]);
+  });
+
   function throwing(name: keyof PlantRequest): PlantRequest {
     return Object.defineProperty({ ...good }, name, { get: boom });
   }
@@ -81,6 +91,19 @@ describe('the headers of a request', () => {
     ['a coding between spaces', { ...good.headers, 'content-encoding': '  Identity  ' }],
   ])('are accepted, such as %s', async (_form, headers) => {
     expect((await open().handle({ ...good, headers })).status).toBe(200);
+  });
+
+  test('are read from a dictionary that inherits a function `get` of a legacy library', async () => {
+    const { handle } = open();
+    let response: ReturnType<PlantHandler>;
+    // For this one call: nobody could define a property in the usual way.
+    Object.defineProperty(Object.prototype, 'get', { value: () => 'of the library', configurable: true });
+    try {
+      response = handle({ ...good, headers: { authorization: 'Bearer bad' } });
+    } finally {
+      Reflect.deleteProperty(Object.prototype, 'get');
+    }
+    expect(await errorOf(response)).toBe(40102);
   });
 
   test.each<[string, number, PlantRequest['headers']]>([

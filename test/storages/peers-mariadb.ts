@@ -63,6 +63,15 @@ const onMariaDb: Record<string, StatementsOf> = {
   'rows that are compressed': (table) => [`${schemaOf({ table })} ROW_FORMAT = COMPRESSED`],
   'pages that are compressed': (table) => [`${schemaOf({ table })} PAGE_COMPRESSED = 1`],
   'an id that is decimal': (table) => [schemaOf({ table }).replace('BIGINT', 'DECIMAL(20,0)')],
+  'a column of the app in another character set': (table) => [
+    schemaOf({ table }),
+    `ALTER TABLE ${table} ADD label VARCHAR(9) CHARACTER SET cp1251`,
+  ],
+  'a column that only a trigger fills': (table) => [
+    schemaOf({ table }),
+    `ALTER TABLE ${table} ADD label VARCHAR(9) NOT NULL`,
+    before(table, "SET new.label = 'fern'"),
+  ],
   'a time that the server sets': (table) => [
     schemaOf({ table }),
     `ALTER TABLE ${table} ADD at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP`,
@@ -169,6 +178,18 @@ export function itTellsTheTruthOnMariaDb(pool: () => MysqlPool, behind: () => Po
       open: (options) => mysqlStorage(pool(), { table, ...options }),
       codes: [...errorNumbers.map(String), ...states],
     });
+  });
+
+  it('an error that a trigger raises is of its plant, also if a column has no other value than the trigger sets', async () => {
+    // As if another table did not exist.
+    const raise = `IF new.tag = 'fault' THEN SIGNAL SQLSTATE '42S02' SET MYSQL_ERRNO = 1146; END IF`;
+    const table = await open((table) => [
+      schemaOf({ table }),
+      `ALTER TABLE ${table} ADD label VARCHAR(9) NOT NULL`,
+      before(table, `BEGIN SET new.label = 'fern'; ${raise}; END`),
+    ]);
+    const faulty = { ...rosa(2), tag: 'fault' };
+    expect(await createTruly(table, [rosa(1), faulty, rosa(3)])).toEqual(['created', 'refused', 'created']);
   });
 
   it.each(['FLUSH TABLES WITH READ LOCK', 'LOCK TABLES % READ'])(
