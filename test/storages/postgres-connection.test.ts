@@ -54,6 +54,23 @@ it('postgresStorage fails at once after the app has ended its pool', async () =>
   });
 });
 
+it('postgresStorage says what the pool says of a connection that it does not give', async () => {
+  const pool = own.poolOf({ max: 1 });
+  const held = await pool.connect();
+  onTestFinished(() => held.release());
+  // Only now: on a busy machine the first connection takes longer.
+  pool.options.connectionTimeoutMillis = 20;
+  const causes: string[] = [];
+  let error = await postgresStorage(pool, { timeoutMs: 200 })
+    .create({ id: 1n, name: 'Rosa' }, context)
+    .catch((error: unknown) => error);
+  for (; error instanceof Error; error = error.cause) causes.push(error.message);
+  expect(causes.slice(-2)).toEqual([
+    'the pool gave no connection: 0 of 1 idle, 1 waiting',
+    'timeout exceeded when trying to connect',
+  ]);
+});
+
 /** A `pg` Pool of one client whose INSERTs have this result, and which shows nothing of its tables. */
 function poolOf(insert: (client: EventEmitter) => Promise<{ rows: { key: string }[] }>) {
   const inserted = vi.fn(() => insert(client));

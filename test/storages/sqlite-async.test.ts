@@ -234,6 +234,7 @@ describe.each(kinds.filter(([, { showsClosed }]) => showsClosed))('%s that the a
       await expect(call()).rejects.toMatchObject({
         name: 'StorageBusy',
         message: 'the app has closed the database connection',
+        cause: expect.any(Error),
       });
   });
 });

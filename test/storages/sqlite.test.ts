@@ -301,6 +301,7 @@ describe('sqliteStorage', () => {
       await expect(create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({
         name: 'StorageBusy',
         message: 'the app has closed the database connection',
+        cause: expect.any(Error),
       });
     });
 
