@@ -162,6 +162,22 @@ test('without a timeout, a refused upload may be drained for 5 s, however long t
   expect(setDrainMs.mock.calls).toEqual([[5_000]]);
 });
 
+test.each<[number, boolean, string]>([
+  [40102, false, good.body as string],
+  [40002, true, '{}'],
+])(
+  'an upload that is refused with %i may be drained for what is left of its time',
+  async (error, isValid, body) => {
+    const setDrainMs = vi.fn();
+    const verifyToken = () => new Promise<boolean>((resolve) => setTimeout(resolve, 400, isValid));
+    const handling = open({ verifyToken }).handle({ ...good, body, setDrainMs } as PlantRequest);
+    expect((await timed(handling)).error).toBe(error);
+    // The clock is real.
+    const [[ms]] = setDrainMs.mock.calls as [[number]];
+    expect(ms).toBeLessThanOrEqual(1_000);
+  },
+);
+
 test('onError of a timed-out request runs in the AsyncLocalStorage of its own request', async () => {
   // Fake timers fire in the context of the code that lets time pass.
   vi.useRealTimers();
@@ -180,6 +196,7 @@ test('onError of a timed-out request runs in the AsyncLocalStorage of its own re
 test.each<[string, signal: object, thrown: unknown, times: number]>([
   // The reason with which the client disconnected.
   ['does not get what the signal has', { aborted: true, reason: 'left' }, 'left', 0],
+  ['does not get what it is the cause of', { aborted: true, reason: 'left' }, { cause: 'left' }, 0],
   ['gets an error after a disconnect that has no reason', { aborted: true }, new Error('of the storage'), 1],
 ])('onError %s', async (_what, signal, thrown, times) => {
   const onError = vi.fn();

@@ -116,6 +116,7 @@ describe('the headers of a request', () => {
     ['two spellings of a type', 40005, { ...good.headers, 'Content-Type': json }],
     ['a list of two types', 40005, { ...good.headers, 'content-type': [json, json] }],
     ['a list with a coding', 40005, { ...good.headers, 'content-encoding': ['identity', 'br'] }],
+    ['a coding after chunked', 40005, { ...good.headers, 'transfer-encoding': 'chunked, gzip' }],
     ['a declared length over the limit', 40006, { ...good.headers, 'content-length': '1048577' }],
     ['a declared length beyond any number', 40006, { ...good.headers, 'content-length': '9'.repeat(400) }],
   ])('with %s cause the error %i', async (_what, error, headers) => {

@@ -197,6 +197,20 @@ test('a guarded handler may have read a body that nobody knows: of what it throw
   expect(lines()).toContain('no bed kvartz');
 });
 
+test('whoever reads the body may quote what nobody else has seen: its class and its codes', async () => {
+  const body = () => {
+    throw Object.assign(new Error('unexpected token in {"name":"kvartz"'), { code: 'E_PARSE' });
+  };
+  await createPlantStore(
+    { create: async () => 'created' },
+    () => true,
+    options,
+  )({ ...requestWith({}), body });
+  expect(lines()).toBe(
+    'plant-store: 50003 body_unreadable, POST /plants: its message may quote a request, and is not shown (E_PARSE)',
+  );
+});
+
 test('values of any text, in any of these spellings, behind and before any words', async () => {
   const word = fc.string({
     minLength: 4,
