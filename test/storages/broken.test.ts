@@ -96,6 +96,16 @@ const broken: [hazard: string, caughtBy: string[], create: (plants: Plants) => P
     ['unicode'],
     storing((plant) => ({ ...plant, name: plant.name.replace(/[\u{10000}-\u{10ffff}]/gu, '?') })),
   ],
+  [
+    'rejects a long text, and stores its beginning',
+    ['long-text'],
+    (plants) => async (plant) => {
+      if (plants.has(plant.id)) return 'taken';
+      plants.set(plant.id, { ...plant, name: plant.name.slice(0, 65_535) });
+      if (plant.name.length > 65_535) throw new RolledBack('rejected', new Error('too long'));
+      return 'created';
+    },
+  ],
   ['cuts long text', ['long-text'], storing((plant) => ({ ...plant, name: plant.name.slice(0, 65_535) }))],
   [
     'fails a whole batch because it rejects one plant',
@@ -173,24 +183,47 @@ const withoutNamespace = {
   caughtBy: ['namespaces'],
 };
 
-/** Takes every conflict for a taken id, as a bare `ON CONFLICT` does. */
-const bareConflict = {
+/** Tells each tenant its own outcome, and keeps one plant of an id for all. */
+const oneForAllTenants = {
   open() {
     const plants: Plants = new Map();
-    let areUnique = false;
-    const create: PlantStorage['create'] = async (plant) => {
-      const isConflict = areUnique && [...plants.values()].some(({ name }) => name === plant.name);
-      if (isConflict || plants.has(plant.id)) return 'taken';
+    const told = new Set<string>();
+    const create = async (plant: NewPlant, { caller }: { readonly caller: string }) => {
+      const key = `${caller} ${plant.id}`;
+      if (told.has(key)) return 'taken';
+      told.add(key);
       plants.set(plant.id, plant);
       return 'created';
     };
+    const peekAs = (caller: string) => ({ caller, peek: (id: bigint) => plants.get(id) });
+    return { storage: { create }, ...peekAs('garden'), other: peekAs('park') } as const;
+  },
+  caughtBy: ['namespaces'],
+};
+
+/** Takes the conflict of a name for a taken id, as a bare `ON CONFLICT` does: in batches of this size and more. */
+const bareConflict = (batchSize: number) => ({
+  open() {
+    const plants: Plants = new Map();
+    let areUnique = false;
+    const { create } = groupCommit((batch) =>
+      batch.map((plant) => {
+        if (plants.has(plant.id)) return 'taken';
+        if (areUnique && [...plants.values()].some(({ name }) => name === plant.name)) {
+          if (batch.length >= batchSize) return 'taken';
+          throw new RolledBack('rejected', new Error('too long'));
+        }
+        plants.set(plant.id, plant);
+        return 'created';
+      }),
+    );
     const makeNamesUnique = () => {
       areUnique = true;
     };
     return { storage: { create }, caller: 'anyone', peek: (id: bigint) => plants.get(id), makeNamesUnique };
   },
   caughtBy: ['second-unique-column'],
-};
+});
 
 class Lost extends Error {}
 
@@ -261,6 +294,15 @@ const misread: [hazard: string, caughtBy: string[], after: After][] = [
     (error) => (isDuplicate(error) ? 'taken' : error.code === '40001' ? 'created' : rethrow(error)),
   ],
   [
+    'sends the plant of another client when it retries',
+    ['serialization-failure'],
+    async (error, plant, database) => {
+      if (error.code !== '40001') return isDuplicate(error) ? 'taken' : rethrow(error);
+      await database.insert({ ...plant, name: 'another' });
+      return 'created';
+    },
+  ],
+  [
     'takes every constraint for a taken id',
     ['constraint'],
     (error) => (error.code?.startsWith('23') ? 'taken' : rethrow(error)),
@@ -288,7 +330,9 @@ describe('a storage that', () => {
 
   it.each([
     ['groups the creates of two tenants without a namespace', withoutNamespace],
-    ['takes the conflict of another column for a taken id', bareConflict],
+    ['tells two tenants that a plant is created, and keeps one', oneForAllTenants],
+    ['takes the conflict of another column for a taken id', bareConflict(1)],
+    ['takes the conflict of another column for a taken id in a batch', bareConflict(2)],
   ])('%s fails its own case alone', async (_, { open, caughtBy }) => {
     expect(await failedBy(open)).toEqual(caughtBy);
   });
@@ -325,7 +369,7 @@ describe('storageCases', () => {
   it('has a broken storage in this file for each of its cases', () => {
     const ids = storageCases(() => Promise.reject(new Error('not opened'))).map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
-    const others = [...withoutNamespace.caughtBy, ...bareConflict.caughtBy, 'find'];
+    const others = [...withoutNamespace.caughtBy, ...bareConflict(1).caughtBy, 'find'];
     const caught = [...broken, ...misread].flatMap(([, caughtBy]) => caughtBy);
     expect(new Set([...caught, ...others])).toEqual(new Set(ids));
   });
