@@ -32,14 +32,15 @@ test('the cases behind a mount leave other paths and methods to the app', () => 
 });
 
 describe('a case', () => {
-  const runOne = (id: string, host: object, answer: ConstructorParameters<typeof Response>) => {
+  type ResponseParts = ConstructorParameters<typeof Response>;
+  const runOne = (id: string, host: object, answer: ResponseParts, strict = true) => {
     const sent: [url: string, init: RequestInit][] = [];
     const fetch = async (url: string, init: RequestInit) => {
       sent.push([url, init]);
       return new Response(...answer);
     };
     const open = () => ({ url: 'http://localhost/api', token: 'rose', fetch, ...host });
-    const found = hostCases(open, { alone: true, strict: true }).find((one) => one.id === id)!;
+    const found = hostCases(open, { alone: true, strict }).find((one) => one.id === id)!;
     return { sent, running: found.run() };
   };
 
@@ -71,6 +72,44 @@ describe('a case', () => {
     await expect(
       runOne('method-head', {}, ['x', { status: 405, headers: { ...json, allow: 'POST' } }]).running,
     ).rejects.toThrow('method-head: the body is "x", and must be ""');
+  });
+
+  const json = { 'content-type': ' Application/JSON ; charset=utf-8' };
+  const error = '{"message":"no","error":-2147483648,"more":1}';
+  const unauthorized = { status: 401, headers: { ...json, 'www-authenticate': 'bearer realm="garden"' } };
+  test.each<[id: string, what: string, ...answer: ResponseParts]>([
+    [
+      'create-with-tag',
+      'members in another order',
+      '{ "tag": "rose", "name": "Rosa canina" }',
+      { headers: json },
+    ],
+    ['token-unknown', 'another number, and further members', error, unauthorized],
+    ['type-text', 'a status of HTTP', error, { status: 415, headers: json }],
+    ['size-one-over', 'a status of HTTP', error, { status: 413, headers: json }],
+    ['method-get', 'more methods', error, { status: 405, headers: { ...json, allow: 'GET, POST' } }],
+    ['method-head', 'no media type', '', { status: 405, headers: { allow: 'POST' } }],
+  ])('%s takes from another implementation %s', (id, _, ...answer) => runOne(id, {}, answer, false).running);
+
+  test.each<[id: string, fault: string, ...answer: ResponseParts]>([
+    ['create-with-tag', 'the plant is ', '{"tag":"shrub","name":"Rosa"}', { headers: json }],
+    [
+      'create-with-tag',
+      'content-type is "text/json", and ',
+      '{"name":"Rosa canina","tag":"rose"}',
+      { headers: { 'content-type': 'text/json' } },
+    ],
+    ['token-unknown', 'status is 403, and must be 401', error, { ...unauthorized, status: 403 }],
+    ['token-unknown', 'the scheme of www-authenticate is "", and ', error, { status: 401, headers: json }],
+    ['token-unknown', 'error is 2147483648, and ', '{"error":2147483648,"message":"no"}', unauthorized],
+    ['token-unknown', 'error is 1.5, and ', '{"error":1.5,"message":"no"}', unauthorized],
+    ['token-unknown', 'the type of message is "number", and ', '{"error":1,"message":2}', unauthorized],
+    ['type-text', 'status is 413, and must be 400', error, { status: 413, headers: json }],
+    ['size-one-over', 'status is 415, and must be 400', error, { status: 415, headers: json }],
+    ['method-get', 'whether allow has POST is false, and ', error, { status: 405, headers: json }],
+    ['method-head', 'the body is "x", and must be ""', 'x', { status: 405, headers: { allow: 'POST' } }],
+  ])('%s reports of another implementation: %s', async (id, fault, ...answer) => {
+    await expect(runOne(id, {}, answer, false).running).rejects.toThrow(new RegExp(`^${id}: ${fault}[^;]*$`));
   });
 
   test('reports that the request before it failed, and sends no other', async () => {
