@@ -13,6 +13,10 @@ import fc from '../support/properties.js';
 const create = (options: unknown) => () =>
   createPlantStore(memoryStorage(), () => true, options as PlantStoreOptions);
 
+function fail(): never {
+  throw new Error('of a getter');
+}
+
 describe('an invalid option is a TypeError at once, which names the option', () => {
   const bad: Record<keyof PlantStoreOptions, readonly [must: string, values: readonly unknown[]]> = {
     basePath: [
@@ -42,15 +46,27 @@ describe('an invalid option is a TypeError at once, which names the option', () 
     expect(create({ [name]: value })).toThrow(`${name} must be ${must}, got `);
   });
 
-  test.each<[unknown, string]>([
-    ['5', '"5"'],
-    [1.5, '1.5'],
-    [Number.NaN, 'NaN'],
-    [7n, '7n'],
-    [{}, 'an object'],
-    [() => {}, 'a function'],
-    [Symbol('five'), 'Symbol(five)'],
-  ])('timeoutMs is shown as it came: %s', (timeoutMs, got) => {
+  test.each<[got: string, value: unknown]>([
+    ['"5"', '5'],
+    ['1.5', 1.5],
+    ['NaN', Number.NaN],
+    ['7n', 7n],
+    ['null', null],
+    ['""', ''],
+    [`"${'5'.repeat(100)}"`, '5'.repeat(100)],
+    // What may be a secret, or is long, is not shown.
+    ['a string', '5'.repeat(101)],
+    ['a string that looks like a URL or a connection string', 'postgres://jane:rose@localhost'],
+    ['a string that looks like a URL or a connection string', 'password=rose'],
+    ['an array of 2', ['rose', 'ilex']],
+    ['an object', {}],
+    ['an object', Object.create(null)],
+    ['an object', new Proxy({}, { get: fail })],
+    ['an object of class Map', new Map([['rose', 1]])],
+    ['a function', () => {}],
+    ['the function acceptTokens', acceptTokens],
+    ['Symbol(five)', Symbol('five')],
+  ])('timeoutMs is shown as %s', (got, timeoutMs) => {
     expect(create({ timeoutMs })).toThrow(
       new TypeError(`timeoutMs must be an integer from 0 to 2147483647, got ${got}`),
     );
