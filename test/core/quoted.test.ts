@@ -145,6 +145,25 @@ test.each(['code', 'constraint', 'table', 'column', 'routine', 'name'])(
   },
 );
 
+/** Bytes whose base64 has a minus sign and an underscore in the alphabet of URLs. */
+const claims = '{"sub":"zq~>?~?>~kvartz"}';
+const ofUrl = base64(claims).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+const headersOf = (more: Record<string, string>) => new Headers({ ...requestWith({}).headers, ...more });
+test.each<[where: string, value: string, request: object]>([
+  ['the id of the plant', '7340981234', requestWith({ id: 7_340_981_234n })],
+  ['headers that are a Headers object', 'zq7Xm2LwT9', { headers: headersOf({ 'x-session': 'zq7Xm2LwT9' }) }],
+  ['a claim of a JWT', 'zq~>?~?>~kvartz', { headers: headersOf({ 'x-jwt': `e30.${ofUrl}.c2ln` }) }],
+  ['a cookie behind another', 'kvartz Alpha', { headers: headersOf({ cookie: 'a=1;b=kvartz+Alpha' }) }],
+  ['a member that is dropped, of a parsed body', 'kvartz Alpha', { raw: { body: { note: 'kvartz Alpha' } } }],
+  ['a number of a parsed body', '7340981234', { raw: { body: { phone: 7_340_981_234 } } }],
+  ['a body of bytes', 'kvartz Alpha', { raw: { body: utf8('{"note":"kvartz Alpha"}') } }],
+])('%s, as the database quotes it', async (_, value, request) => {
+  const storage = { create: () => Promise.reject(new Error(`rejected for (${value})`)) };
+  await createPlantStore(storage, () => true, options)({ ...requestWith({}), ...request });
+  expect(lines()).toContain('50001 storage_failed, POST /plants: rejected for (');
+  expect(partsIn(value, lines())).toEqual([]);
+});
+
 test('the names that a database sets stay, where its message loses a value', async () => {
   const error = Object.assign(new Error(`duplicate key: (name)=(Rosa canina)`), {
     code: '23505',
