@@ -41,15 +41,10 @@ const { include: _, ...test } = base.test!;
 config.test = {
   ...test,
   projects: [
-    { extends: true, test: { name: 'alone', include: alone, sequence: { groupOrder: 2 } } },
+    { extends: true, test: { name: 'alone', include: alone, sequence: { groupOrder: 1 } } },
     {
       extends: true,
-      test: {
-        name: 'heavy',
-        include,
-        exclude: alone,
-        sequence: { groupOrder: 1 },
-      },
+      test: { name: 'heavy', include, exclude: alone },
     },
   ],
   // One less than `npm test`: some of them measure times.

@@ -54,9 +54,9 @@ const replace = new Script("text.replace(expression, '')");
 
 /** A text that takes too long, or `undefined`. */
 function slowText(expression: RegExp): string | undefined {
-  // A quadratic one takes at least half a second for 32 KiB, at a nanosecond a step.
-  const size = 2 ** 15;
-  const limit = 100;
+  // A quadratic one takes at least 8 s for 128 KiB, at a nanosecond a step.
+  const size = 2 ** 17;
+  const limit = 200;
   for (const text of texts(expression, size)) {
     const exceeds = () => {
       try {

@@ -27,6 +27,11 @@ export class AlertLoad {
     this.#start(() => id, 100);
   }
 
+  /** How many clients there are: each has one create on its way at most. */
+  get clients(): number {
+    return this.#running.size;
+  }
+
   /** Resolves when each client has its last response. */
   async stop(): Promise<void> {
     this.#isStopped = true;

@@ -211,7 +211,7 @@ const bareConflict = (batchSize: number) => ({
         if (plants.has(plant.id)) return 'taken';
         if (areUnique && [...plants.values()].some(({ name }) => name === plant.name)) {
           if (batch.length >= batchSize) return 'taken';
-          throw new RolledBack('rejected', new Error('too long'));
+          throw new RolledBack('rejected', new Error('the name exists'));
         }
         plants.set(plant.id, plant);
         return 'created';

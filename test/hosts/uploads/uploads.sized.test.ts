@@ -1,15 +1,12 @@
 /** Uploads that are refused: on one host of each adapter, and with `npm run test:heavy` larger ones, on every host on Node. */
 import { createServer } from 'node:http';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { isHeavy } from '../../support/heavy.js';
 import { listen } from '../../support/sockets.js';
 import { named } from '../../support/titled.js';
 import { type Host, oneOfEachAdapter } from '../hosts.js';
 import { beginUpload, mebibyte } from './begin-upload.js';
 import { eachIsAnswered, nextIsAnswered, startedFor, startHost } from './refused-uploads.js';
-
-// Tests that are concurrent wait most of the time, each for a connection that ends by itself.
-vi.setConfig({ maxConcurrency: 100 });
 
 const all = isHeavy ? (await import('../../ecosystem/hosts.js')).everyHost : oneOfEachAdapter;
 const isHttp1 = ({ name }: Host) => !/http2|HTTP\/2/.test(name);

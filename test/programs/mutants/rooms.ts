@@ -17,8 +17,8 @@ export const rooms: readonly Room[] = [
       'test/core/{callers,contract,deadline*,guard,handle,log,options,parties,quoted,upload*}.test.ts',
       'test/hosts/{concealed,fetch,guard}.test.ts',
       'test/hosts/mounting/mistakes.test.ts',
-      'test/storages/arguments.test.ts',
       'test/hosts/node/*.test.ts',
+      'test/storages/arguments.test.ts',
     ],
   },
   {
