@@ -1,3 +1,4 @@
+import { OwnError } from './errors/own-words.js';
 import type { MaybePromise, PlantRequest, Signal } from './http.js';
 import { checkToken } from './token.js';
 
@@ -8,7 +9,7 @@ export interface VerifyContext {
   readonly signal: Signal;
 }
 
-/** What is no caller. NaN, which has no type of its own, is none either. */
+/** The values that mean an invalid token. NaN counts too, but TypeScript cannot express it. */
 export type Falsy = false | null | undefined | '' | 0 | 0n;
 
 /**
@@ -46,7 +47,7 @@ export type VerifyToken<Caller> = (token: string, context: VerifyContext) => May
  * };
  * ```
  */
-export class InsufficientScope extends Error {
+export class InsufficientScope extends OwnError {
   override readonly name = 'InsufficientScope';
 
   /** @param scope the scope that is needed, as in RFC 6749 §3.3: words with one space between them */
@@ -88,7 +89,7 @@ export function acceptTokens(...tokens: readonly string[]): VerifyToken<true> {
   return (given) => tokens.filter((token) => equalInConstantTime(token, given)).length > 0;
 }
 
-/** Takes as long for each `given` of one length, and compares as many characters as the client sent: neither tells a secret. */
+/** Its time depends only on the length of `given`, which the client chose. */
 function equalInConstantTime(expected: string, given: string): boolean {
   let difference = expected.length ^ given.length;
   for (let i = 0; i < given.length; i++) {

@@ -1,9 +1,13 @@
-import { inspect, kindOf } from './inspect.js';
+import { inspect, kindOf } from './errors/inspect.js';
+import { propertyOf } from './errors/property-of.js';
 
-/** @throws {TypeError} if it is no storage; the message says what came, and what to pass */
-export function checkStorage(storage: unknown): void {
+/** @throws {TypeError} if it is no storage, or lacks `find` and needs it; the message says what came, and what to pass */
+export function checkStorage(storage: unknown, needsFind: boolean): void {
   const { create, then, query } = Object(storage);
-  if (typeof create === 'function') return;
+  if (typeof create === 'function') {
+    if (needsFind && !propertyOf(storage, 'find')) throw new TypeError('acceptReplays requires storage.find');
+    return;
+  }
   let remedy = 'pass a storage, such as memoryStorage()';
   if (typeof then === 'function') remedy = 'await it first';
   else if (typeof query === 'function') remedy = 'pass postgresStorage(pool) or mysqlStorage(pool)';

@@ -1,5 +1,5 @@
+import { kindOf } from './errors/inspect.js';
 import { guard } from './guard.js';
-import { kindOf } from './inspect.js';
 import { createPlantStore } from './plant-store.js';
 import { whatToWrite } from './request/mount-mistakes.js';
 

@@ -2,11 +2,12 @@
 
 export { checkHandler } from './check-handler.js';
 export { routeSchema } from './document/route-schema.js';
-export { type Global, isNotMine, isThenable, operation, own, pathOf } from './http.js';
-export { Refusal } from './problems.js';
+export { Refusal } from './errors/problems.js';
+export { propertyOf, unlessInherited } from './errors/property-of.js';
+export { type Global, isCreate, isNotMine, operation, own, pathOf } from './http.js';
 export { ChunkCollector, isBytes } from './request/body.js';
 export { HostRequest } from './request/context.js';
 export { mountMistake } from './request/mount-mistakes.js';
-export { linger, Upload } from './request/upload.js';
+export { Upload } from './request/upload.js';
 export { checkOptions } from './rules.js';
 export { nextMessage } from './timers.js';

@@ -1,8 +1,10 @@
 /** Internals that `adapters/storages` may import; everything else comes from `index.ts`. */
 
+export { withCauses } from './errors/causes.js';
+export { kindOf } from './errors/inspect.js';
+export { OwnError, ownWords, ownWordsOf, wordsBefore } from './errors/own-words.js';
+export { isFaultOfProgram } from './errors/problems.js';
 export { groupCommitRules } from './group-commit/options.js';
-export { kindOf } from './inspect.js';
-export { isFaultOfProgram } from './problems.js';
-export { mayQuote, ownWords } from './quotable.js';
+export { own } from './http.js';
 export { checkNames } from './rules.js';
-export { systemClock } from './timers.js';
+export { isWorkers, systemClock } from './timers.js';

@@ -1,5 +1,8 @@
 import type { VerifyToken } from './bearer.js';
 import { checkVerifyToken } from './check-arguments.js';
+import { kindOf } from './errors/inspect.js';
+import { ownWords } from './errors/own-words.js';
+import { propertyOf } from './errors/property-of.js';
 import {
   checkMembers,
   isNotMine,
@@ -8,9 +11,7 @@ import {
   type PlantRequest,
   type PlantResponse,
 } from './http.js';
-import { kindOf } from './inspect.js';
 import { type PlantStoreOptions, plantStoreRules } from './options.js';
-import { ownWords } from './quotable.js';
 import { bearerToken, callerOf } from './request/headers.js';
 import { guardedHandler, verifier } from './request/parties.js';
 import { createHandler } from './request/progress.js';
@@ -100,7 +101,7 @@ function validateResponse(response: PlantResponse): PlantResponse {
   const { status, headers, body } = Object(response) as PlantResponse;
   const isStatus = Number.isInteger(status) && status >= 200 && status <= 599;
   // A `Headers` object has no properties to send.
-  const isDictionary = Object(headers) === headers && typeof headers.get !== 'function';
+  const isDictionary = Object(headers) === headers && typeof propertyOf(headers, 'get') !== 'function';
   const areFields = isDictionary && Object.entries(headers).every(isField);
   // Of a status without a body (RFC 9110 §6.4.1), Fetch throws if there is one, and Node would miscount it.
   const isBody = typeof body === 'string' && (body === '' || ![204, 205, 304].includes(status));

@@ -1,4 +1,5 @@
-import { ownWords } from './quotable.js';
+import { OwnError } from './errors/own-words.js';
+import { unlessInherited } from './errors/property-of.js';
 
 /**
  * The platform's own type if the platform has it, otherwise a structural one: the published types then compile everywhere
@@ -59,16 +60,15 @@ export type ReadBody = (limit: number) => MaybePromise<Content>;
  * };
  * ```
  */
-export class BodyError extends Error {
+export class BodyError extends OwnError {
   override readonly name = 'BodyError';
 
-  /** @param message for `onError` only; quotes no body. For `body_unreadable` it names the line of the app to change. */
+  /** @param message for `onError` and the log; quotes no body. For `body_unreadable` it names the line of the app to change. */
   constructor(
     readonly problem: 'body_too_large' | 'body_incomplete' | 'body_unreadable',
     message: string = problem,
   ) {
     super(message);
-    ownWords(this);
   }
 }
 
@@ -125,6 +125,14 @@ export function isNotMine({ error }: PlantResponse): boolean {
  */
 export type PlantHandler = (request: PlantRequest, index?: number) => Promise<PlantResponse>;
 
+/** Marks the handler of `createPlantStore`. Registered, because an app may load it and the adapter from two copies of this package. */
+export const createMark = Symbol.for('plant-store.create');
+
+/** Whether a handler is that of `createPlantStore`, and not of a guard, nor a function of the app. */
+export function isCreate(handle: PlantHandler): boolean {
+  return Object.hasOwn(handle, createMark);
+}
+
 /**
  * Reads a header by its lower-case name; an array if the host shows that it came more than once.
  *
@@ -132,9 +140,9 @@ export type PlantHandler = (request: PlantRequest, index?: number) => Promise<Pl
  * two headers.
  */
 export function header(headers: PlantHeaders, name: string): string | readonly string[] | null {
-  // A dictionary may hold a header that is called "get", and inherit a function of a legacy library.
-  const { get } = headers;
-  if (typeof get === 'function' && get !== ({} as typeof headers).get) return get.call(headers, name) ?? null;
+  // A dictionary may hold a header that is called "get", which is no function.
+  const get = unlessInherited(headers.get, 'get');
+  if (typeof get === 'function') return get.call(headers, name) ?? null;
   const dictionary = headers as { readonly [name: string]: string | readonly string[] | undefined };
   let found: string | readonly string[] | null = null;
   for (const key in dictionary) {
@@ -178,11 +186,6 @@ export function isPath(value: string): boolean {
 /** An object's own members, without what a legacy library may have added to `Object.prototype`. */
 export function own<T extends object>(object: T): T {
   return { __proto__: null, ...object };
-}
-
-/** Whether a value has to be awaited: any thenable, as for `await`. */
-export function isThenable<T>(value: MaybePromise<T>): value is PromiseLike<T> {
-  return typeof (value as PromiseLike<T> | null | undefined)?.then === 'function';
 }
 
 /** Calls a function of the app, and ignores what it throws or rejects with. */

@@ -5,7 +5,8 @@ export {
   type VerifyContext,
   type VerifyToken,
 } from './bearer.js';
-export { type ErrorNumber, errorNumbers, type Problem } from './error-numbers.js';
+export { describeError, logWithMessages } from './errors/log.js';
+export { type ErrorNumber, errorNumbers, type Problem } from './errors/numbers.js';
 export {
   type BatchCall,
   type CreateMany,
@@ -14,7 +15,11 @@ export {
   RolledBack,
 } from './group-commit/create-many.js';
 export { type GroupCommitStorage, groupCommit } from './group-commit/group-commit.js';
-export type { BatchReport, GroupCommitOptions, GroupCommitState } from './group-commit/options.js';
+export type {
+  BatchReport,
+  GroupCommitOptions,
+  GroupCommitState,
+} from './group-commit/options.js';
 export { type GuardOptions, guard, json } from './guard.js';
 export {
   BodyError,
@@ -28,8 +33,13 @@ export {
   type RouteParams,
   type Signal,
 } from './http.js';
-export { describeError } from './log.js';
 export type { PlantStoreOptions } from './options.js';
 export type { NewPlant, Plant, Whole } from './plant/plant.js';
 export { createPlantStore } from './plant-store.js';
-export { PlantRefused, type PlantStorage, StorageBusy, type StorageContext } from './storage.js';
+export {
+  PlantRefused,
+  type PlantStorage,
+  StorageBusy,
+  type StorageContext,
+  type StorageStatus,
+} from './storage.js';

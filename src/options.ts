@@ -1,6 +1,6 @@
-import type { ErrorNumber } from './error-numbers.js';
+import { logError } from './errors/log.js';
+import type { ErrorNumber } from './errors/numbers.js';
 import { isPath, type MaybePromise, type PlantRequest } from './http.js';
-import { logError } from './log.js';
 import { boolean, callback, integer, type Rules } from './rules.js';
 
 /** The options of `createPlantStore`. */
@@ -15,8 +15,9 @@ export interface PlantStoreOptions {
   readonly acceptReplays?: boolean | undefined;
   /**
    * Called once with the cause of every 5xx, and with its error code, for the level of a log line. It cannot change the
-   * response. A host's request shows neither credentials nor `raw` if it is logged as a whole. Default: writes one line to
-   * `console.error`, with the remedy if it is known; of each message at most one a second, with a count.
+   * response. A host's request shows neither credentials nor `raw` if it is logged as a whole; the error may quote the request.
+   * Default, also if this function fails: writes one line to `console.error` without any text of other people's errors, of each
+   * cause at most one a second, with a count. `logWithMessages` prints the error, too, for development.
    */
   readonly onError?:
     | ((error: unknown, request: PlantRequest, code: ErrorNumber) => MaybePromise<void>)

@@ -1,11 +1,13 @@
 import type { VerifyToken } from './bearer.js';
 import { checkStorage, checkVerifyToken } from './check-arguments.js';
-import { checkMembers, operation, type PlantHandler, type PlantRequest, pathOf } from './http.js';
+import { logError, logStatus } from './errors/log.js';
+import { ownWords } from './errors/own-words.js';
+import { idTaken, methodNotAllowed, notFound } from './errors/problems.js';
+import { unlessInherited } from './errors/property-of.js';
+import { checkMembers, createMark, operation, type PlantHandler, type PlantRequest, pathOf } from './http.js';
 import { type PlantStoreOptions, plantStoreRules } from './options.js';
 import { parsePlant } from './plant/json.js';
 import { toJson } from './plant/plant.js';
-import { idTaken, methodNotAllowed, notFound } from './problems.js';
-import { ownWords } from './quotable.js';
 import { decodeBody, readBody } from './request/body.js';
 import { bearerToken, callerOf, checkBodyHeaders } from './request/headers.js';
 import { bodyOwner, library, storageParty, verifier } from './request/parties.js';
@@ -38,13 +40,14 @@ export function createPlantStore<Caller>(
   options: PlantStoreOptions = {},
 ): PlantHandler {
   const settings = checkOptions(options, plantStoreRules);
-  checkStorage(storage);
+  checkStorage(storage, settings.acceptReplays);
   checkVerifyToken(verifyToken);
-  if (settings.acceptReplays && !storage.find) throw new TypeError('acceptReplays requires storage.find');
+
+  if (settings.onError === logError) unlessInherited(storage.watch, 'watch')?.(logStatus);
 
   const path = settings.basePath + operation.path;
   // The client's mistakes are thrown where they are found; all other errors get their meaning in parties.ts.
-  return createHandler<Caller>(async (progress, request) => {
+  const handle = createHandler<Caller>(async (progress, request) => {
     checkTarget(request, path);
     const token = bearerToken(request.headers);
 
@@ -57,34 +60,34 @@ export function createPlantStore<Caller>(
     checkBodyHeaders(request.headers, settings.bodyLimit);
 
     progress.enter(bodyOwner);
-    const content = await readBody(request.body, settings.bodyLimit, progress);
+    const content = await readBody(unlessInherited(request.body, 'body'), settings.bodyLimit, progress);
     const plant = parsePlant(decodeBody(content, settings.bodyLimit));
-    progress.plant = plant;
     // Before the storage gets the plant, which it may change.
     const { id } = plant;
     const body = toJson(plant);
 
     progress.enter(storageParty);
     const outcome = await storage.create(plant, progress.context);
-    if (outcome !== 'created') {
-      if (outcome !== 'taken')
-        throw ownWords(new TypeError("storage.create must return 'created' or 'taken'"));
-      // Throws if the timeout has expired meanwhile: the response is sent, and `find` would be called for nothing.
+    if (outcome === 'taken') {
+      // `find` is a second step of the storage: `enter` throws if the timeout has expired in the first.
       progress.enter(storageParty);
       const stored = settings.acceptReplays ? await storage.find?.(id, progress.context) : undefined;
       const isReplay = stored && toJson(stored) === body;
       if (!isReplay) throw idTaken(id);
+    } else if (outcome !== 'created') {
+      throw ownWords(new TypeError("storage.create must return 'created' or 'taken'"));
     }
 
     progress.respond({ status: 200, headers: { 'content-type': 'application/json' }, body });
   }, settings);
+  return Object.assign(handle, { [createMark]: true });
 }
 
 /** @throws {Refusal} if the request is for another path or method */
 function checkTarget(request: PlantRequest, path: string): void {
   checkMembers(request);
   const { method, url, routed } = request;
-  const isHere = routed || path === url || path === pathOf(url);
+  const isHere = unlessInherited(routed, 'routed') || path === url || path === pathOf(url);
   // A target has no fragment (RFC 9112 §3.2), and what is behind one, each reader takes differently.
   if (!isHere || url.includes('#')) throw notFound(path, isHere ? '' : pathOf(url));
   if (method !== operation.method) throw methodNotAllowed();

@@ -1,4 +1,5 @@
 import type { VerifyContext } from './bearer.js';
+import { OwnError } from './errors/own-words.js';
 import type { NewPlant } from './plant/plant.js';
 
 /** What a storage gets in addition to the plant. */
@@ -46,7 +47,26 @@ export interface PlantStorage<Caller = unknown> {
   readonly find?:
     | ((id: bigint, context: StorageContext<Caller>) => Promise<NewPlant | undefined>)
     | undefined;
+  /** Calls the listener when no plant is stored any more, and when one is again: `createPlantStore` writes a line then. */
+  readonly watch?: ((listener: (status: StorageStatus) => void) => void) | undefined;
 }
+
+/** That creates have begun to fail, or work again. */
+export type StorageStatus =
+  | {
+      readonly isWorking: false;
+      /** For how long no plant has been stored, in milliseconds. */
+      readonly ms: number;
+      /** The last error of the database, or of its absence. */
+      readonly cause: unknown;
+    }
+  | {
+      readonly isWorking: true;
+      /** How long it lasted, in milliseconds. */
+      readonly ms: number;
+      /** How many creates have failed. */
+      readonly failed: number;
+    };
 
 /**
  * Thrown by a storage that rejects this plant: the response is a 400 with this message.
@@ -62,7 +82,7 @@ export interface PlantStorage<Caller = unknown> {
  * };
  * ```
  */
-export class PlantRefused extends Error {
+export class PlantRefused extends OwnError {
   override readonly name = 'PlantRefused';
 }
 
@@ -82,10 +102,13 @@ export class PlantRefused extends Error {
  * };
  * ```
  */
-export class StorageBusy extends Error {
+export class StorageBusy extends OwnError {
   override readonly name = 'StorageBusy';
 
-  /** @param options `cause`: what made the storage unavailable, for `onError` */
+  /**
+   * @param message for the operator: the log shows it as it is now, so give it no value of a request
+   * @param options `cause`: what made the storage unavailable, for `onError`
+   */
   constructor(message = 'the storage queue is full', options?: { readonly cause?: unknown }) {
     super(message, options);
   }

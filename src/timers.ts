@@ -4,6 +4,7 @@
 /** Milliseconds since some moment. Never goes back. */
 export const now: () => number = /* @__PURE__ */ performance.now.bind(performance);
 const set = setTimeout;
+const abortAfter = AbortSignal.timeout?.bind(AbortSignal);
 const clear = clearTimeout;
 const Channel = typeof MessageChannel === 'function' ? MessageChannel : undefined;
 
@@ -75,9 +76,12 @@ export function keepAliveUntil<T>(promise: Promise<T>): Promise<T> {
   return promise.finally(() => clear(timer));
 }
 
-/** Resolves after `ms` milliseconds of real time, because test runners do not fake this timer. It keeps no process alive. */
+/**
+ * Resolves after `ms` milliseconds of real time. By a timer that test runners fake less often than `setTimeout`, and later: `node:test` does from Node 24 on.
+ * It keeps no process alive.
+ */
 export function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => AbortSignal.timeout(ms).addEventListener('abort', () => resolve()));
+  return new Promise((resolve) => abortAfter(ms).addEventListener('abort', () => resolve()));
 }
 
 /** Whether this is Cloudflare Workers, where the promises and timers of a request end with it. */

@@ -1,5 +1,5 @@
+import { inspect, kindOf } from '../errors/inspect.js';
 import { type Global, type MaybePromise, operation, own, type Signal } from '../http.js';
-import { inspect, kindOf } from '../inspect.js';
 import type { Plant, Whole } from '../plant/plant.js';
 import { boolean, checkOptions, integer, type Rules } from '../rules.js';
 import { checkToken } from '../token.js';
@@ -60,7 +60,7 @@ export function createPlantClient(baseUrl: string | { toString(): string }, opti
      * Creates a plant and resolves to it as the server stored it.
      *
      * @throws {PlantError} if the server rejects the plant, or no response arrives
-     * @throws {TypeError} if the id is neither a `bigint` nor a safe integer, or the token cannot be sent
+     * @throws {TypeError} if the id is neither a `bigint` nor a safe integer, name or tag is no string, or the token cannot be sent
      * @throws the signal's reason as soon as `signal` aborts: the plant may or may not have been stored
      */
     async create(plant: ClientPlant, { signal }: { signal?: Signal | undefined } = {}): Promise<Plant> {
@@ -137,14 +137,20 @@ async function send(
   body: string,
   signal: Signal | undefined,
 ): Promise<Plant | PlantError> {
-  signal?.throwIfAborted();
+  throwIfAborted(signal);
   const bearer = typeof token === 'function' ? await orAborted(signal, token()) : token;
   // With `fetch`, a token that no header can carry would look like a lost connection.
   checkToken(bearer, typeof token === 'function' ? 'what the function token returns' : 'token');
   const headers = new Headers({ authorization: `Bearer ${bearer}`, 'content-type': 'application/json' });
   const received: Received = { status: 0, json: {} };
   try {
-    const init = own({ method: 'POST', headers, body, redirect: 'manual' as const, signal: signal ?? null });
+    const init = own({
+      method: 'POST',
+      headers,
+      body,
+      redirect: 'manual' as const,
+      signal: sendable(signal, fetch),
+    });
     const response = await orAborted(signal, fetch(url, init));
     // A 200 has the texts of the plant, of which JSON writes a character as six bytes at most. An Error is short.
     const text = await readText(signal, response, Math.max(65_536, 6 * body.length));
@@ -153,22 +159,48 @@ async function send(
     received.location = response.headers.get('location');
     received.json = Object(JSON.parse(text));
   } catch (error) {
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     // A body that is not JSON is not a failure of the connection.
     if (!received.status) received.cause = error;
   }
   const { status, json } = received;
-  if (status === 200 && Object.hasOwn(json, 'name') && typeof json.name === 'string') return json as Plant;
-  return new PlantError(url, received);
+  return status === 200 && isPlant(own(json)) ? (json as Plant) : new PlantError(url, received);
 }
+
+const isPlant = ({ name, tag }: { name?: unknown; tag?: unknown }) =>
+  typeof name === 'string' && (tag === undefined || typeof tag === 'string');
 
 /** Writes the digits of the id into the text: `JSON.stringify` throws on a `bigint`. */
 function bodyOf({ id, name, tag }: ClientPlant): string {
   if (typeof id !== 'bigint' && !Number.isSafeInteger(id))
     throw new TypeError(`id must be a bigint or a safe integer, got ${inspect(id)}`);
+  if (!isPlant({ name, tag }))
+    throw new TypeError(
+      `name must be a string, and tag a string or absent, got ${inspect(name)} and ${inspect(tag)}`,
+    );
   const members = JSON.stringify({ name, tag } satisfies Whole<Plant>);
   // Without its own brace.
   return `{"id":${id},${members.slice(1)}`;
+}
+
+/** Not every platform's signal has a method for it: React Native's and that of older jsdoms have none. */
+function throwIfAborted(signal: Signal | undefined): void {
+  if (signal?.aborted) throw reasonOf(signal);
+}
+
+/** Why a signal aborted. Older ones do not say. */
+function reasonOf(signal: Signal | undefined): unknown {
+  return signal?.reason ?? Object.assign(new Error('The operation was aborted.'), { name: 'AbortError' });
+}
+
+/** The signal, unless the platform's own `fetch` would throw, because jsdom has put a class of its own in the place of the platform's. */
+function sendable(signal: Signal | undefined, fetch: unknown): Signal | null {
+  try {
+    if (signal && fetch === globalThis.fetch) new Request('http://localhost', { signal });
+    return signal ?? null;
+  } catch {
+    return null;
+  }
 }
 
 type Response = Awaited<ReturnType<ClientFetch>>;
@@ -207,7 +239,7 @@ function orAborted<T>(signal: Signal | undefined, value: MaybePromise<T>): Promi
     const stop = () => signal?.removeEventListener('abort', onAbort);
     const onAbort = () => {
       stop();
-      reject(signal?.reason);
+      reject(reasonOf(signal));
     };
     signal?.addEventListener('abort', onAbort);
     if (signal?.aborted) onAbort();

@@ -1,4 +1,4 @@
-import { type ErrorNumber, type Problem, problemOf } from '../error-numbers.js';
+import { type ErrorNumber, type Problem, problemOf } from '../errors/numbers.js';
 import { own } from '../http.js';
 import type { Plant } from '../plant/plant.js';
 

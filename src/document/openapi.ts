@@ -107,7 +107,7 @@ export function openapi<
   const { servers, basePath, prefix, bearerAuth } = checkOptions<OpenApiOptions>(options, rules);
   const path = `${basePath as BasePath}${operation.path}` as const;
   const scheme = bearerAuth as BearerAuth extends string ? BearerAuth : 'bearerAuth';
-  const security = () => [memberOf(scheme, [] as string[])];
+  const security = () => [entryOf(scheme, [] as string[])];
   const schemes = options.bearerAuth === undefined ? { bearerAuth: { type: 'http', scheme: 'bearer' } } : {};
   return {
     openapi: '3.1.0',
@@ -121,7 +121,7 @@ export function openapi<
     tags: [{ name: 'plants', description: 'The plants in the store.' }],
     security: security(),
     // The security is said again on the operation, because a merge takes the operation alone.
-    paths: memberOf(path, { post: { ...describeOperation(prefix), security: security() } }),
+    paths: entryOf(path, { post: { ...describeOperation(prefix), security: security() } }),
     components: {
       securitySchemes: schemes as Schemes<BearerAuth>,
       schemas: schemas(prefix as Prefix),
@@ -153,7 +153,7 @@ const rules: Rules<OpenApiOptions> = {
 };
 
 /** An object with one member. */
-function memberOf<Name extends string, Value>(name: Name, value: Value) {
+function entryOf<Name extends string, Value>(name: Name, value: Value) {
   return { [name]: value } as { [Key in Name]: Value };
 }
 
@@ -170,9 +170,9 @@ function schemas<Prefix extends string>(prefix: Prefix) {
   const description = `Why a request failed: a stable code for programs and a message for people.\n\n${errorTable()}`;
   const allOf: [ReturnType<typeof ref>, typeof identified] = [ref(prefix, 'Plant'), identified];
   return {
-    ...memberOf(`${prefix}Plant` as const, plant),
-    ...memberOf(`${prefix}NewPlant` as const, { allOf }),
-    ...memberOf(`${prefix}Error` as const, { description, ...error }),
+    ...entryOf(`${prefix}Plant` as const, plant),
+    ...entryOf(`${prefix}NewPlant` as const, { allOf }),
+    ...entryOf(`${prefix}Error` as const, { description, ...error }),
   };
 }
 

@@ -1,5 +1,5 @@
-import { errorNumbers, type Problem } from '../error-numbers.js';
-import { sentences } from '../problems.js';
+import { errorNumbers, type Problem } from '../errors/numbers.js';
+import { sentences } from '../errors/problems.js';
 
 const mayBeStored = (condition: string) =>
   `The plant may be stored. Send the request again only if ${condition}; otherwise a 40003 can mean that this request stored the plant.`;

@@ -1,6 +1,6 @@
+import { ownWords } from '../errors/own-words.js';
+import { isFaultOfProgram, isNamed } from '../errors/problems.js';
 import type { Signal } from '../http.js';
-import { isFaultOfProgram, isNamed } from '../problems.js';
-import { mayQuote, ownWords } from '../quotable.js';
 import { systemClock } from '../timers.js';
 import { dedupe } from './batch.js';
 import type { Circuit } from './circuit.js';
@@ -61,6 +61,11 @@ export class Call<Caller> implements BatchCall {
     return this.end === 'conflict' || this.end === 'locked';
   }
 
+  /** Whether it has failed with nothing sent. */
+  get isUnsent(): boolean {
+    return this.end === 'unavailable' || (this.isRolledBack && !this.#isSent);
+  }
+
   get sent(): boolean {
     return this.#isSent;
   }
@@ -114,7 +119,6 @@ export class Call<Caller> implements BatchCall {
       const outcomes = await createMany(plants, contexts, this);
       if (!this.end) this.#onOutcomes(outcomes);
     } catch (error) {
-      this.#mayQuote(error);
       if (!this.end) this.#onError(error);
     }
     this.hasSettled = true;
@@ -137,13 +141,7 @@ export class Call<Caller> implements BatchCall {
 
   #failWith(outcome: unknown, create: WaitingCreate<Caller>): void {
     const isError = Object(outcome) === outcome;
-    if (isError) this.#mayQuote(outcome);
     create.fail(isError ? outcome : ownWords(new TypeError(wrongOutcome)));
-  }
-
-  /** An error may quote each plant and each request of the call, whichever create gets it. */
-  #mayQuote(error: unknown): void {
-    mayQuote(error, ...this.firsts.flatMap(({ plant, context }) => [plant, context?.request]));
   }
 
   #onError(error: unknown): void {
@@ -155,6 +153,7 @@ export class Call<Caller> implements BatchCall {
   /** If the end is unknown, the plants may be stored. */
   #onFailure(error: unknown, end: 'unavailable' | 'unknown'): void {
     // Duplicates were not sent: they are sent next, unless that cannot help.
+    this.cause = error;
     const failed = isFaultOfProgram(error) ? this.creates : this.firsts;
     for (const create of failed) create.fail(error);
     this.#finish(end);
@@ -164,7 +163,9 @@ export class Call<Caller> implements BatchCall {
   #onRollback(error: RolledBack): void {
     const { reason, cause } = error;
     this.cause = cause;
-    if (reason !== 'rejected' && isFaultOfProgram(cause)) this.#rejectAll(cause);
+    if (reason === 'unusable') this.#rejectAll(error, reason);
+    else if (reason !== 'rejected' && isFaultOfProgram(cause))
+      this.#rejectAll(new RolledBack('rejected', cause), 'rejected');
     else if (reason === 'rejected' && this.isLone) this.#reject(error);
     else this.#keep(reason);
   }
@@ -175,10 +176,10 @@ export class Call<Caller> implements BatchCall {
     this.#finish('rejected');
   }
 
-  /** Ends the call with nothing to be sent again: a fault of the program would fail again. */
-  #rejectAll(cause: unknown): void {
-    for (const create of this.creates) create.failNotStored(new RolledBack('rejected', cause));
-    this.#finish('rejected');
+  /** Ends the call with nothing to be sent again: each plant would fail again. */
+  #rejectAll(error: RolledBack, end: 'rejected' | 'unusable'): void {
+    for (const create of this.creates) create.failNotStored(error);
+    this.#finish(end);
   }
 
   /** Ends the call with its creates to be sent again. */
@@ -191,7 +192,7 @@ export class Call<Caller> implements BatchCall {
 
   #finish(end: BatchReport['end']): void {
     this.end = end;
-    this.onEnd(this, end);
+    this.onEnd(this, this.isUnsent ? 'unavailable' : end);
     this.#resolve();
   }
 }

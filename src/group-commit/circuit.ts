@@ -20,12 +20,21 @@ const enoughRollbacks = 4;
 /** The pause before each call while the database rolls back all, in milliseconds: ten statements a second show when that ends. */
 const stalledPauseMs = 100;
 
+/**
+ * The pause after a call of which nothing was sent, such as one whose login was refused. It doubles with each, up to the longest: two
+ * logins a second show when that ends.
+ */
+const [unavailablePauseMs, longestPauseMs] = [10, 500];
+
 /** A circuit breaker: open from a timeout with nothing stored by anybody until the database stores or rejects a plant. */
 export class Circuit {
   #isOpen = false;
   #cause: unknown;
   #limitMs: number;
   #rollbacksInRow = 0;
+  #unavailableInRow = 0;
+  /** When the pause is over after the last call of which nothing was sent. */
+  #restsUntil = Number.NEGATIVE_INFINITY;
   #lastRollback: unknown;
   /** When the database last stored or rejected a plant. */
   #respondedAt = Number.NEGATIVE_INFINITY;
@@ -50,7 +59,7 @@ export class Circuit {
 
   /** The limit, in words. */
   get limit(): string {
-    return `${this.#limitMs} ms${this.#isOpen ? ', the limit of a probe while the circuit is open' : ''}`;
+    return `${Math.round(this.#limitMs)} ms${this.#isOpen ? ', the limit of a probe while the circuit is open' : ''}`;
   }
 
   /**
@@ -78,9 +87,17 @@ export class Circuit {
   }
 
   /** The pause before the next call, in milliseconds. */
-  get pauseMs(): number {
+  pauseMs(now: number): number {
+    const stalled = this.isStalled ? stalledPauseMs : 0;
+    // A probe is called when that pause is over.
+    const unavailable = this.#isOpen ? 0 : this.#restsUntil - now;
     // A create that has less time, as with a short `timeoutMs`, must not spend it in pauses.
-    return this.isStalled ? Math.min(stalledPauseMs, this.#limitMs / 4) : 0;
+    return Math.min(Math.max(stalled, unavailable, 0), this.#limitMs / 4);
+  }
+
+  /** Whether it is too early for a probe. */
+  isResting(now: number): boolean {
+    return now < this.#restsUntil;
   }
 
   /** A call was rolled back that may be stored as it is. Not for the retry of a lone plant, which shows nothing of others. */
@@ -89,8 +106,17 @@ export class Circuit {
     this.#lastRollback = cause;
   }
 
+  /** A call has ended of which nothing was sent. */
+  onUnavailable(now: number): void {
+    const ms = Math.min(unavailablePauseMs * 2 ** this.#unavailableInRow, longestPauseMs, this.timeoutMs / 4);
+    this.#unavailableInRow++;
+    this.#restsUntil = now + ms;
+  }
+
   onResponse(now: number): void {
     this.#rollbacksInRow = 0;
+    this.#unavailableInRow = 0;
+    this.#restsUntil = Number.NEGATIVE_INFINITY;
     this.#lastRollback = undefined;
     this.#isOpen = false;
     this.#cause = undefined;

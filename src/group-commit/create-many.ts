@@ -1,3 +1,4 @@
+import { OwnError, ownWordsOf } from '../errors/own-words.js';
 import type { MaybePromise, Signal } from '../http.js';
 import type { NewPlant } from '../plant/plant.js';
 import type { StorageContext } from '../storage.js';
@@ -36,9 +37,15 @@ export type CreateMany<Caller> = (
 ) => MaybePromise<readonly CreateOutcome[]>;
 
 /** Why the database stored nothing of a call. */
-export type RollbackReason = 'conflict' | 'locked' | 'rejected';
+export type RollbackReason = 'conflict' | 'locked' | 'rejected' | 'unusable';
 
-const reasons: readonly string[] = ['conflict', 'locked', 'rejected'] satisfies RollbackReason[];
+/** What became of the plants, unless the cause says it in words of plant-store. */
+const sentences: { readonly [Reason in RollbackReason]: string } = {
+  conflict: 'the database stored nothing, and may later',
+  locked: 'another transaction holds a lock',
+  rejected: 'the database rejects a plant, and stored nothing',
+  unusable: 'the database stores no plant until somebody changes something',
+};
 
 /**
  * Thrown by a `createMany` when the database confirms that it stored nothing of this call, and what it met:
@@ -46,9 +53,11 @@ const reasons: readonly string[] = ['conflict', 'locked', 'rejected'] satisfies 
  * - `conflict`: it may store the same plants later: a deadlock, a failover, no room on the disk.
  * - `locked`: another transaction has locked a row. End the wait for the lock after 500 ms at most, because it blocks every create.
  * - `rejected`: it never stores one of these plants: a CHECK, a trigger.
+ * - `unusable`: it stores no plant at all until somebody changes something: a table, a grant.
  *
- * Any of them may be about one plant of several, so these are sent in parts. A lone plant that is `rejected` is rejected; another is
- * retried until it times out, while others are sent.
+ * The first three may be about one plant of several, so these are sent in parts. A single plant is rejected for good if the reason is
+ * `rejected`; for the other two it is retried until it times out, while others are sent. All plants of a call that is `unusable` are
+ * rejected at once.
  *
  * Never throw it for a dropped connection or a timeout of your own, because the plants may be stored. A `conflict` or `locked` with a
  * fault of the program as its cause, such as a TypeError, rejects all of its plants at once.
@@ -70,7 +79,7 @@ const reasons: readonly string[] = ['conflict', 'locked', 'rejected'] satisfies 
  * }
  * ```
  */
-export class RolledBack extends Error {
+export class RolledBack extends OwnError {
   override readonly name = 'RolledBack';
 
   /**
@@ -82,10 +91,10 @@ export class RolledBack extends Error {
     // No member of its own: TypeScript 4.7 has another type for that of Error.
     cause: unknown,
   ) {
-    super(cause instanceof Error ? cause.message : String(cause), { cause });
-    if (!reasons.includes(reason)) throw new TypeError(wrongReason);
+    super(ownWordsOf(cause) ?? sentences[reason], { cause });
+    if (!Object.hasOwn(sentences, reason)) throw new TypeError(wrongReason);
   }
 }
 
 const wrongReason =
-  "RolledBack takes 'conflict' (once 'together'), 'locked' (once 'alone') or 'rejected' (once 'apart')";
+  "RolledBack takes 'conflict' (once 'together'), 'locked' (once 'alone'), 'rejected' (once 'apart') or 'unusable'";

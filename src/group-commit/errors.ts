@@ -1,4 +1,4 @@
-import { ownWords } from '../quotable.js';
+import { OwnError } from '../errors/own-words.js';
 import { StorageBusy } from '../storage.js';
 import type { RollbackReason } from './create-many.js';
 
@@ -13,27 +13,38 @@ export interface Rollback {
   readonly callMs: number;
 }
 
-/** A call was given up. Named as the platform names its timeouts: the log then writes one line, without a stack. */
-export class CallTimeout extends Error {
+/** A call was given up. Named as the platform names its timeouts. */
+export class CallTimeout extends OwnError {
   override readonly name = 'TimeoutError';
-
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    ownWords(this);
-  }
 }
 
-/** A create was not stored, for this reason, which quotes nobody. */
-export const busy = (message: string, cause?: unknown): StorageBusy =>
-  ownWords(new StorageBusy(message, { cause }));
+/** A create was not stored, for this reason. */
+export const busy = (message: string, cause?: unknown) => new StorageBusy(message, { cause });
 
 /** The error of a create that was not stored before its timeout. */
-export function notStoredInTime(rollback: Rollback | undefined, lastRollback: unknown): StorageBusy {
+export function notStoredInTime(
+  rollback: Rollback | undefined,
+  lastRollback: unknown,
+  locked: Locked,
+): StorageBusy {
   if (!rollback) return busy(`${tooLittleTime}, and was not sent`, lastRollback);
   const { reason, isLone, cause } = rollback;
-  if (!isLone) return busy(`${tooLittleTime}, after its batch was rolled back`, cause);
-  return reason === 'locked' ? busy('another transaction has locked the row', cause) : unavailable(cause);
+  // Of several plants, one may have met the lock, unless all do.
+  if (reason === 'locked' && (isLone || locked === 'table')) return lockedBy(locked, cause);
+  return isLone ? unavailable(cause) : busy(`${tooLittleTime}, after its batch was rolled back`, cause);
 }
+
+/** What another transaction has locked, as far as it is known. */
+export type Locked = 'row' | 'row or table' | 'table';
+
+const locks: { readonly [What in Locked]: string } = {
+  row: 'another transaction has locked the row',
+  'row or table': 'another transaction has locked the row, or the table',
+  table: 'another transaction has locked the table, or each row that was tried',
+};
+
+/** The error of what waits for a lock. */
+export const lockedBy = (what: Locked, cause: unknown) => busy(locks[what], cause);
 
 const tooLittleTime = 'the plant waited in the queue until too little of its timeout was left';
 
@@ -41,6 +52,9 @@ const tooLittleTime = 'the plant waited in the queue until too little of its tim
 export function unavailable(cause: unknown): StorageBusy {
   return busy('the storage is unavailable', cause);
 }
+
+/** The error of a create for which the queue has no place. */
+export const queueFull = () => busy('the storage queue is full');
 
 /** The error of a create that is not even queued. */
 export function circuitOpen(cause: unknown): StorageBusy {

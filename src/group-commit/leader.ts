@@ -2,7 +2,7 @@ import { systemClock } from '../timers.js';
 import { type Batch, cut, type Pace, partSize } from './batch.js';
 import type { Call } from './call.js';
 import type { Circuit } from './circuit.js';
-import type { Driver, Turn } from './turn.js';
+import type { Turn } from './turn.js';
 import type { WaitingCreate } from './waiting-create.js';
 
 /** Creates that are sent together. */
@@ -11,7 +11,7 @@ type Part<Caller> = readonly WaitingCreate<Caller>[];
 /** What a leader needs of the queue. */
 export interface Dispatcher<Caller> {
   readonly turn: Turn;
-  readonly driver: Driver;
+  readonly settings: { readonly blocksEventLoop: boolean };
   readonly circuit: Circuit;
   readonly pace: Pace;
   readonly lockedRows: LockedRows<Caller>;
@@ -32,7 +32,8 @@ export class Leader<Caller> {
   async lead(batch: Batch<Caller>): Promise<void> {
     // At least one microtask: creates that are called together share a batch.
     await this.queue.turn.take('new');
-    await this.queue.driver.gather();
+    // A driver that blocks would end each call before a second create could join.
+    if (this.queue.settings.blocksEventLoop) await endOfTurn();
     await this.#sendParts([batch.close()]);
   }
 
@@ -61,6 +62,7 @@ export class Leader<Caller> {
       if (!call) return [];
       const left = call.creates.filter(({ isSettled }) => !isSettled);
       if (call.isRolledBack) queue.circuit.onRollback(call.cause);
+      if (call.isUnsent) queue.circuit.onUnavailable(systemClock.now());
       // Which of several plants it was about shows when they are sent in parts.
       if (!call.isLone) return cut(left, partSize(left.length));
       // Duplicates of a create that was rejected.
@@ -69,7 +71,8 @@ export class Leader<Caller> {
         this.#retryAlone(left);
         return [];
       }
-      // A probe is the only one, and goes on until it times out.
+      // A probe of which nothing was sent ends, and the next one follows after a pause. Otherwise it goes on until it times out.
+      if (call.isUnsent) queue.expireLate(left, Number.POSITIVE_INFINITY);
     }
   }
 
@@ -77,11 +80,12 @@ export class Leader<Caller> {
   async #dispatch(creates: Part<Caller>, reserveMs: number): Promise<Call<Caller> | undefined> {
     // The turn is not kept for nobody.
     if (creates.every(({ isSettled }) => isSettled)) return undefined;
-    const { isOpen, pauseMs } = this.queue.circuit;
+    const { circuit } = this.queue;
+    const pauseMs = circuit.pauseMs(systemClock.now());
     if (pauseMs > 0) {
       // Whoever would be late after the pause is told before it: a pause for each of them would make all behind them late, too.
       // Behind a probe there is nobody.
-      if (!isOpen) this.queue.expireLate(creates, reserveMs + pauseMs);
+      if (!circuit.isOpen) this.queue.expireLate(creates, reserveMs + pauseMs);
       if (creates.every(({ isSettled }) => isSettled)) return undefined;
       await wait(pauseMs);
     }
@@ -161,5 +165,7 @@ function pause(attempt: number): Promise<void> {
   const ms = Math.min(longestPauseMs, firstPauseMs * 2 ** attempt) * (0.5 + Math.random() / 2);
   return wait(ms);
 }
+
+const endOfTurn = () => new Promise<void>((resolve) => systemClock.atEndOfTurn(resolve));
 
 const wait = (ms: number) => new Promise<void>((resolve) => systemClock.setTimer(resolve, ms));

@@ -1,6 +1,6 @@
 import type { MaybePromise } from '../http.js';
-import { callback, integer } from '../rules.js';
-import type { StorageContext } from '../storage.js';
+import { boolean, callback, integer } from '../rules.js';
+import type { StorageContext, StorageStatus } from '../storage.js';
 import type { RollbackReason } from './create-many.js';
 
 /**
@@ -21,7 +21,7 @@ export interface BatchReport {
   /** How long the batch took, in milliseconds. */
   readonly ms: number;
   /**
-   * What happened: the database `settled` its creates; it rolled them back, for a reason of `RolledBack`: those that are not rejected
+   * What happened: the database `settled` its creates; it rolled them back, for a reason of `RolledBack`: those of a `conflict` or a lock
    * are sent again; nothing of it was sent, because the database was `unavailable`; or its outcome is `unknown`.
    */
   readonly end: 'settled' | RollbackReason | 'unavailable' | 'unknown';
@@ -41,6 +41,20 @@ export interface GroupCommitState {
   readonly inFlightSince: number | null;
   /** Whether the circuit is open: creates fail fast with `StorageBusy`, apart from one probe at a time. */
   readonly isOpen: boolean;
+  /**
+   * How many creates have failed since the last one was created or taken. Not counted are those of plants that are rejected, those for
+   * which the queue had no place, and one of the same id as the last, because its client may retry it at a locked row.
+   */
+  readonly failedInRow: number;
+  /**
+   * For how long no plant has been stored since an attempt failed, in milliseconds; `null` if none has failed since. With two creates that
+   * have failed in a row, it is an outage, at any rate of creates.
+   */
+  readonly failingMs: number | null;
+  /** How many plants the database has rejected since one was created or taken. A few may be of one client; many show a rule that no plant keeps. */
+  readonly rejectedInRow: number;
+  /** For how long none has been stored since the first of these, in milliseconds; `null` if there is none. */
+  readonly rejectingMs: number | null;
 }
 
 /** The options of `groupCommit`. */
@@ -55,9 +69,22 @@ export interface GroupCommitOptions<Caller = unknown> {
   readonly timeoutMs?: number | undefined;
   /** What an id is unique within, compared by `===`: `({ caller }) => caller.tenant`, say. Default: one namespace for all. */
   readonly namespace?: ((context: StorageContext<Caller>) => unknown) | undefined;
+  /**
+   * Whether `createMany` blocks the event loop until its plants are stored, as `better-sqlite3` and `node:sqlite` do: all creates of one
+   * turn of the event loop then share a batch. Otherwise a batch is sent at once. Default: false.
+   */
+  readonly blocksEventLoop?: boolean | undefined;
+  /**
+   * Called once when an attempt to store plants has failed and none is stored for 1.5 s after it, and once when one is stored again. Errors
+   * that it throws are ignored. Default: `createPlantStore` writes a line, unless you pass it an `onError`.
+   */
+  readonly onStatus?: ((status: StorageStatus) => MaybePromise<void>) | undefined;
   /** Called after each batch, for metrics. Errors that it throws are ignored. Default: none. */
   readonly onBatch?: ((batch: BatchReport) => MaybePromise<void>) | undefined;
 }
+
+/** Stands for no `onStatus`. */
+export const unwatched = () => {};
 
 export const groupCommitRules = () => ({
   maxBatch: integer(256, 1),
@@ -65,5 +92,7 @@ export const groupCommitRules = () => ({
   maxQueuedText: integer(33_554_432, 1),
   timeoutMs: integer(10_000, 1),
   namespace: callback(() => undefined),
+  blocksEventLoop: boolean(false),
+  onStatus: callback<NonNullable<GroupCommitOptions['onStatus']>>(unwatched),
   onBatch: callback(() => {}),
 });

@@ -1,8 +1,5 @@
 import type { Call } from './call.js';
-import { busy } from './errors.js';
 import type { WaitingCreate } from './waiting-create.js';
-
-const queueFull = 'the storage queue is full';
 
 interface Bounds {
   readonly maxQueued: number;
@@ -36,16 +33,17 @@ export class Pending<Caller> {
     return this.#text;
   }
 
-  /** @throws {StorageBusy} if the queue is full */
-  add(create: WaitingCreate<Caller>, now: number): void {
+  /** Adds a create, unless the queue is full. Returns whether it did. */
+  add(create: WaitingCreate<Caller>, now: number): boolean {
     const held = this.#heldByAborted(now);
     const count = this.#creates.length + held.count;
     const text = this.#text + held.text + create.textLength;
     const { maxQueued, maxQueuedText } = this.bounds;
     // A single create may be larger than the bound.
-    if (count > 0 && (count >= maxQueued || text > maxQueuedText)) throw busy(queueFull);
+    if (count > 0 && (count >= maxQueued || text > maxQueuedText)) return false;
     this.#creates.push(create);
     this.#text += create.textLength;
+    return true;
   }
 
   /** Frees the places of creates that are settled. */

@@ -7,7 +7,8 @@ import { Batch, Pace } from './batch.js';
 import { Call } from './call.js';
 import { Circuit } from './circuit.js';
 import type { CreateMany } from './create-many.js';
-import { circuitOpen } from './errors.js';
+import { circuitOpen, lockedBy, queueFull } from './errors.js';
+import { Health } from './health.js';
 import { type Dispatcher, Leader, LockedRows } from './leader.js';
 import {
   type BatchReport,
@@ -16,16 +17,16 @@ import {
   groupCommitRules,
 } from './options.js';
 import { Pending } from './pending.js';
-import { Driver, Turn } from './turn.js';
+import { Turn } from './turn.js';
 import { WaitingCreate } from './waiting-create.js';
 
 /** Takes creates in, sends what its leaders send, and ends what times out. */
 export class Queue<Caller> implements Dispatcher<Caller> {
   readonly settings: Complete<GroupCommitOptions<Caller>>;
   readonly turn = new Turn();
-  readonly driver = new Driver();
   readonly circuit: Circuit;
   readonly pace: Pace;
+  readonly health: Health;
   readonly lockedRows = new LockedRows<Caller>();
   readonly #pending: Pending<Caller>;
   readonly #leader = new Leader<Caller>(this);
@@ -42,6 +43,7 @@ export class Queue<Caller> implements Dispatcher<Caller> {
     this.settings = checkOptions(options, groupCommitRules());
     this.circuit = new Circuit(this.settings.timeoutMs);
     this.pace = new Pace(this.settings.timeoutMs);
+    this.health = new Health(this.settings.onStatus);
     this.#pending = new Pending(this.settings);
   }
 
@@ -50,13 +52,13 @@ export class Queue<Caller> implements Dispatcher<Caller> {
     return new Promise((resolve, reject) => {
       const now = systemClock.now();
       const namespace = this.settings.namespace(context);
-      const origin = { context, namespace, expiresAt: now + this.circuit.limitMs };
+      const origin = { context, namespace, expiresAt: now + this.circuit.limitMs, health: this.health };
       const create = new WaitingCreate(plant, origin, resolve, reject);
       // While the circuit is open, one create at a time is sent, to see whether the database is back. All others fail at once.
-      const isAnotherProbing = this.circuit.isOpen && this.turn.isTaken;
-      if (isAnotherProbing) throw circuitOpen(this.circuit.cause);
-      this.#pending.add(create, now);
-      this.#gather(create);
+      const isProbed = this.turn.isTaken || this.circuit.isResting(now);
+      if (this.circuit.isOpen && isProbed) create.fail(circuitOpen(this.circuit.cause));
+      else if (!this.#pending.add(create, now)) reject(queueFull());
+      else this.#gather(create);
     });
   }
 
@@ -70,7 +72,6 @@ export class Queue<Caller> implements Dispatcher<Caller> {
     const call = new Call(toSend, now, (ended, end) => this.#onEnd(ended, end));
     this.#inFlight = call;
     const running = call.run(this.createMany);
-    this.driver.observe(call);
     this.#setAlarm();
     await running;
     return call;
@@ -87,7 +88,16 @@ export class Queue<Caller> implements Dispatcher<Caller> {
   state(): GroupCommitState {
     const { count, text } = this.#pending;
     const inFlightSince = this.#inFlight ? systemClock.now() - this.#inFlight.startedAt : null;
-    return { queued: count, text, inFlightSince, isOpen: this.circuit.isOpen };
+    return {
+      queued: count,
+      text,
+      inFlightSince,
+      isOpen: this.circuit.isOpen,
+      failedInRow: this.health.failed.count,
+      failingMs: this.health.failingMs,
+      rejectedInRow: this.health.rejected.count,
+      rejectingMs: this.health.rejected.ms,
+    };
   }
 
   #gather(create: WaitingCreate<Caller>): void {
@@ -103,9 +113,12 @@ export class Queue<Caller> implements Dispatcher<Caller> {
     call.endedAt = now;
     this.#inFlight = undefined;
     this.#release();
+    this.health.onEnd(call, end);
     this.pace.onEnd(call.firsts.length, now - call.sentAt, end);
     const isDecided =
-      end === 'settled' || (end === 'rejected' && call.firsts.every(({ isSettled }) => isSettled));
+      end === 'settled' ||
+      end === 'unusable' ||
+      (end === 'rejected' && call.firsts.every(({ isSettled }) => isSettled));
     if (isDecided) this.circuit.onResponse(now);
     if (call.isAborted) {
       this.#pending.hold(call);
@@ -135,7 +148,9 @@ export class Queue<Caller> implements Dispatcher<Caller> {
     if (!rollback || this.#inFlight) return;
     // A lock may be that of its row alone.
     const mayBeOutage = rollback.reason === 'conflict' && rollback.isLone;
-    if (mayBeOutage || this.circuit.isStalled) this.#suspectOutage(rollback.cause, rollback.callMs);
+    if (!mayBeOutage && !this.circuit.isStalled) return;
+    const { reason, cause, callMs } = rollback;
+    this.#suspectOutage(reason === 'locked' ? lockedBy(this.health.lockedSince(), cause) : cause, callMs);
   }
 
   /** Opens the circuit, unless the database responds to others. */

@@ -1,7 +1,8 @@
+import { isNamed } from '../errors/problems.js';
 import type { NewPlant, Whole } from '../plant/plant.js';
-import { isNamed } from '../problems.js';
 import type { StorageContext } from '../storage.js';
 import { notStoredInTime, type Rollback } from './errors.js';
+import type { Health } from './health.js';
 
 /** How much longer than the last wait for a lock, or for a timeout of the database, the next one may take. */
 export const rollbackMargin = 2;
@@ -14,6 +15,7 @@ interface Origin<Caller> {
   /** What its id is unique within. */
   readonly namespace: unknown;
   readonly expiresAt: number;
+  readonly health: Health;
 }
 
 /** One call of `create` in a group commit, until it settles. */
@@ -23,6 +25,8 @@ export class WaitingCreate<Caller> {
   readonly namespace: unknown;
   readonly expiresAt: number;
   readonly textLength: number;
+  readonly health: Health;
+  readonly #storedBefore: number;
   isSettled = false;
   /** Later creates of its id in its call: not sent, and `taken` once this one is stored. */
   duplicates: readonly WaitingCreate<Caller>[] = noDuplicates;
@@ -34,7 +38,7 @@ export class WaitingCreate<Caller> {
   /** Reads each member once: a getter of a script's own plant could throw later, in the midst of a batch. */
   constructor(
     { id, name, tag }: NewPlant,
-    { context, namespace, expiresAt }: Origin<Caller>,
+    { context, namespace, expiresAt, health }: Origin<Caller>,
     readonly resolve: (outcome: Outcome) => void,
     readonly reject: (error: unknown) => void,
   ) {
@@ -45,6 +49,8 @@ export class WaitingCreate<Caller> {
     this.context = context;
     this.namespace = namespace;
     this.expiresAt = expiresAt;
+    this.health = health;
+    this.#storedBefore = health.storedCalls;
     this.textLength = Object.values(this.plant).reduce<number>((sum, value) => sum + lengthOf(value), 0);
   }
 
@@ -57,7 +63,9 @@ export class WaitingCreate<Caller> {
 
   /** Rejects it. If its plant may be stored, its duplicates remember why: they must not reject with "not stored" later. */
   fail(error: unknown): void {
+    if (this.isSettled) return;
     this.isSettled = true;
+    this.health.onFailed(this.plant.id, error);
     this.reject(error);
     if (saysNotStored(error)) return;
     for (const duplicate of this.duplicates) duplicate.#earlierError = error;
@@ -74,7 +82,9 @@ export class WaitingCreate<Caller> {
    * @param lastRollback what the database met in the last call, if that was rolled back
    */
   expire(lastRollback: unknown): void {
-    this.failNotStored(notStoredInTime(this.rollback, lastRollback));
+    this.failNotStored(
+      notStoredInTime(this.rollback, lastRollback, this.health.lockedSince(this.#storedBefore)),
+    );
   }
 
   /**

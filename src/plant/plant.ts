@@ -1,4 +1,4 @@
-import { idIsString, memberRules, notANewPlant, repeatedMember } from '../problems.js';
+import { idIsString, memberRules, notANewPlant, repeatedMember } from '../errors/problems.js';
 
 /** A plant as the store returns it: OpenAPI `Plant`. */
 export interface Plant {

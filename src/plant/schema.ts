@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { memberRules } from '../problems.js';
+import { memberRules } from '../errors/problems.js';
 import { isMember, isText, type NewPlant, type Plant } from './plant.js';
 
 const plantMembers = {

@@ -1,7 +1,7 @@
+import { Refusal, tooLarge } from '../errors/problems.js';
 import { BodyError, type Content, type Json, type MaybePromise, type PlantRequest } from '../http.js';
-import { Refusal, tooLarge } from '../problems.js';
 import type { Progress } from './progress.js';
-import { stallMs, Upload } from './upload.js';
+import { Upload } from './upload.js';
 
 /**
  * Reads the body, in whichever of its forms it is. Fails as a `ReadBody` does.
@@ -19,8 +19,8 @@ export function readBody(
   // Cancelling a socket's stream, Node's or the web's, destroys the connection before the response is sent: drain it first.
   const isConnection = 'pipe' in body || 'getReader' in body;
   progress.onFailure(async (ms) => {
-    // After a timeout nothing is left, but the app sends its response only now.
-    if (isConnection) await upload.discard(Math.max(ms, stallMs));
+    // The app sends its response only now.
+    if (isConnection) await upload.skipRest(ms);
     upload.stop();
   });
   return upload.read(new ChunkCollector(limit));

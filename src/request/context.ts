@@ -1,3 +1,4 @@
+import { propertyOf } from '../errors/property-of.js';
 import {
   type PlantHeaders,
   type PlantRequest,
@@ -6,35 +7,35 @@ import {
   type RouteParams,
   type Signal,
 } from '../http.js';
-import { propertyOf } from '../property-of.js';
 import type { StorageContext } from '../storage.js';
-import { type Deadline, defaultDrainMs } from './deadline.js';
+import { defaultDrainMs } from './upload.js';
 
 /** What `verifyToken`, the storage and a guarded handler get of a request: these three members, and nothing else. */
 export class RequestContext<Caller> implements StorageContext<Caller> {
   declare readonly signal: Signal;
   /** Set when the token is accepted. */
   caller = undefined as Caller;
-  readonly #deadline: Deadline;
+  readonly #progress: { readonly signal: Signal };
 
   constructor(
     readonly request: PlantRequest,
-    deadline: Deadline,
+    progress: { readonly signal: Signal },
   ) {
-    this.#deadline = deadline;
+    this.#progress = progress;
     // Created when it is first read, because most code never reads it; an own member, so that `{ ...context }` copies it. One
     // getter for all: V8 would give each object a hidden class of its own, which tripled the time of a request.
     Object.defineProperty(this, 'signal', { get: this.#getSignal, enumerable: true, configurable: true });
   }
 
   #getSignal(): Signal {
-    return this.#deadline.signal;
+    return this.#progress.signal;
   }
 }
 
 /**
  * A request that an adapter creates from the host's own. It has no members of its own, only getters of its class: so a log of
- * the whole, or of a copy, shows neither credentials nor the host's request.
+ * the whole, or of a copy, shows neither credentials nor the host's request. Of a copy, a clone or a Proxy, which have no private
+ * members, each getter returns `undefined`: loggers that redact read them all.
  */
 export abstract class HostRequest implements PlantRequest {
   readonly #method: string;
@@ -56,27 +57,27 @@ export abstract class HostRequest implements PlantRequest {
   }
 
   get method(): string {
-    return this.#method;
+    return #raw in this ? this.#method : nothing;
   }
 
   get url(): string {
-    return this.#url;
+    return #raw in this ? this.#url : nothing;
   }
 
   get headers(): PlantHeaders {
-    return this.#headers;
+    return #raw in this ? this.#headers : nothing;
   }
 
   get raw(): unknown {
-    return this.#raw;
+    return #raw in this ? this.#raw : nothing;
   }
 
   get routed(): boolean {
-    return this.#routed;
+    return #raw in this && this.#routed;
   }
 
   get params(): RouteParams | undefined {
-    return this.#params;
+    return #raw in this ? this.#params : nothing;
   }
 
   /**
@@ -90,23 +91,19 @@ export abstract class HostRequest implements PlantRequest {
 
   /** How long the rest of an upload may be drained: milliseconds. */
   get drainMs(): number {
-    return this.#drainMs;
+    return #raw in this ? this.#drainMs : defaultDrainMs;
   }
 
-  /**
-   * Called before each response with a status from 400 on: before another, the body has usually been read. A getter, because a
-   * wrapper may pass a Proxy, which has no private members: one that reads from this request gets the request's own function; one
-   * whose getters run on the Proxy can read nothing, and still gets its response.
-   */
+  /** Called before each response with a status from 400 on: before another, the body has usually been read. */
   get setDrainMs(): (ms: number) => void {
     return (ms) => {
-      if (#drainMs in this) this.#drainMs = ms;
+      if (#raw in this) this.#drainMs = ms;
     };
   }
 
   /** What a log of the whole shows: no query, which may have a token (RFC 6750 §2.3). */
   toJSON(): { readonly method: string; readonly url: string } {
-    return { method: this.method, url: pathOf(this.url) };
+    return { method: this.method, url: pathOf(`${this.url}`) };
   }
 
   /** For `console.log` and `util.inspect` of Node, Bun and Deno. */
@@ -114,6 +111,9 @@ export abstract class HostRequest implements PlantRequest {
     return this.toJSON();
   }
 }
+
+/** What a copy has of a request: the check of members says what to pass. */
+const nothing = undefined as never;
 
 /**
  * The request of an adapter. Compares by what it is, not by its class: if an app loads the handler as ESM and the adapter

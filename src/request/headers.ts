@@ -1,8 +1,8 @@
 import { type Falsy, isScope } from '../bearer.js';
-import type { Problem } from '../error-numbers.js';
+import type { Problem } from '../errors/numbers.js';
+import { isNamed, Refusal, tooLarge, unsupported } from '../errors/problems.js';
+import { propertyOf } from '../errors/property-of.js';
 import { header, type PlantHeaders } from '../http.js';
-import { isNamed, Refusal, tooLarge, unsupported } from '../problems.js';
-import { propertyOf } from '../property-of.js';
 import { token68 } from '../token.js';
 
 /** Matches the scheme, in any letter case. Group 1 is the token, if exactly one well-formed token follows. */
@@ -46,13 +46,18 @@ function challenge(problem: Problem, attributes: string): Refusal {
   return new Refusal(problem, undefined, { 'www-authenticate': `Bearer realm="plants"${attributes}` });
 }
 
-/** Parameters are ignored: JSON has no charset (RFC 8259 §11). */
-const jsonType = /^\s*application\/json\s*(?:;|$)/i;
+/**
+ * Parameters are ignored: JSON has no charset (RFC 8259 §11). A comma that is not quoted is between two headers, which some hosts join:
+ * one reader could take the first, and another the last.
+ */
+const jsonType = /^\s*application\/json\s*(?:;(?:[^,"]|"(?:[^"\\]|\\.)*")*)?$/is;
 
 /** Refuses a body that is not plain JSON, or that declares more than `limit` bytes, before any of it is read. */
 export function checkBodyHeaders(headers: PlantHeaders, limit: number): void {
-  const type = String(header(headers, 'content-type') ?? '');
-  if (!jsonType.test(type)) throw unsupported('Content-Type', type.replace(/;.*/s, ''));
+  const given = header(headers, 'content-type') ?? '';
+  const type = String(given);
+  if ((typeof given !== 'string' && given.length > 1) || !jsonType.test(type))
+    throw unsupported('Content-Type', type.includes(',') ? type : type.replace(/;.*/s, ''));
   const encoding = String(header(headers, 'content-encoding') ?? '');
   if (encoding && !/^ *identity *$/i.test(encoding)) throw unsupported('Content-Encoding', encoding);
   // The host has undone `chunked`, and nothing else.

@@ -6,8 +6,8 @@ export const whatToWrite =
  * Thrown, and not rejected with, to a host that calls the handler without an adapter, or the adapter of another host: the
  * request would hang, and Express 4 and `node:http` ignore what a promise rejects with.
  */
-export function mountMistake(): TypeError {
+export function mountMistake(message = whatToWrite): TypeError {
   // Some hosts do not show what they catch.
-  console.error(whatToWrite);
-  return new TypeError(whatToWrite);
+  console.error(message);
+  return new TypeError(message);
 }

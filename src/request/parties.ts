@@ -1,6 +1,6 @@
+import { isNamed, Refusal, tooLarge } from '../errors/problems.js';
+import { propertyOf } from '../errors/property-of.js';
 import type { PlantStoreOptions } from '../options.js';
-import { isNamed, Refusal, tooLarge } from '../problems.js';
-import { propertyOf } from '../property-of.js';
 import type { Complete } from '../rules.js';
 import { scopeInsufficient } from './headers.js';
 
@@ -46,7 +46,7 @@ export const storageParty: Party = {
       return new Refusal('plant_refused', typeof message === 'string' && message ? message : undefined);
     }
     const rolledBack = isNamed(thrown, 'RolledBack') && propertyOf(thrown, 'reason');
-    if (rolledBack === 'rejected') return new Refusal('storage_rejected');
+    if (rolledBack === 'rejected' || rolledBack === 'unusable') return new Refusal('storage_rejected');
     const isBusy = rolledBack === 'conflict' || rolledBack === 'locked' || isNamed(thrown, 'StorageBusy');
     return isBusy ? busy() : new Refusal('storage_failed');
   },

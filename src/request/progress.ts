@@ -1,15 +1,16 @@
-import type { ErrorNumber } from '../error-numbers.js';
-import type { PlantHandler, PlantRequest, PlantResponse } from '../http.js';
+import type { ErrorNumber } from '../errors/numbers.js';
+import { ownWords } from '../errors/own-words.js';
+import { Refusal } from '../errors/problems.js';
+import { propertyOf, unlessInherited } from '../errors/property-of.js';
+import type { PlantHandler, PlantRequest, PlantResponse, Signal } from '../http.js';
 import type { PlantStoreOptions } from '../options.js';
-import { Refusal } from '../problems.js';
-import { propertyOf } from '../property-of.js';
-import { anything, mayQuote, ownWords } from '../quotable.js';
 import type { Complete } from '../rules.js';
+import { now } from '../timers.js';
 import { asHostRequest, RequestContext } from './context.js';
-import { Deadline } from './deadline.js';
 import { mountMistake } from './mount-mistakes.js';
-import { bodyOwner, guardedHandler, library, type Party } from './parties.js';
+import { library, type Party } from './parties.js';
 import { report } from './report.js';
+import { defaultDrainMs } from './upload.js';
 
 /** The steps of one request. They end by calling `progress.respond`, or throw. */
 export type Steps<Caller> = (progress: Progress<Caller>, request: PlantRequest) => Promise<void>;
@@ -29,15 +30,24 @@ export function createHandler<Caller>(
   };
 }
 
-/** Tracks a request from its first step to its only response: the party at work, the time limit, the way out. */
+/**
+ * Tracks a request from its first step to its only response: the party at work, the time limit, the signal that tells of it, the way
+ * out. One object, because a request pays for each.
+ */
 export class Progress<Caller> {
   /** What `verifyToken`, the storage and a guarded handler get. */
   readonly context: RequestContext<Caller>;
-  /** What the body says: an error of the storage may quote it. */
-  plant: unknown = undefined;
-  readonly #deadline: Deadline;
   /** The party at work; a timeout is attributed to it. */
   #party = library;
+  /** Whether the request has its response. */
+  #isOver = false;
+  /** Once the time limit has expired. */
+  #timeoutError: DOMException | undefined;
+  #expiresAt = Number.POSITIVE_INFINITY;
+  readonly #timer: ReturnType<typeof setTimeout> | undefined;
+  #controller: AbortController | undefined;
+  /** Once the client's own signal is listened to. */
+  #stopListening: (() => void) | undefined;
   #onFailure: ((ms: number) => unknown) | undefined;
 
   constructor(
@@ -45,14 +55,39 @@ export class Progress<Caller> {
     readonly settings: Complete<PlantStoreOptions>,
     readonly resolve: (response: PlantResponse) => void,
   ) {
-    this.#deadline = new Deadline(settings.timeoutMs, request, () => this.#expire());
-    this.context = new RequestContext(request, this.#deadline);
+    const { timeoutMs } = settings;
+    if (timeoutMs > 0) {
+      this.#expiresAt = now() + timeoutMs;
+      // Looked up at each call, so that fake timers can expire a request.
+      this.#timer = setTimeout(Progress.#expire, timeoutMs, this);
+    }
+    this.context = new RequestContext(request, this);
   }
 
   /** Begins a party's step. Throws after the timeout, because the request has its response already. */
   enter(party: Party): void {
-    if (this.#deadline.timeoutError) throw this.#deadline.timeoutError;
+    if (this.#timeoutError) throw this.#timeoutError;
     this.#party = party;
+  }
+
+  /** Aborts when the time limit expires and when the client disconnects; once it was read, never after the response. */
+  get signal(): Signal {
+    this.#controller ??= this.#createController();
+    return this.#controller.signal;
+  }
+
+  /** If it is first read after the response, the signal still says whether the client has left. */
+  #createController(): AbortController {
+    const controller = new AbortController();
+    const client = unlessInherited(this.request.signal, 'signal');
+    const onDisconnect = () => controller.abort(client?.reason);
+    if (this.#timeoutError) controller.abort(this.#timeoutError);
+    else if (client?.aborted) onDisconnect();
+    else if (!this.#isOver) {
+      client?.addEventListener('abort', onDisconnect);
+      this.#stopListening = () => client?.removeEventListener('abort', onDisconnect);
+    }
+    return controller;
   }
 
   /** @param abandon called if the request fails, with the milliseconds in which the rest of the body may be drained */
@@ -62,43 +97,47 @@ export class Progress<Caller> {
 
   /** After the response of the timeout it has no effect: the promise is resolved already. */
   respond(response: PlantResponse): void {
-    this.#deadline.end();
-    if (response.status >= 400) asHostRequest(this.request)?.setDrainMs(this.#deadline.leftMs);
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    try {
+      this.#stopListening?.();
+    } catch {} // The client's signal is the host's own, and may be no real AbortSignal.
+    if (response.status >= 400) asHostRequest(this.request)?.setDrainMs(this.#leftMs);
     this.resolve(response);
   }
 
-  /** Converts anything thrown to a response, and reports a 5xx to `onError`. */
-  fail(thrown: unknown): void {
-    // An error after the response of the timeout is dropped.
-    if (this.#deadline.isOver) return;
+  /**
+   * Converts anything thrown to a response, and reports a 5xx to `onError`.
+   *
+   * @param isTimeout whether the timeout has thrown it, and not a step
+   */
+  fail(thrown: unknown, isTimeout = false): void {
+    // What a step throws after the response of the timeout is dropped.
+    if (this.#isOver) return;
     // Not `instanceof`, which throws on a revoked proxy.
     const isRefusal = propertyOf(thrown, 'constructor') === Refusal;
-    // After the expiry only `#expire` gets here, with its own reason: what is thrown later was dropped above.
-    const isTimeout = this.#deadline.timeoutError !== undefined;
     const refusal = isRefusal ? (thrown as Refusal) : this.#party.toRefusal(thrown, isTimeout, this.settings);
     const response = refusal.toResponse(propertyOf(this.request, 'method'));
     const { status, error } = response;
-    if (status >= 500) {
-      mayQuote(thrown, ...this.#quotable());
-      report(this.settings.onError, thrown, this.request, error as ErrorNumber);
-    }
+    if (status >= 500) report(this.settings.onError, thrown, this.request, error as ErrorNumber);
     this.respond(response);
-    this.#onFailure?.(this.#deadline.leftMs);
+    this.#onFailure?.(this.#leftMs);
   }
 
-  /** What an error of the party at work may quote. */
-  #quotable(): readonly unknown[] {
-    const { request, plant } = this;
-    const isReading = this.#party === bodyOwner || this.#party === guardedHandler;
-    // What they have read, nobody else knows. A guarded GET has no body.
-    const mayHaveRead = isReading && propertyOf(request, 'method') !== 'GET';
-    return [request, plant, mayHaveRead && anything];
+  /** Milliseconds that are left for the rest of an upload: without a time limit always the same, however long the request took. */
+  get #leftMs(): number {
+    return this.#expiresAt === Number.POSITIVE_INFINITY
+      ? defaultDrainMs
+      : Math.max(0, this.#expiresAt - now());
   }
 
-  #expire(): void {
-    const message = `timed out after ${this.settings.timeoutMs} ms waiting for ${this.#party.name}`;
+  /** Called by the timer with its request: a closure would be one more object a request. */
+  static #expire(this: void, progress: Progress<unknown>): void {
+    const message = `timed out after ${progress.settings.timeoutMs} ms waiting for ${progress.#party.name}`;
     const reason = ownWords(new DOMException(message, 'TimeoutError'));
-    this.#deadline.expire(reason);
-    this.fail(reason);
+    progress.#timeoutError = reason;
+    progress.#expiresAt = 0;
+    progress.#controller?.abort(reason);
+    progress.fail(reason, true);
   }
 }

@@ -1,11 +1,12 @@
-import type { ErrorNumber } from '../error-numbers.js';
+import { logError } from '../errors/log.js';
+import type { ErrorNumber } from '../errors/numbers.js';
+import { isNamed } from '../errors/problems.js';
+import { propertyOf } from '../errors/property-of.js';
 import { ignoringErrors, type PlantRequest } from '../http.js';
 import type { PlantStoreOptions } from '../options.js';
-import { isNamed } from '../problems.js';
-import { propertyOf } from '../property-of.js';
 import type { Complete } from '../rules.js';
 
-/** Reports an error to `onError`, unless it only says that the client disconnected. Never rejects. */
+/** Reports an error to `onError`, unless it only says that the client disconnected. If `onError` fails, the default line is written. Never rejects. */
 export async function report(
   onError: Complete<PlantStoreOptions>['onError'],
   error: unknown,
@@ -13,7 +14,11 @@ export async function report(
   code: ErrorNumber,
 ): Promise<void> {
   if (isOfClient(error, request)) return;
-  await ignoringErrors(() => onError(error, request, code));
+  try {
+    await onError(error, request, code);
+  } catch {
+    ignoringErrors(() => logError(error, request, code));
+  }
 }
 
 /** Whether an error only says that the client disconnected, which is expected, and not a fault. */

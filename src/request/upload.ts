@@ -1,4 +1,4 @@
-import { endOfTurn, keepAliveUntil, sleep } from '../timers.js';
+import { endOfTurn, isWorkers, keepAliveUntil, now, sleep } from '../timers.js';
 
 /** The part of an AsyncIterator that an upload uses. */
 interface Chunks {
@@ -9,20 +9,20 @@ interface Chunks {
 /** How long a refused client may go without progress: milliseconds. */
 export const stallMs = 500;
 
-const pollMs = stallMs / 5;
+/** How long the rest of an upload may be drained if the request has no time limit: milliseconds. */
+export const defaultDrainMs = 5_000;
 
-/** Leaves a refused client some time to read its response, before its connection is closed. */
-export function linger(): Promise<void> {
-  return keepAliveUntil(sleep(stallMs));
-}
+const pollMs = stallMs / 5;
 
 /** A body that comes in chunks. */
 export class Upload {
   #isOver = false;
   #isEnded = false;
   #isUnwanted = false;
-  /** Bytes that may still be discarded. */
-  #left = 64 * 2 ** 20;
+  /** Bytes that may still be discarded, and until when. */
+  #left = 16 * 2 ** 20;
+  #endsAt = 0;
+  #skipping: Promise<void> | undefined;
 
   constructor(readonly source: Chunks) {}
 
@@ -39,37 +39,61 @@ export class Upload {
   }
 
   /**
-   * Reads on and keeps nothing. Otherwise a client that writes before it reads would not see its response, and a stream
-   * that is left half read would block the next request on its connection. Stops after 64 MiB, after 500 ms without progress,
-   * and after `ms` milliseconds in all: a client could otherwise hold its request open by a byte at a time. Resolves with
-   * whether it came to the end, and leaves it to the caller to stop one that did not; never rejects.
+   * Reads what comes within 500 ms and 16 MiB, and keeps nothing. To be awaited before the response is sent, because many clients and
+   * proxies lose a response that comes while they still write, and their connection with it.
+   *
+   * @param ms what is left of the request's time
+   * @returns whether the upload has ended; never rejects
    */
-  async discard(ms: number): Promise<boolean> {
-    this.#isUnwanted = true;
-    await keepAliveUntil(Promise.race([this.#skip(), this.#stall(ms)]));
+  async skipFirst(ms: number): Promise<boolean> {
+    this.#endsAt = now() + ms;
+    await keepAliveUntil(Promise.race([this.#skip(), sleep(Math.ceil(Math.min(ms, stallMs)))]));
+    return this.#isEnded;
+  }
+
+  /**
+   * Reads the rest after the response, and keeps nothing: a client that writes before it reads would not see its response, and a stream
+   * that is left half read would block the next request on its connection. Ends with the upload, or else after 500 ms without
+   * progress, which is also how long a client has to read its response when 16 MiB were read in all; and with the request's time,
+   * because a client could hold its connection open by a byte at a time.
+   *
+   * @param ms what is left of that time
+   * @returns whether the upload has ended: the caller stops one that has not; never rejects
+   */
+  async skipRest(ms = this.#endsAt - now()): Promise<boolean> {
+    // After a timeout nothing is left, but the client still has to read its response.
+    const stalled = this.#stall(Math.max(ms, stallMs));
+    await keepAliveUntil(
+      Promise.race([this.#skip().then(() => (this.#isEnded ? undefined : stalled)), stalled]),
+    );
     this.#left = -1;
     return this.#isEnded;
   }
 
-  async #skip(): Promise<void> {
+  #skip(): Promise<void> {
+    this.#isUnwanted = true;
+    this.#skipping ??= this.#skipAll();
+    return this.#skipping;
+  }
+
+  async #skipAll(): Promise<void> {
     try {
       while (this.#left >= 0 && !this.#isOver) {
         const { value } = await this.#next();
         // At least 1 KiB each, so that endless empty chunks reach the limit too.
         this.#left -= Math.max(2 ** 10, (value as ArrayLike<unknown> | undefined)?.length ?? 0);
-        // Otherwise Node would read up to 2 MiB of one upload before it turns to the next connection.
-        await endOfTurn();
+        await turnToDiscard();
       }
     } catch {
       // The client has disconnected, or the host has cut the upload.
     }
   }
 
-  /** Resolves after `stallMs` without progress, and after `ms` milliseconds in all. */
+  /** Resolves at the first poll after `stallMs` without progress, or after `ms` milliseconds in all. */
   async #stall(ms: number): Promise<void> {
-    for (let quiet = 0, rest = ms; quiet < 5 && rest > 0 && !this.#isOver; rest -= pollMs) {
+    for (let quiet = 0, rest = ms; quiet < 5 && rest > 0 && !this.#isEnded; rest -= pollMs) {
       const left = this.#left;
-      await sleep(Math.ceil(Math.min(pollMs, rest)));
+      await sleep(pollMs);
       quiet = left === this.#left ? quiet + 1 : 0;
     }
   }
@@ -93,5 +117,27 @@ export class Upload {
       this.#isOver = true;
       throw error;
     }
+  }
+}
+
+/** The uploads that wait for their turn, each by what wakes it. */
+const waiting: (() => void)[] = [];
+
+/**
+ * Resolves in another turn of the event loop, in which at most four uploads discard a chunk: a hundred clients that pour without end would
+ * make each turn long otherwise, and with it every other request.
+ */
+function turnToDiscard(): Promise<void> {
+  // There no request may wake another.
+  if (isWorkers()) return endOfTurn();
+  return new Promise((resolve) => {
+    if (waiting.push(resolve) === 1) void wakeInTurns();
+  });
+}
+
+async function wakeInTurns(): Promise<void> {
+  while (waiting.length > 0) {
+    await endOfTurn();
+    for (const wake of waiting.splice(0, 4)) wake();
   }
 }

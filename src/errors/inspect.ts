@@ -26,10 +26,14 @@ export function kindOf(value: unknown): string {
 /** Whether a text looks like one that may have a password. */
 const isSecret = (text: string) => /:\/\/|@|pass/i.test(text);
 
-function classOf(value: object): string {
+/** The name of an object's class, as its program has written it: not the member `name`, nor one of the object's own. */
+export function classOf(value: object): string {
   try {
-    return value.constructor?.name || 'Object';
+    const of = Object.getPrototypeOf(value).constructor;
+    const name: unknown = Object.getOwnPropertyDescriptor(of, 'name')?.value;
+    return typeof name === 'string' && /^[\w$]{1,63}$/.test(name) ? name : 'Object';
   } catch {
+    // No prototype, or a Proxy that is revoked.
     return 'Object';
   }
 }

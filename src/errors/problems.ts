@@ -1,5 +1,5 @@
-import { errorNumbers, type Problem } from './error-numbers.js';
-import { operation, type PlantResponse } from './http.js';
+import { operation, type PlantResponse } from '../http.js';
+import { errorNumbers, type Problem } from './numbers.js';
 import { propertyOf } from './property-of.js';
 
 /** One sentence for the client about each refusal, which the OpenAPI document shows too. */
