@@ -1,3 +1,4 @@
+import { own } from '../../src/for-storages.js';
 import type { NewPlant, PlantStorage, StorageContext } from '../../src/index.js';
 import { type RowOptions, rowMaker } from './_shared/rows.js';
 
@@ -18,9 +19,9 @@ export type MemoryOptions<Caller = unknown> = Pick<RowOptions<Caller>, 'namespac
  */
 export function memoryStorage<Caller = unknown>(
   plants: Map<bigint | string, NewPlant> = new Map(),
-  { namespace }: MemoryOptions<Caller> = {},
+  options: MemoryOptions<Caller> = {},
 ): PlantStorage<Caller> {
-  const rows = rowMaker<Caller>({ namespace });
+  const rows = rowMaker<Caller>({ namespace: own(options).namespace });
   const keyOf = (id: bigint, context: StorageContext<Caller>) =>
     rows.isPlain ? id : JSON.stringify([...rows.keyOf(id, context).slice(0, -1), [String(id)]]);
   return {

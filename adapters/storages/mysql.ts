@@ -4,7 +4,7 @@ import { dialect } from './_mysql/statements.js';
 import type { ColumnValue } from './_shared/rows.js';
 import { ServerTable } from './_shared/server-table.js';
 import {
-  type CheckReport,
+  type CheckTrial,
   checkSqlOptions,
   type SqlOptions,
   type SqlStorage,
@@ -14,7 +14,7 @@ import { schemaOfIn, specOf, type TableOptions } from './_shared/table.js';
 import { checkHandle } from './_shared/wrong-handle.js';
 
 export type {
-  CheckReport,
+  CheckTrial,
   ColumnValue,
   MysqlConnection,
   MysqlPool,
@@ -61,11 +61,11 @@ export const schema = schemaOf();
  */
 export function mysqlStorage<Caller = unknown>(
   pool: MysqlPool,
-  options: SqlOptions<Caller> = {},
+  given: SqlOptions<Caller> = {},
 ): SqlStorage<Caller> {
   // A callback pool hands its connections to a parameter.
   const isUsable = typeof pool?.getConnection === 'function' && pool.getConnection.length === 0;
-  checkSqlOptions(options);
+  const options = checkSqlOptions(given);
   checkHandle(pool, isUsable, needed);
   const spec = specOf(dialect, options);
   return sqlStorage(new ServerTable(spec, mysqlServer(pool, spec), options.timeoutMs), options);

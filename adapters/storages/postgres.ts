@@ -4,7 +4,7 @@ import { dialect } from './_postgres/statements.js';
 import type { ColumnValue } from './_shared/rows.js';
 import { ServerTable } from './_shared/server-table.js';
 import {
-  type CheckReport,
+  type CheckTrial,
   checkSqlOptions,
   type SqlOptions,
   type SqlStorage,
@@ -14,7 +14,7 @@ import { schemaOfIn, specOf, type TableOptions } from './_shared/table.js';
 import { checkHandle } from './_shared/wrong-handle.js';
 
 export type {
-  CheckReport,
+  CheckTrial,
   ColumnValue,
   PostgresPool,
   SqlOptions as PostgresOptions,
@@ -54,17 +54,17 @@ export const schema = schemaOf();
  *
  * const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 5_000 };
  * const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, ...timeouts });
- * pool.on('error', console.error);
+ * pool.on('error', (error) => console.error(describeError(error)));
  * const storage = postgresStorage(pool, { table: 'garden.plants' });
  * await storage.createTable();
  * ```
  */
 export function postgresStorage<Caller = unknown>(
   pool: PostgresPool,
-  options: SqlOptions<Caller> = {},
+  given: SqlOptions<Caller> = {},
 ): SqlStorage<Caller> {
   const isUsable = typeof pool?.query === 'function' && !isUnconnected(pool);
-  checkSqlOptions(options);
+  const options = checkSqlOptions(given);
   checkHandle(pool, isUsable, needed);
   const spec = specOf(dialect, options);
   const server = postgresServer(pool, spec, options.timeoutMs);

@@ -1,8 +1,9 @@
-import { ownWords } from '../../../src/for-storages.js';
-import { StorageBusy } from '../../../src/index.js';
 import { OpenTransaction } from '../_shared/meaning.js';
 import { keepsPrepared } from '../_shared/prepared.js';
+import { NeedsChange } from '../_shared/rejection.js';
+import type { Transaction } from '../_shared/transaction.js';
 import { WrongResult } from '../_shared/wrong-handle.js';
+import { isUnprepared } from './errors.js';
 
 /** A statement as `mysql2` takes it. */
 export interface MysqlStatement {
@@ -78,7 +79,7 @@ export async function run(
   values: Values = [],
   isLasting = false,
 ): Promise<void> {
-  const serverStatus = await runWithin(connection, sql, values, isLasting);
+  const serverStatus = await twice(() => runWithin(connection, sql, values, isLasting));
   if ((serverStatus & inTransaction) !== 0) await leaveTransaction(connection, serverStatus);
 }
 
@@ -97,6 +98,10 @@ export async function runWithin(
   return header.serverStatus;
 }
 
+/** Sends a statement once more that the server has lost: nothing was run. Not within a transaction, which is lost with it. */
+export const twice = <T>(send: () => Promise<T>): Promise<T> =>
+  send().catch((error) => (isUnprepared(error) ? send() : Promise.reject(error)));
+
 async function execute(
   connection: MysqlConnection,
   statement: string | MysqlStatement,
@@ -108,6 +113,10 @@ async function execute(
     const answer: unknown = await connection.execute(statement, values);
     if (!Array.isArray(answer)) throw new WrongResult('execute', '[rows, fields]', answer);
     return answer[0];
+  } catch (error) {
+    // The driver would send the same handle the next time.
+    if (isUnprepared(error)) unprepare(connection, statement);
+    throw error;
   } finally {
     // Each checkout has a wrapper of its own.
     const kept = connection.connection ?? connection;
@@ -115,11 +124,32 @@ async function execute(
   }
 }
 
+export function transactionOn(connection: MysqlConnection): Transaction {
+  return {
+    async begin() {
+      // START TRANSACTION would commit what the app has open.
+      await expectNoTransaction(connection);
+      await connection.query('START TRANSACTION');
+    },
+    commit: () => connection.query(`COMMIT ${ending}`),
+    rollBack: () => connection.query(`ROLLBACK ${ending}`),
+  };
+}
+
+/**
+ * Whatever the `completion_type` of the session is, by which another transaction begins, or the connection ends. A comment to Vitess, whose
+ * manual has COMMIT and ROLLBACK alone.
+ */
+const ending = '/*!50000 AND NO CHAIN NO RELEASE */';
+
+/** @throws {OpenTransaction} if the app has a transaction open, whose rows it can still roll back: a SELECT does not show that */
+export const expectNoTransaction = (connection: MysqlConnection) => run(connection, 'DO 0', [], true);
+
 /** Rolls back: what was inserted would be lost or stored with the transaction that the connection came with. */
 async function leaveTransaction(connection: MysqlConnection, serverStatus: number): Promise<never> {
-  await connection.execute('ROLLBACK', []);
+  await connection.execute(`ROLLBACK ${ending}`, []);
   if ((serverStatus & autocommit) !== 0) throw new OpenTransaction();
-  throw ownWords(new StorageBusy('autocommit is off: set it'));
+  throw new NeedsChange('autocommit is off: set it');
 }
 
 /** A connection that has closed by now throws, and has no statement left to drop. */

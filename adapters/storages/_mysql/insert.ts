@@ -2,125 +2,99 @@ import type { CreateOutcome } from '../../../src/index.js';
 import { Uncommitted } from '../_shared/meaning.js';
 import { Rejection } from '../_shared/rejection.js';
 import { LostRow, type Rows } from '../_shared/rows.js';
-import { type MysqlConnection, queryRows, run, runWithin } from './connection.js';
-import { duplicateKey, serverErrorIn } from './errors.js';
+import { inTransaction } from '../_shared/transaction.js';
+import {
+  expectNoTransaction,
+  type MysqlConnection,
+  queryRows,
+  run,
+  runWithin,
+  transactionOn,
+} from './connection.js';
+import { isDuplicate } from './errors.js';
 import type { Statements } from './statements.js';
 import { sentTo } from './statements.js';
 
-type Run = typeof run | typeof runWithin;
+/** Inserts rows, all or nothing: a duplicate key is an error. */
+type Send = (rows: Rows) => Promise<CreateOutcome[]>;
 
 /**
  * Plain INSERTs, all or nothing. IGNORE truncates, and on Galera lets two instances win one id. ON DUPLICATE KEY does
  * not say which row was new.
  */
-export async function insert(
-  connection: MysqlConnection,
-  sql: Statements,
-  rows: Rows,
-): Promise<CreateOutcome[]> {
-  try {
-    await insertAll(connection, sql, rows, run);
-    return rows.map(() => 'created');
-  } catch (error) {
-    if (!isDuplicate(error)) throw error;
-    // Whether the app has a transaction open, whose rows it can still roll back: a SELECT does not show that.
-    await run(connection, 'DO 0', [], true);
-    return withoutTaken(connection, sql, rows, error, (others) => insert(connection, sql, others));
-  }
+export function insert(connection: MysqlConnection, sql: Statements, rows: Rows): Promise<CreateOutcome[]> {
+  const send: Send = async (sent) => {
+    await insertAll(connection, sql, sent, run).catch(async (error) => {
+      if (isDuplicate(error)) await expectNoTransaction(connection);
+      throw error;
+    });
+    return sent.map(() => 'created');
+  };
+  return insertNew(connection, sql, rows, send);
 }
 
-/**
- * The same for a table with triggers, in a transaction in which it asks what is stored.
- *
- * @throws {Uncommitted} if it failed before its COMMIT
- */
-export async function insertInTransaction(
+/** The same for a table with triggers, in a transaction in which it asks what is stored. */
+export function insertInTransaction(
   connection: MysqlConnection,
   sql: Statements,
   rows: Rows,
 ): Promise<CreateOutcome[]> {
-  await begin(connection);
-  try {
-    await insertAll(connection, sql, rows, runWithin);
-    const stored = await placesOfStored(connection, sql, rows);
-    if (stored.size < rows.length) throw new Rejection('rejected', new LostRow());
-  } catch (error) {
-    const isAlive = await rollBack(connection);
-    if (isAlive && error instanceof Rejection) throw error;
-    if (!isAlive || !isDuplicate(error)) throw new Uncommitted(error, isAlive);
-    return withoutTaken(connection, sql, rows, error, (others) =>
-      insertInTransaction(connection, sql, others),
-    );
-  }
-  await connection.query('COMMIT');
-  return rows.map(() => 'created');
+  // Rolled back before the next one: what it has locked and seen would be kept.
+  const send: Send = (sent) =>
+    inTransaction(transactionOn(connection), () => insertAndAsk(connection, sql, sent), 'commit');
+  return insertNew(connection, sql, rows, send);
 }
 
 /** Inserts each of these rows, and leaves nothing of it. */
-export async function insertAndRollBack(
-  connection: MysqlConnection,
-  sql: Statements,
-  rounds: readonly Rows[],
-): Promise<CreateOutcome[][]> {
-  const outcomes: CreateOutcome[][] = [];
-  await begin(connection);
-  try {
-    for (const rows of rounds) outcomes.push(await insertWithin(connection, sql, rows));
-  } finally {
-    await connection.query('ROLLBACK');
-  }
-  return outcomes;
-}
-
-/** Inserts rows in an open transaction, and asks what is stored. */
-async function insertWithin(
+export function insertAndRollBack(
   connection: MysqlConnection,
   sql: Statements,
   rows: Rows,
 ): Promise<CreateOutcome[]> {
-  try {
-    await insertAll(connection, sql, rows, runWithin);
-  } catch (error) {
-    if (!isDuplicate(error)) throw error;
-    return withoutTaken(connection, sql, rows, error, (others) => insertWithin(connection, sql, others));
-  }
+  const insertThese = () => insertNew(connection, sql, rows, (sent) => insertAndAsk(connection, sql, sent));
+  return inTransaction(transactionOn(connection), insertThese, 'rollBack');
+}
+
+function insertAll(
+  connection: MysqlConnection,
+  sql: Statements,
+  rows: Rows,
+  runStatement: typeof run | typeof runWithin,
+) {
+  return runStatement(connection, sql.insert(rows.length), rows.flat().map(sentTo), rows.length === 1);
+}
+
+/** Inserts rows in an open transaction, and asks what is stored. */
+async function insertAndAsk(
+  connection: MysqlConnection,
+  sql: Statements,
+  rows: Rows,
+): Promise<CreateOutcome[]> {
+  await insertAll(connection, sql, rows, runWithin);
   const stored = await placesOfStored(connection, sql, rows);
   return rows.map((_, n) => (stored.has(n) ? 'created' : new LostRow()));
 }
 
-/** START TRANSACTION would commit what the app has open. */
-async function begin(connection: MysqlConnection): Promise<void> {
-  await run(connection, 'DO 0', [], true);
-  await connection.query('START TRANSACTION');
-}
-
-function rollBack(connection: MysqlConnection): Promise<boolean> {
-  return connection.query('ROLLBACK').then(
-    () => true,
-    () => false,
-  );
-}
-
-const isDuplicate = (error: unknown) => serverErrorIn(error)?.errno === duplicateKey;
-
-function insertAll(connection: MysqlConnection, sql: Statements, rows: Rows, runStatement: Run) {
-  return runStatement(connection, sql.insert(rows.length), rows.flat().map(sentTo), rows.length === 1);
-}
-
-/** After a duplicate key: asks which rows are stored, and inserts the others. */
-async function withoutTaken(
+/** Inserts rows. After a duplicate key, which leaves none of them, asks which are stored, and inserts the others. */
+async function insertNew(
   connection: MysqlConnection,
   sql: Statements,
   rows: Rows,
-  error: unknown,
-  insertOthers: (rows: Rows) => Promise<CreateOutcome[]>,
+  send: Send,
 ): Promise<CreateOutcome[]> {
-  const taken = await placesOfStored(connection, sql, rows);
-  // Another unique index was violated, or by two plants of this batch.
-  if (taken.size === 0) throw error;
-  const others = rows.filter((_, n) => !taken.has(n));
-  const outcomes = others.length > 0 ? await insertOthers(others) : [];
-  return rows.map((_, n) => (taken.has(n) ? 'taken' : outcomes.shift()!));
+  try {
+    return await send(rows);
+  } catch (error) {
+    const isLost = error instanceof Uncommitted && !error.isAlive;
+    if (isLost || !isDuplicate(error)) throw error;
+    const taken = await placesOfStored(connection, sql, rows);
+    // By another unique index, or by two plants of this batch.
+    if (taken.size === 0)
+      throw new Rejection('rejected', error instanceof Uncommitted ? error.cause : error, sql.otherKey);
+    const others = rows.filter((_, n) => !taken.has(n));
+    const outcomes = others.length > 0 ? await insertNew(connection, sql, others, send) : [];
+    return rows.map((_, n) => (taken.has(n) ? 'taken' : outcomes.shift()!));
+  }
 }
 
 /** Asks which of the rows have a key that is stored, by their places. */

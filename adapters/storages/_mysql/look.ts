@@ -1,72 +1,86 @@
 import { type LearnedTable, learn } from '../_shared/columns.js';
-import { unusable } from '../_shared/rejection.js';
+import { missingIndex, passTable, Rejection, unusable } from '../_shared/rejection.js';
 import type { TableSpec } from '../_shared/table.js';
 import { type FoundRow, type MysqlConnection, queryRows } from './connection.js';
+import { explain } from './errors.js';
+import { type FoundTable, findKeys, findTable, isNamed, namesOf } from './key.js';
 
 /**
- * Finds the engine of a table, by the names of its database and of itself, what the session does to texts, and its isolation,
- * which MySQL and MariaDB call by another name each. Each name is a parameter: the server then reads this table and no other.
+ * What the session does to texts, and its isolation, which MySQL and MariaDB call by another name each.
  */
-const tableFacts = `SELECT ENGINE AS engine, TRANSACTIONS AS transactions,
-@@character_set_client AS characters, @@sql_mode AS modes,
-CONCAT_WS('', NULL /*!50720 , @@transaction_isolation */ /*M! , @@tx_isolation */) AS isolation
-FROM information_schema.TABLES LEFT JOIN information_schema.ENGINES USING (ENGINE)
-WHERE TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?`;
+const session = `SELECT @@character_set_client AS characters, @@sql_mode AS modes,
+CONCAT_WS('', NULL /*!50720 , @@transaction_isolation */ /*M! , @@tx_isolation */) AS isolation`;
 
 /** Triggers of an INSERT. A role without the privilege TRIGGER sees none. */
-const triggersOfInsert = `SELECT TRIGGER_NAME AS name FROM information_schema.TRIGGERS
-WHERE EVENT_OBJECT_SCHEMA = COALESCE(?, DATABASE()) AND EVENT_OBJECT_TABLE = ? AND EVENT_MANIPULATION = 'INSERT'`;
-
-/** A table, and what its catalogue shows besides. */
-interface FoundTable extends LearnedTable {
-  /** Otherwise an INSERT has to show it. */
-  readonly isKeyUnique: boolean;
-  /** Otherwise it is a view. */
-  readonly isTable: boolean;
-}
+const triggersOfInsert = (spec: TableSpec) => `SELECT TRIGGER_NAME AS name FROM information_schema.TRIGGERS
+WHERE ${isNamed('EVENT_OBJECT_SCHEMA', 'EVENT_OBJECT_TABLE', spec)} AND EVENT_MANIPULATION = 'INSERT'`;
 
 /**
  * Learns the columns of a table; `undefined` if there is none.
  *
- * @throws {Rejection} if plants would change or get lost
+ * @throws {Rejection} if plants would change or get lost, or one id could be created twice
  */
-export async function look(connection: MysqlConnection, spec: TableSpec): Promise<FoundTable | undefined> {
-  const [facts] = await queryRows(connection, tableFacts, namesOf(spec));
-  const fault = facts && faultOfSettings(facts, spec.name);
-  if (fault) throw unusable(spec, fault);
-  const columns = await queryRows(connection, showColumns(spec));
-  const triggers = await queryRows(connection, triggersOfInsert, namesOf(spec));
-  const indexes = await queryRows(connection, `SHOW INDEX FROM ${spec.name} WHERE NOT Non_unique`);
+export async function look(connection: MysqlConnection, spec: TableSpec): Promise<LearnedTable | undefined> {
+  // If there is no table, or no right to use it, this fails as an INSERT does.
+  const columns = await queryRows(connection, `SHOW FULL COLUMNS FROM ${spec.name}`);
   if (columns.length === 0) return undefined;
-  const table = learn(
-    spec,
-    columns.map(({ Field, Type }) => ({ name: Field!, type: Type! })),
-    // A view shows no engine, and no triggers of the table behind it.
-    facts?.engine === null || triggers.length > 0,
-  );
-  const changing = columns.find(({ Field, Collation }) => isOf(spec, Field!) && changesTexts(Collation));
-  if (changing)
-    throw unusable(
-      spec,
-      `its column ${changing.Field} is in ${changing.Collation}, which changes some characters. Convert it to utf8mb4`,
-    );
-  return { ...table, isKeyUnique: hasIndexOf(indexes, table, spec), isTable: facts?.engine !== null };
+  try {
+    return await learnFrom(connection, spec, columns);
+  } catch (error) {
+    // An INSERT does not say which index it relies on: so a table that cannot be looked at is not used unseen.
+    const isTold = error instanceof Rejection || !['rejected', 'setup'].includes(explain(error).meaning);
+    throw isTold ? error : unusable(spec, 'the server does not show whether its ids are unique', error);
+  }
 }
 
-const namesOf = ({ container, table }: TableSpec) => [container ?? null, table];
+async function learnFrom(
+  connection: MysqlConnection,
+  spec: TableSpec,
+  columns: readonly FoundRow[],
+): Promise<LearnedTable> {
+  const [settings = {}] = await queryRows(connection, session);
+  const fault = faultOfSession(settings) ?? faultOfColumns(spec, columns);
+  if (fault) throw unusable(spec, fault);
+  const triggers = await queryRows(connection, triggersOfInsert(spec), namesOf(spec));
+  const key = spec.columns.slice(0, spec.key.length).map(({ name }) => name);
+  const table = await findTable(connection, { container: spec.container, table: spec.table, key });
+  const found = columns.map(({ Field, Type, Extra }) => ({
+    name: Field!,
+    type: Type!,
+    isGenerated: /VIRTUAL|STORED|PERSISTENT/.test(Extra!),
+  }));
+  const learned = learn(spec, found, triggers.length > 0, table?.isView ?? true);
+  if (!table) throw unusable(spec, unseenKey);
+  const faultOfTable = faultOfEngine(table, spec);
+  if (faultOfTable) throw unusable(spec, faultOfTable);
+  const { hasKey, others } = await findKeys(connection, table);
+  if (!hasKey) throw unusable(spec, table.isView ? unseenKey : missingKey(spec, table, learned));
+  // The table behind a view may have triggers that are not seen by this name.
+  return { ...learned, hasTriggers: learned.hasTriggers || table.isView, uniqueKeys: others };
+}
 
-const showColumns = ({ name }: TableSpec) => `SHOW FULL COLUMNS FROM ${name}`;
+/** What is wrong with a view whose table's keys are not to be seen. */
+const unseenKey = `it is a view, and no unique index of exactly its ids is to be seen behind it. ${passTable}`;
+
+function faultOfColumns(spec: TableSpec, columns: readonly FoundRow[]): string | undefined {
+  const changing = columns.find(({ Field, Collation }) => isOf(spec, Field!) && changesTexts(Collation));
+  return (
+    changing &&
+    `its column ${changing.Field} is in ${changing.Collation}, which changes some characters. Convert it to utf8mb4`
+  );
+}
 
 function isOf(spec: TableSpec, column: string): boolean {
   return spec.columns.some(({ name }) => name.toLowerCase() === column.toLowerCase());
 }
 
-/** Settings of a table and its session with which plants change or get lost. */
-function faultOfSettings(facts: FoundRow, name: string): string | undefined {
-  const { engine, transactions, characters, modes, isolation } = facts;
-  if (transactions === 'NO') {
-    return `its engine ${engine} has no transactions: a failed INSERT leaves rows behind. Run: ALTER TABLE ${name} ENGINE = InnoDB`;
-  }
+/** Whether texts of this collation change without an error. The others here hold what they are given, or reject it. */
+function changesTexts(collation: string | null | undefined): boolean {
+  return typeof collation === 'string' && !/^(utf8|ascii|latin1|binary)/.test(collation);
+}
+
+/** Settings of a session with which plants change or get lost. */
+function faultOfSession({ characters, modes, isolation }: FoundRow): string | undefined {
   if (characters !== 'utf8mb4') {
     return `the pool's connections use the character set ${characters}, which changes texts. Set charset: 'utf8mb4' in the pool's options`;
   }
@@ -81,18 +95,24 @@ function faultOfSettings(facts: FoundRow, name: string): string | undefined {
   return undefined;
 }
 
-/** Whether texts of this collation change without an error. The others here hold what they are given, or reject it. */
-function changesTexts(collation: string | null | undefined): boolean {
-  return typeof collation === 'string' && !/^(utf8|ascii|latin1|binary)/.test(collation);
+/** Those that keep a key unique in all rows of a table, and roll back. FEDERATED and SPIDER have transactions, and leave keys to others. */
+const engines = /^(innodb|rocksdb|ndbcluster)$/i;
+
+function faultOfEngine({ facts, isView }: FoundTable, { name }: TableSpec): string | undefined {
+  const { engine, transactions } = facts;
+  if (engines.test(engine ?? '')) return undefined;
+  if (transactions !== 'NO') return `its engine ${engine} may not keep ids unique. Use a table of InnoDB`;
+  const remedy = isView ? 'Use InnoDB for the table behind it' : `Run: ALTER TABLE ${name} ENGINE = InnoDB`;
+  return `its engine ${engine} has no transactions: a failed INSERT leaves rows behind. ${remedy}`;
 }
 
-/** Whether the catalogue shows a unique index of exactly the key, in whatever order. */
-function hasIndexOf(parts: readonly FoundRow[], { columns }: LearnedTable, spec: TableSpec): boolean {
-  const key = columns.slice(0, spec.key.length).map(({ name }) => name);
-  return [...new Set(parts.map(({ Key_name }) => Key_name))].some((index) => {
-    const own = parts.filter(({ Key_name }) => Key_name === index);
-    // Not of the beginning of a column, whose length is `Sub_part`.
-    const isWhole = own.every(({ Sub_part, Column_name }) => Sub_part === null && key.includes(Column_name!));
-    return isWhole && own.length === key.length;
-  });
+/** What is wrong with a table without a unique key of exactly the ids, and what to do. */
+function missingKey(spec: TableSpec, { facts }: FoundTable, { columns }: LearnedTable): string {
+  const id = columns[spec.key.length - 1]!;
+  if (/text/i.test(id.type))
+    return `its column ${id.name} is ${id.type}, in which no index keeps each id apart: use BIGINT`;
+  const key = spec.key.join(', ');
+  return facts.options?.includes('partitioned')
+    ? `it needs a unique index of exactly (${key}), which its partitions may forbid: partition it by these columns, and make them its key`
+    : missingIndex(spec);
 }

@@ -1,10 +1,8 @@
 import type { LearnedTable } from '../_shared/columns.js';
-import { missingIndex, unusable } from '../_shared/rejection.js';
 import type { TableSpec } from '../_shared/table.js';
 import type { TableServer, TableStatements } from '../_shared/table-server.js';
-import { tryOut } from '../_shared/try-out.js';
 import { failedHandle, type Needed } from '../_shared/wrong-handle.js';
-import { type MysqlConnection, type MysqlPool, queryRows, run } from './connection.js';
+import { type MysqlConnection, type MysqlPool, queryRows, run, twice } from './connection.js';
 import { explain, noDefault, remedyOf, remedyOfCreate, serverErrorIn } from './errors.js';
 import { insert, insertAndRollBack, insertInTransaction } from './insert.js';
 import { look } from './look.js';
@@ -22,7 +20,7 @@ export function mysqlServer(pool: MysqlPool, spec: TableSpec): TableServer<Mysql
     release: (connection, isReusable) => (isReusable ? connection.release() : connection.destroy()),
     explain,
     failedHandle: (error) => failedHandle(pool, error, needed),
-    look: (connection) => lookAndTry(connection, spec),
+    look: (connection) => look(connection, spec),
     statementsFor: (table) => tableStatements(spec, table),
     remedyOf: (error) => remedyOf(spec, error),
     createTable: (connection) => run(connection, spec.schema),
@@ -41,24 +39,8 @@ function tableStatements(spec: TableSpec, table: LearnedTable): TableStatements<
         if (serverErrorIn(error)?.errno !== noDefault || !table.hasTriggers) throw error;
       });
     },
-    insertAndRollBack: (connection, rounds) => insertAndRollBack(connection, sql, rounds),
-    find: async (connection, key) => (await queryRows(connection, sql.find, key.map(sentTo), true))[0],
+    insertAndRollBack: (connection, rows) => insertAndRollBack(connection, sql, rows),
+    find: async (connection, key) =>
+      (await twice(() => queryRows(connection, sql.find, key.map(sentTo), true)))[0],
   };
-}
-
-/**
- * Looks at a table. An INSERT does not say which index it relies on: so a key that the catalogue does not show as unique, as it does not
- * of a table with periods, is tried. If that cannot be tried, the table is refused: ids could be created twice.
- */
-async function lookAndTry(connection: MysqlConnection, spec: TableSpec): Promise<LearnedTable | undefined> {
-  const table = await look(connection, spec);
-  // A view shows no index.
-  if (!table || table.isKeyUnique || !table.isTable) return table;
-  const sql = statementsOf(spec, table);
-  const { notAsked } = await tryOut(spec, table, {
-    insertAndRollBack: (rounds) => insertAndRollBack(connection, sql, rounds),
-    isRejection: (error) => ['rejected', 'setup, or of a plant'].includes(explain(error, true).meaning),
-  });
-  if (notAsked.length > 0) throw unusable(spec, missingIndex(spec));
-  return table;
 }

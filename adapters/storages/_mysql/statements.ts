@@ -51,11 +51,12 @@ export type Statements = ReturnType<typeof statementsOf>;
 
 /**
  * Settings of one statement, for MariaDB and for MySQL, each of which takes the other's for a comment. Without a strict
- * mode the server changes what does not fit; without the other mode, id 0 of an AUTO_INCREMENT column is the next number.
+ * mode the server changes what does not fit; without the other mode, id 0 of an AUTO_INCREMENT column is the next number; without
+ * unique_checks, InnoDB may let an id into a unique index twice.
  * MariaDB ends a wait for a lock at once, because a batch waits with it. MySQL has no such setting for a statement.
  */
 const modes = "sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO'";
-const insertInto = `/*M! SET STATEMENT ${modes}, innodb_lock_wait_timeout = 0, lock_wait_timeout = 0 FOR */ INSERT /*+ SET_VAR(${modes}) */ INTO`;
+const insertInto = `/*M! SET STATEMENT ${modes}, unique_checks = 1, innodb_lock_wait_timeout = 0, lock_wait_timeout = 0 FOR */ INSERT /*+ SET_VAR(${modes}) SET_VAR(unique_checks = 1) */ INTO`;
 
 export function statementsOf({ name, columns, key, found }: TableSpec, table: LearnedTable) {
   // MySQL compares numbers with text as doubles, so that 2^53 equals 2^53+1.
@@ -68,6 +69,8 @@ export function statementsOf({ name, columns, key, found }: TableSpec, table: Le
   const into = `${insertInto} ${name} (${columns.map(({ quoted }) => quoted).join(', ')})`;
   const row = `(${columns.map(() => '?').join(', ')})`;
   return {
+    /** What a duplicate key means whose id is not stored. The server names the index in its message alone. */
+    otherKey: otherKeyOf(name, table.uniqueKeys ?? []),
     /** How many values of a row are of its key. */
     keyLength: key.length,
     insert: (count: number) => `${into} VALUES ${row}${`,${row}`.repeat(count - 1)}`,
@@ -78,6 +81,11 @@ export function statementsOf({ name, columns, key, found }: TableSpec, table: Le
       Array.from({ length: count }, (_, n) => `SELECT ${n} AS n FROM ${name} WHERE ${same}`).join(
         ' UNION ALL ',
       ),
-    find: `SELECT ${found} FROM ${name} WHERE ${same}`,
+    find: `SELECT ${found} FROM ${name} AS plant WHERE ${same}`,
   };
+}
+
+function otherKeyOf(table: string, keys: readonly string[]): string {
+  const which = keys.length > 0 ? `: ${keys.length > 1 ? 'one of ' : ''}${keys.join(', ')}` : '';
+  return `another unique key of the table ${table} has this value already${which}`;
 }

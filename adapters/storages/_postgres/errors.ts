@@ -1,9 +1,11 @@
 import { isFaultOfProgram } from '../../../src/for-storages.js';
+import type { LearnedTable } from '../_shared/columns.js';
 import type { Meaning } from '../_shared/meaning.js';
-import { missingIndex, missingTable, unfilledColumn } from '../_shared/rejection.js';
+import { missingIndex, missingTable, passTable, unfilledColumn } from '../_shared/rejection.js';
 import type { TableSpec } from '../_shared/table.js';
 import type { Explanation } from '../_shared/table-server.js';
 import { type ErrorMembers, firstIn } from '../_shared/wrapped-error.js';
+import { rowOf } from './codes.js';
 
 /** What the server said in an error: fields of the message `ErrorResponse` of PostgreSQL's protocol. */
 export interface ServerError {
@@ -50,117 +52,51 @@ export function serverErrorIn(error: unknown): ServerError | undefined {
   });
 }
 
-/** What single SQLSTATEs mean. */
-const meanings: Readonly<Record<string, Meaning>> = {
-  // Serialization failure, deadlock.
-  '40001': 'conflict',
-  '40P01': 'conflict',
-  // Found after a failover: a read-only standby.
-  '25006': 'conflict',
-  // The connection came with a transaction that had failed: another one may not.
-  '25P02': 'conflict',
-  // The server had ended the idle connection before it read the statement.
-  '25P03': 'conflict',
-  '57P05': 'conflict',
-  // The server is starting or shutting down, and takes no login.
-  '57P03': 'conflict',
-  // A pooler has no server of this name.
-  '3D000': 'conflict',
-  // No lock within `lock_timeout`.
-  '55P03': 'locked',
-  // Cancelled by `statement_timeout` or by an administrator: the server says that it rolled back.
-  '57014': 'conflict',
-  // `transaction_timeout` ends the connection, and with it the statement, or what came after its commit.
-  '25P04': 'unknown',
-  // The server does not know whether the statement completed.
-  '40003': 'unknown',
-};
-
-/** What the other SQLSTATEs of a class mean. */
-const classMeanings: Readonly<Record<string, Meaning>> = {
-  // Too many connections, a full disk, no memory.
-  '53': 'conflict',
-  // A pooler cannot log in.
-  '28': 'conflict',
-  // The connection broke; the server shut down; input or output failed; an internal error.
-  '08': 'unknown',
-  '57': 'unknown',
-  '58': 'unknown',
-  XX: 'unknown',
-};
-
-/**
- * No such table or column, no index for ON CONFLICT or one that is deferrable, no grant or a policy, a generated column, a
- * column without a value; a syntax error, no parameter of this number, no such function.
- */
-const setupCodes = '42P01 42703 42P10 55000 42501 428C9 23502 42601 42P02 42883'.split(' ');
-
-/** The codes after which the server hangs up. */
-const fatalCodes = ['25P03', '25P04', '57P01', '57P02', '57P03', '57P04', '57P05'];
-
-/** Meanings after which a connection is not used again: its server may be another one by now, or it is in a transaction. */
-const uselessAfter: readonly Meaning[] = [
-  'unknown',
-  'conflict',
-  'closed',
-  'no login',
-  'open transaction',
-  'program',
-];
-
 /** @param names the columns that each create fills: a null in one of them is the fault of its plant */
-export function explain(error: unknown, wasSent: boolean, names: readonly string[]): Explanation {
+export function explain(error: unknown, names: readonly string[]): Explanation {
   const said = serverErrorIn(error);
-  if (!said) return { meaning: meaningOfDriver(error, wasSent), isReusable: false };
-  const meaning = wasSent ? meaningOf(said, names) : meaningOfLogin(said);
-  const isReusable = !fatalCodes.includes(said.sqlState) && !uselessAfter.includes(meaning);
-  return { meaning, isReusable, isOfFunction: said.isOfFunction };
+  if (!said) return { meaning: meaningOfDriver(error), keepsConnection: false };
+  const row = rowOf(said.sqlState);
+  if (said.isOfFunction) return ofFunction(said.sqlState, row);
+  const { sqlState, column, isWhole } = said;
+  // An INSERT of nothing does not meet these: a column of the app without a value, an index that is deferrable.
+  const isUnfilled = sqlState === '23502' && column !== undefined && !names.includes(String(column));
+  if (isUnfilled || (sqlState === '55000' && isWhole))
+    return { meaning: 'setup', keepsConnection: true, isOfAll: true };
+  return row ?? { meaning: 'unknown', keepsConnection: false };
 }
 
-function meaningOf(
-  { sqlState, isOfFunction, isWhole, column }: ServerError,
-  names: readonly string[],
-): Meaning {
-  const isOfPlant = sqlState === '23502' && names.includes(String(column));
-  // A policy, or the domain of a column, rejects the value of one row.
-  const isOfValue = sqlState === '42501' || (sqlState === '23502' && column === undefined);
-  if (!isOfFunction && !isOfPlant && setupCodes.includes(sqlState))
-    return isWhole && !isOfValue ? 'setup' : 'setup, or of a plant';
-  // The server says that it rolled back: a constraint, a limit, a policy, a trigger with a code of its own.
-  const meaning = meanings[sqlState] ?? classMeanings[sqlState.slice(0, 2)] ?? 'rejected';
-  // A function fails before the commit: its plant may be stored later, if this is how its connection or the server ends.
-  if (isOfFunction && meaning === 'unknown') return sqlState.startsWith('57') ? 'conflict' : 'rejected';
-  return meaning;
-}
+/** What a function can meet that is about no plant: a standby, a deadlock, a full disk, a lock, an old snapshot, the end of the server. */
+const notOfPlant = /^(25006|40001|40P01|53|55P03|57|72)/;
 
-/** What the server says before it takes a statement is about no plant. */
-function meaningOfLogin({ sqlState }: ServerError): Meaning {
-  if (sqlState === '25P02') return 'open transaction';
-  const meaning = meanings[sqlState] ?? classMeanings[sqlState.slice(0, 2)];
-  const isForGood = meaning === undefined || sqlState.startsWith('28') || sqlState === '3D000';
-  return isForGood ? 'no login' : 'conflict';
+/** Explains what a function has met or raised, such as that of a trigger: nothing is committed. */
+function ofFunction(sqlState: string, row: Explanation | undefined): Explanation {
+  const { meaning, keepsConnection } = row ?? {
+    meaning: 'conflict',
+    keepsConnection: !sqlState.startsWith('57'),
+  };
+  return { meaning: notOfPlant.test(sqlState) ? meaning : 'rejected', keepsConnection, isOfFunction: true };
 }
 
 /** What an error means that is not the server's, but the driver's, a library's or the system's. */
-function meaningOfDriver(error: unknown, wasSent: boolean): Meaning {
+function meaningOfDriver(error: unknown): Meaning {
   // Nobody listens: nothing can have been sent. Also on a driver that connects when it is first used.
   if (firstIn(error, ({ code }) => (code === 'ECONNREFUSED' ? code : undefined))) return 'conflict';
-  if (wasSent) return 'unknown';
-  return isFaultOfProgram(error) ? 'program' : 'conflict';
+  return isFaultOfProgram(error) ? 'program' : 'unknown';
 }
 
 /** Returns what is wrong with a table, or with the grants on it, after an error of a statement, and what to do, in a sentence. */
-export function remedyOf(spec: TableSpec, error: unknown): string | undefined {
+export function remedyOf(spec: TableSpec, error: unknown, table?: LearnedTable): string | undefined {
   const said = serverErrorIn(error);
   switch (said?.sqlState) {
     case '42P01':
       return missingTable(spec);
     case '42P10':
-      return missingIndex(spec);
+      return table?.mayTakeNoIndex ? unseenKey(spec) : missingIndex(spec);
     case '55000':
       return `the unique index of (${spec.key.join(', ')}) must not be DEFERRABLE, or it is a view that takes no INSERT`;
     case '42501':
-      return `the role of the pool may not use it. Run: GRANT SELECT, INSERT ON ${spec.name} TO ..., and GRANT USAGE ON SCHEMA ${schemaOf(spec)} TO ...; with row-level security, a policy must let it insert and read plants`;
+      return `the role of the pool may not use it. It needs GRANT SELECT, INSERT ON ${spec.name} TO ..., and GRANT USAGE ON SCHEMA ${schemaOf(spec)} TO ...; with row-level security, a policy must let it insert and read plants`;
     case '428C9':
       return 'one of the columns that plants are stored in is GENERATED ALWAYS: make it GENERATED BY DEFAULT, or a plain column';
     case '23502':
@@ -173,7 +109,10 @@ export function remedyOf(spec: TableSpec, error: unknown): string | undefined {
 /** Returns why the table was not created, and what to do. */
 export function remedyOfCreate(spec: TableSpec, error: unknown): string | undefined {
   if (serverErrorIn(error)?.sqlState !== '42501') return undefined;
-  return `the role of the pool may not create it. Run: GRANT CREATE, USAGE ON SCHEMA ${schemaOf(spec)} TO ...`;
+  return `the role of the pool may not create it. It needs GRANT CREATE, USAGE ON SCHEMA ${schemaOf(spec)} TO ...`;
 }
+
+const unseenKey = ({ key }: TableSpec) =>
+  `it is a view or has partitions, and no unique index of exactly (${key.join(', ')}) is to be seen. Partition it by these columns, or, of a view: ${passTable}`;
 
 const schemaOf = ({ container }: TableSpec) => (container ? `"${container}"` : '...');

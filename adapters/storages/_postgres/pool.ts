@@ -1,6 +1,7 @@
-import { ownWords } from '../../../src/for-storages.js';
+import { OwnError } from '../../../src/for-storages.js';
 import { noConnection, type Pool } from '../_shared/checkout.js';
 import { closedConnection, OpenTransaction } from '../_shared/meaning.js';
+import type { Transaction } from '../_shared/transaction.js';
 
 /** The part of a `pg` Pool or Client, of PGlite, or of a custom object that this storage uses. */
 export interface PostgresPool {
@@ -127,56 +128,6 @@ function shortageOf({ totalCount, idleCount, waitingCount = 0 }: PgPool): string
   return `0 of ${totalCount} idle, ${waitingCount} waiting`;
 }
 
-let hasWarnedOfTransactions = false;
-
-/**
- * Warns once of a pool whose clients do not show whether they come with an open transaction: as those of `pg.native` before `pg` 8.21.
- *
- * @param client one that has run a statement
- */
-export function warnOfTransactions(pool: PostgresPool, client: PgClient): void {
-  if (hasWarnedOfTransactions || !isPool(pool) || transactionStatusOf(client) !== undefined) return;
-  hasWarnedOfTransactions = true;
-  warn(
-    'The clients of the pool that plant-store uses do not show whether they come with an open transaction, whose ROLLBACK would remove plants: use the JavaScript client of pg, or pg 8.21 or later.',
-  );
-}
-
-const warn = (text: string) => globalThis.process?.emitWarning(text, { code: 'PLANT_STORE_POOL' });
-
-let hasWarned = false;
-
-/**
- * Warns once of a pool that never ends a login or a statement that hangs: during an outage each attempt would hold another
- * of its places, and leave another process of the server waiting for a lock. And of one that ends a statement only when its
- * creates have timed out: they are then unknown, where the server would have said that it stored nothing.
- *
- * @param statementTimeout as the server shows it, because a role may have it too
- * @param timeoutMs how long a create may take
- */
-export function warnOfTimeouts(pool: PostgresPool, statementTimeout: unknown, timeoutMs: number): void {
-  if (hasWarned || !isPool(pool) || !pool.options) return;
-  const missing = pool.options.connectionTimeoutMillis ? [] : ['connectionTimeoutMillis'];
-  if (statementTimeout === '0') missing.push('statement_timeout');
-  const isTooLong = millisecondsOf(statementTimeout) >= timeoutMs;
-  hasWarned = missing.length > 0 || isTooLong;
-  if (!hasWarned) return;
-  const text =
-    missing.length > 0
-      ? `Give the pg Pool of plant-store a ${missing.join(' and a ')}: otherwise, calls that hang fill the pool and the server.`
-      : `Set the statement_timeout of plant-store's pg Pool, which is ${statementTimeout}, below the storage's timeoutMs of ${timeoutMs} ms: otherwise it is unknown what a slow statement has stored.`;
-  warn(text);
-}
-
-/** The units in which PostgreSQL shows a time, in milliseconds. */
-const units: { readonly [unit: string]: number } = { ms: 1, s: 1e3, min: 6e4, h: 36e5, d: 864e5 };
-
-/** A time as PostgreSQL shows it, `10s` or `500ms`; NaN for any other text. */
-function millisecondsOf(setting: unknown): number {
-  const [, count, unit = ''] = /^(\d+)([a-z]+)$/.exec(String(setting)) ?? [];
-  return Number(count) * (units[unit] ?? Number.NaN);
-}
-
 /**
  * Runs an INSERT that commits by itself.
  *
@@ -193,20 +144,32 @@ export async function withNotices<T>(
     const result = await insert();
     if (!isInTransaction(client) && !(isPglite(client) && (await hasWritten(client)))) return result;
     // Nobody but the app may end the transaction of a connection that the app gave: there the outcome is unknown.
-    if (!isDiscardable) throw ownWords(new Error(new OpenTransaction().message));
+    if (!isDiscardable) throw new OwnError(new OpenTransaction().message);
     await client.query('ROLLBACK');
     throw new OpenTransaction();
   });
 }
 
+/** A transaction on a client that the app does not use at the same time. */
+export function transactionOn(client: PgClient): Transaction {
+  return {
+    async begin() {
+      if (isInTransaction(client)) throw new OpenTransaction();
+      await client.query('BEGIN');
+    },
+    commit: () => hearing(client, () => client.query('COMMIT')),
+    rollBack: () => client.query('ROLLBACK'),
+  };
+}
+
 /** Runs what commits, and listens to what the server says besides. */
-export async function hearing<T>(client: PgClient, commit: () => Promise<T>): Promise<T> {
+async function hearing<T>(client: PgClient, commit: () => Promise<T>): Promise<T> {
   const heard: Message[] = [];
   const hear = (message: Message) => heard.push(message);
   client.on?.('notice', hear);
   try {
     const result = await commit();
-    if (heard.some(isUnreplicated)) throw ownWords(new Error(unreplicated));
+    if (heard.some(isUnreplicated)) throw new OwnError(unreplicated);
     return result;
   } finally {
     client.off?.('notice', hear);
@@ -237,14 +200,14 @@ function watchTransactions({ getTransactionStatus, connection }: PgClient): void
 }
 
 /** `undefined` of a client that shows nothing. */
-function transactionStatusOf(client: PgClient): string | null | undefined {
+export function transactionStatusOf(client: PgClient): string | null | undefined {
   return client.getTransactionStatus
     ? client.getTransactionStatus()
     : lastStatus.get(Object(client.connection));
 }
 
 /** Whether a transaction is open. Exact after a statement, and unless one was begun and not awaited, before it. */
-export function isInTransaction(client: PgClient): boolean {
+function isInTransaction(client: PgClient): boolean {
   const status = transactionStatusOf(client);
   return status === 'T' || status === 'E';
 }

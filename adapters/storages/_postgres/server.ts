@@ -1,25 +1,26 @@
 import type { CreateOutcome } from '../../../src/index.js';
-import { type Column, type LearnedTable, learn } from '../_shared/columns.js';
+import type { LearnedTable } from '../_shared/columns.js';
 import { UnknownOutcome } from '../_shared/meaning.js';
 import { keepsPrepared } from '../_shared/prepared.js';
-import { unusable } from '../_shared/rejection.js';
 import { outcomesOf, type Rows, textOf } from '../_shared/rows.js';
 import type { TableSpec } from '../_shared/table.js';
 import type { TableServer, TableStatements } from '../_shared/table-server.js';
-import { failedHandle, type Needed, WrongResult } from '../_shared/wrong-handle.js';
+import { inTransaction } from '../_shared/transaction.js';
+import { failedHandle, type Needed } from '../_shared/wrong-handle.js';
 import { explain, remedyOf, remedyOfCreate, serverErrorIn } from './errors.js';
+import { look } from './look.js';
 import {
   isPg,
   isPool,
   type PgClient,
   type PostgresPool,
   poolOf,
-  warnOfTimeouts,
-  warnOfTransactions,
+  transactionOn,
   withNotices,
 } from './pool.js';
-import { arrayOf, type Statement, type Statements, statementsOf } from './statements.js';
-import { inTransaction, rolledBack } from './transactions.js';
+import { checkedRows, rowsOf } from './query.js';
+import { type Statement, type Statements, statementsOf } from './statements.js';
+import { warnOfTimeouts, warnOfTransactions } from './warnings.js';
 
 export const needed: Needed = {
   storage: 'postgresStorage',
@@ -36,7 +37,7 @@ export function postgresServer(
   const names = spec.columns.map(({ name }) => name);
   return {
     ...poolOf(pool),
-    explain: (error, wasSent) => explain(error, wasSent, names),
+    explain: (error) => explain(error, names),
     failedHandle: (error) => failedHandle(pool, error, needed),
     async look(client) {
       await runner.learn(client);
@@ -46,7 +47,7 @@ export function postgresServer(
       return found?.table;
     },
     statementsFor: (table) => tableStatements(pool, runner, spec, table),
-    remedyOf: (error) => remedyOf(spec, error),
+    remedyOf: (error, table) => remedyOf(spec, error, table),
     createTable: (client) => client.query(spec.schema),
     remedyOfCreate: (error) => remedyOfCreate(spec, error),
   };
@@ -74,67 +75,28 @@ function tableStatements(
     const inserted: Inserted = isCounted ? countedRows(result) : checkedRows(result);
     if (inserted.length === rows.length && !isAsked) return rows.map(() => 'created');
     // Triggers that wait for the COMMIT run now.
-    if (hasTransactions && table.checksAtCommit) await client.query('SET CONSTRAINTS ALL IMMEDIATE');
+    if (hasTransactions && table.checksAtCommit) await client.query(checkNow);
     return outcomesAmong(client, { spec, sql, isAsked }, rows, inserted);
   };
+  const insertChecked = async (client: PgClient, rows: Rows) => {
+    const outcomes = await insert(client, rows);
+    // A trigger may write another table, whose constraints wait for the COMMIT.
+    if (table.checksAtCommit || table.hasTriggers) await client.query(checkNow);
+    return outcomes;
+  };
+  const transact = (client: PgClient, rows: Rows, end: 'commit' | 'rollBack') =>
+    inTransaction(transactionOn(client), () => insertChecked(client, rows), end);
   return {
     async insert(client, rows) {
-      if (hasTransactions && isAsked) return inTransaction(client, () => insert(client, rows));
+      if (hasTransactions && isAsked) return transact(client, rows, 'commit');
       const outcomes = await withNotices(client, hasTransactions, () => insert(client, rows));
-      if (mayReturnEarly && outcomes.some((outcome) => outcome instanceof Error))
-        throw new UnknownOutcome('a plant that the INSERT has returned is not stored: its COMMIT has failed');
+      if (mayReturnEarly && outcomes.some((outcome) => outcome instanceof Error)) throw returnedEarly();
       return outcomes;
     },
     insertNothing: (client) => runner.run(client, sql.insert, sql.arraysOf([])),
-    ...(hasTransactions && {
-      insertAndRollBack: (client, rounds) => rolledBack(client, rounds, (rows) => insert(client, rows)),
-    }),
+    ...(hasTransactions && { insertAndRollBack: (client, rows) => transact(client, rows, 'rollBack') }),
     find: async (client, key) => (await rowsOf(client, sql.find, key.map(textOf)))[0],
   };
-}
-
-/**
- * Finds the columns of a table, the types behind domains, the session's `statement_timeout`, and whether the table, or a partition of
- * it, has triggers (pg_trigger.tgtype: 4 on INSERT) or rules, or is a view. A constraint that is checked at COMMIT is a trigger, too.
- */
-const lookAt = `WITH RECURSIVE found (name, type, base, modifier) AS (
-SELECT attname::text, format_type(atttypid, atttypmod), atttypid, atttypmod
-FROM pg_attribute WHERE attrelid = to_regclass($1::text) AND attname = ANY ($2::text::text[]) UNION ALL
-SELECT name, type, typbasetype, typtypmod FROM found JOIN pg_type ON oid = base WHERE typtype = 'd'),
-parts (part) AS (SELECT to_regclass($3::text)::oid UNION ALL SELECT inhrelid FROM parts JOIN pg_inherits ON inhparent = part)
-SELECT name, type, format('%s.%I', typnamespace::regnamespace, typname) AS "cast",
-CASE typtype WHEN 'e' THEN 'enum' ELSE format_type(base, modifier) END AS base,
-current_setting('statement_timeout', true) AS timeout, current_setting('server_encoding', true) AS encoding,
-"hasTriggers"::text, "checksAtCommit"::text
-FROM found JOIN pg_type ON oid = base,
-(SELECT coalesce(bool_or(relkind NOT IN ('r', 'p') OR relhasrules OR tgtype & 4 = 4 AND NOT tgisinternal), false) AS "hasTriggers",
-  coalesce(bool_or(tgtype & 4 = 4 AND tginitdeferred), false) AS "checksAtCommit"
-  FROM parts JOIN pg_class ON pg_class.oid = part LEFT JOIN pg_trigger ON tgrelid = part) AS triggers
-WHERE typtype <> 'd'`;
-
-/** Looks at the table, and at the session's `statement_timeout`; `undefined` if there is no table. */
-async function look(
-  client: PgClient,
-  spec: TableSpec,
-): Promise<{ table: LearnedTable; timeout: unknown } | undefined> {
-  // Every table has a `ctid`: one without the other columns exists, too.
-  const names = arrayOf(['ctid', ...spec.columns.map(({ name }) => name)]);
-  // Each parameter comes once, in order, and as text: bridges rely on that.
-  const found: Look[] = await rowsOf(client, lookAt, [spec.name, names, spec.name]);
-  if (!found[0]) return undefined;
-  const { timeout, encoding } = found[0];
-  // Conversions from and to other encodings change single characters without an error.
-  if (encoding && encoding !== 'UTF8')
-    throw unusable(spec, `its database is in ${encoding}. Move it to a database that has ENCODING 'UTF8'`);
-  const table = learn(spec, found, found[0].hasTriggers === 'true');
-  return { table: { ...table, checksAtCommit: found[0].checksAtCommit === 'true' }, timeout };
-}
-
-interface Look extends Column {
-  readonly timeout?: string | null;
-  readonly hasTriggers?: string;
-  readonly checksAtCommit?: string;
-  readonly encoding?: string | null;
 }
 
 /** There is no such statement, or another one of its name: a pooler has changed the connection, or the app reset it. */
@@ -172,6 +134,12 @@ class InsertRunner {
     });
   }
 }
+
+const returnedEarly = () =>
+  new UnknownOutcome('a plant that the INSERT has returned is not stored: its COMMIT has failed');
+
+/** Checks what waits for the COMMIT, and runs the triggers that do. */
+const checkNow = 'SET CONSTRAINTS ALL IMMEDIATE';
 
 type Result = Awaited<ReturnType<PgClient['query']>>;
 
@@ -211,15 +179,4 @@ async function outcomesAmong(
     // To send the plants again would find their own ids taken.
     throw new UnknownOutcome('it is unknown which of the plants were new', { cause });
   }
-}
-
-async function rowsOf(client: PgClient, text: string, values: (string | null)[]) {
-  return checkedRows(await client.query(text, values));
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: what a driver made of a row
-function checkedRows(result: unknown): any[] {
-  const { rows } = Object(result) as { rows?: unknown };
-  if (!Array.isArray(rows)) throw new WrongResult('query', '{ rows: [...] }', result);
-  return rows;
 }

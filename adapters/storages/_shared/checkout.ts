@@ -1,10 +1,12 @@
-import { ownWords, systemClock } from '../../../src/for-storages.js';
+import { isWorkers, OwnError, systemClock, wordsBefore } from '../../../src/for-storages.js';
 import { type BatchCall, StorageBusy } from '../../../src/index.js';
 
 /** Where connections come from. */
 export interface Pool<Connection> {
   connect(): Promise<Connection>;
   release(connection: Connection, isReusable: boolean): void;
+  /** Whether each call on its connections ends in the turn of the event loop in which it began: before a timer can fire. */
+  readonly endsInOneTurn?: boolean;
   /** Returns what the pool tells of its connections, if it tells it, while somebody waits for one. */
   shortage?(): string | undefined;
 }
@@ -12,7 +14,9 @@ export interface Pool<Connection> {
 /** @param shortage what the pool tells of its connections */
 export function noConnection(shortage: string | undefined, cause?: unknown): Error {
   const text = `the pool gave no connection${shortage ? `: ${shortage}` : ''}`;
-  return ownWords(new Error(text, { cause }));
+  // There a connection can be used by the request alone that has opened it.
+  const remedy = isWorkers() ? '. On Workers, make a pool for each request' : '';
+  return new OwnError(text + remedy, { cause });
 }
 
 /**
@@ -31,6 +35,7 @@ export class Checkout<Connection> {
 
   /** Gives the connection back, to be closed, when the call is aborted: its server may be frozen. */
   watch(call: BatchCall, onAbort: () => void): void {
+    if (this.pool.endsInOneTurn) return;
     const abort = () => {
       onAbort();
       this.end(false);
@@ -47,10 +52,16 @@ export class Checkout<Connection> {
    * @throws {StorageBusy} if the call is over
    */
   async connect(): Promise<Connection> {
-    const connection = await this.pool.connect();
+    let connection: Connection;
+    try {
+      connection = await this.pool.connect();
+    } catch (error) {
+      wordsBefore(error, 'no connection: check host, port and TLS options of the pool');
+      throw error;
+    }
     if (this.#isOver) {
       this.pool.release(connection, true);
-      throw ownWords(new StorageBusy('the connection came after the timeout'));
+      throw new StorageBusy('the connection came after the timeout');
     }
     this.connection = connection;
     return connection;

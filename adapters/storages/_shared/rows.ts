@@ -1,4 +1,4 @@
-import { kindOf, ownWords } from '../../../src/for-storages.js';
+import { kindOf, OwnError, own, ownWords } from '../../../src/for-storages.js';
 import {
   type CreateOutcome,
   type NewPlant,
@@ -68,12 +68,15 @@ export interface RowValues {
 /** The context of a create in the queue: its caller is what its row needs. */
 export type RowContext = StorageContext<RowValues>;
 
+export type RowMaker<Caller> = ReturnType<typeof rowMaker<Caller>>;
+
 /**
  * Makes rows of plants: the columns of the namespace, those of the plant, further ones of the app.
  *
  * @throws {TypeError} if a column has no function
  */
-export function rowMaker<Caller>({ namespace, columns }: RowOptions<Caller>) {
+export function rowMaker<Caller>(options: RowOptions<Caller>) {
+  const { namespace, columns } = own(options);
   const spaceOf = columnValues('namespace', namespace);
   const furtherOf = columnValues('columns', columns);
   /** Whether the app has no columns of its own. */
@@ -122,8 +125,8 @@ export const namespaceOf = ({ caller }: RowContext): string => JSON.stringify(ca
  * means the same in every database.
  */
 function columnValues<Caller>(option: 'namespace' | 'columns', given: Columns<Caller, Value> = {}) {
-  const own = Object.entries<Columns<Caller, Value>[string]>(Object(given));
-  if (given === null || typeof given !== 'object' || own.some(([, get]) => typeof get !== 'function')) {
+  const functions = Object.entries<Columns<Caller, Value>[string]>(Object(given));
+  if (given === null || typeof given !== 'object' || functions.some(([, get]) => typeof get !== 'function')) {
     throw new TypeError(
       `${option} must be columns and their functions, such as { tenant: ({ caller }) => caller.tenant }`,
     );
@@ -134,7 +137,7 @@ function columnValues<Caller>(option: 'namespace' | 'columns', given: Columns<Ca
   const more = isKey ? ', and no text that ends with a space' : ', or null';
   const allowed = `a string without U+0000, a finite number, a bigint, a boolean or a valid Date${more}`;
   return (context: StorageContext<Caller>): Row =>
-    own.map(([column, get]) => {
+    functions.map(([column, get]) => {
       const must = `the function of the column ${column} must return ${allowed}`;
       const value = callApp(() => get(context), isAllowed, must);
       return isKey ? textOf(value) : value;
@@ -199,9 +202,8 @@ export function outcomesOf(
 }
 
 /** A plant is not stored after its INSERT. */
-export class LostRow extends Error {
+export class LostRow extends OwnError {
   constructor(message = "the plant was neither inserted nor found: check the table's triggers and policies") {
     super(message);
-    ownWords(this);
   }
 }

@@ -1,14 +1,23 @@
-import { ownWords, systemClock } from '../../../src/for-storages.js';
-import { type BatchCall, type CreateOutcome, StorageBusy } from '../../../src/index.js';
+import { OwnError, systemClock } from '../../../src/for-storages.js';
+import { type BatchCall, type CreateOutcome, RolledBack, StorageBusy } from '../../../src/index.js';
 import { Checkout } from './checkout.js';
 import { changeOf, type LearnedTable, unseenTable } from './columns.js';
-import { failureOf, OpenTransaction, Uncommitted, UnknownOutcome } from './meaning.js';
-import { failureOfSetUp, missingTable, Rejection, type SetUpCall, unusable } from './rejection.js';
+import { faultAfter } from './fault.js';
+import {
+  causeOf,
+  failureOf,
+  meaningIn,
+  OpenTransaction,
+  type Phase,
+  phaseOf,
+  UnknownOutcome,
+} from './meaning.js';
+import { failureOfSetUp, Rejection, type SetUpCall, unusable } from './rejection.js';
 import type { Row, Rows } from './rows.js';
-import type { CheckReport, StoredTable } from './sql-storage.js';
+import type { StoredTable } from './sql-storage.js';
 import type { TableSpec } from './table.js';
 import type { Explanation, TableServer, TableStatements } from './table-server.js';
-import { tryOut } from './try-out.js';
+import { type Trial, tryOut } from './try-out.js';
 
 /** What is known of a table, and its statements. */
 interface KnownTable<Connection> extends TableStatements<Connection> {
@@ -64,18 +73,22 @@ export class ServerTable<Connection> implements StoredTable {
     });
   }
 
-  check(): Promise<CheckReport> {
+  check(trial: Trial): Promise<void> {
     return this.#setUp('check', async (connection, table) => {
       const { insertAndRollBack } = table;
-      if (insertAndRollBack) {
-        return tryOut(this.spec, table.learned, {
-          insertAndRollBack: (rounds) => insertAndRollBack(connection, rounds),
-          isRejection: async (error) =>
-            (await this.#meaningOf(error, true, connection)).meaning === 'rejected',
-        });
-      }
-      await table.insertNothing(connection);
-      return { notAsked: ['the handle has no transaction: an INSERT of no rows was tried'] };
+      if (!insertAndRollBack) return void (await table.insertNothing(connection));
+      await tryOut(this.spec, trial, {
+        isStored: async (row) => {
+          const key = row.slice(0, this.spec.key.length);
+          return !changeOf(table.learned, [key]) && (await table.find(connection, key)) !== undefined;
+        },
+        createAndRollBack: async (row) => {
+          const change = changeOf(table.learned, [row]);
+          if (change) throw change;
+          const inserting = insertAndRollBack(connection, [row]);
+          return (await inserting.catch((error) => this.#ofTrial(error, connection)))[0]!;
+        },
+      });
     });
   }
 
@@ -110,7 +123,7 @@ export class ServerTable<Connection> implements StoredTable {
     call.waitsFor = checkout.waitsFor.bind(checkout);
     return new Promise((resolve, reject) => {
       checkout.watch(call, () => {
-        reject(ownWords(new Error(`the database did not answer within ${this.timeoutMs} ms`)));
+        reject(new OwnError(`the database did not answer within ${this.timeoutMs} ms`));
       });
       this.#work(task, call, checkout).then(resolve, reject);
     });
@@ -126,9 +139,9 @@ export class ServerTable<Connection> implements StoredTable {
       checkout.end(true);
       return result;
     } catch (given) {
-      const error = given ?? ownWords(new Error('the driver failed without an error'));
-      const { failure, isReusable } = await this.#explain(error, call.sent, checkout);
-      checkout.end(isReusable);
+      const error = given ?? new OwnError('the driver failed without an error');
+      const { failure, keepsConnection } = await this.#explain(error, call.sent, checkout);
+      checkout.end(keepsConnection);
       throw failure;
     }
   }
@@ -141,9 +154,7 @@ export class ServerTable<Connection> implements StoredTable {
     } catch (error) {
       if (error instanceof Rejection) throw error;
       // A database of the same family that has no such catalogue says so: its table is used unseen.
-      // `true`: what it means of a statement. Of a login, a missing right would be `no login`.
-      const { meaning } = this.server.explain(error, true);
-      if (!['rejected', 'setup', 'setup, or of a plant'].includes(meaning)) throw error;
+      if (!['rejected', 'setup'].includes(this.server.explain(error).meaning)) throw error;
     }
     const table = { ...this.server.statementsFor(learned ?? unseenTable), learned: learned ?? unseenTable };
     if (learned) this.#known = table;
@@ -152,62 +163,59 @@ export class ServerTable<Connection> implements StoredTable {
 
   /** Returns what to throw after an error, and whether the connection can be used again. */
   async #explain(given: unknown, wasSent: boolean, checkout: Checkout<Connection>) {
-    const isRejection = given instanceof Rejection;
-    const isExplained = isRejection || given instanceof StorageBusy || given instanceof UnknownOutcome;
-    if (isExplained) return { failure: given, isReusable: isRejection };
-    const error = given instanceof Uncommitted ? given.cause : given;
-    const { meaning, isReusable } = await this.#meaningOf(given, wasSent, checkout.connection);
+    const isRolledBack = given instanceof RolledBack;
+    // The next call looks at the table again.
+    if (isRolledBack && given.reason === 'unusable') this.#known = undefined;
+    if (isRolledBack) return { failure: given, keepsConnection: true };
+    // A connection that has a transaction of the app, or has answered a question by half, is closed.
+    if (given instanceof StorageBusy || given instanceof UnknownOutcome)
+      return { failure: given, keepsConnection: false };
+    const [error, phase] = [causeOf(given), phaseOf(given, wasSent)];
+    const { meaning, keepsConnection } = await this.#meaningOf(error, phase, checkout.connection);
     if (meaning === 'program') {
-      return { failure: unusable(this.spec, this.server.failedHandle(error), error), isReusable };
+      return { failure: unusable(this.spec, this.server.failedHandle(error), error), keepsConnection };
     }
-    if (meaning === 'setup' || meaning === 'setup, or of a plant') {
-      const failure = await this.#faultAfter(error, checkout.connection!);
+    if (meaning === 'setup') {
+      const failure = await faultAfter(error, this.server, checkout.connection!, this.spec);
       this.#known = undefined;
-      return { failure, isReusable };
+      return { failure, keepsConnection };
     }
-    // The next call looks at the table first: so of a pooler without a server, which says the same before and after it has sent a
-    // statement, the creates of one call alone are unknown.
+    // Look at the table again first. A pooler that has lost its server gives the same error before and after it has sent a statement;
+    // this way only one call ends unknown.
     if (meaning === 'unknown') this.#known = undefined;
-    return { failure: failureOf(meaning, error), isReusable };
+    return { failure: failureOf(meaning, error), keepsConnection };
   }
 
   async #meaningOf(
-    given: unknown,
-    wasSent: boolean,
+    error: unknown,
+    phase: Phase,
     connection: Connection | undefined,
-  ): Promise<Explanation> {
-    const uncommitted = given instanceof Uncommitted ? given : undefined;
-    const explained = this.server.explain(uncommitted ? uncommitted.cause : given, wasSent);
-    const isOfTableOrPlant = explained.meaning === 'setup, or of a plant';
-    // What would be unknown of a single statement is not of a transaction that was not committed.
-    if (uncommitted && (explained.meaning === 'unknown' || isOfTableOrPlant)) {
-      if (!uncommitted.isAlive) return { meaning: 'conflict', isReusable: false };
-      if (!isOfTableOrPlant) return { meaning: 'rejected', isReusable: true };
-    }
-    // It has answered the ROLLBACK. A login for each retry of such a plant would keep all others waiting.
-    if (uncommitted?.isAlive && explained.isOfFunction) return { ...explained, isReusable: true };
-    if (!isOfTableOrPlant) return explained;
-    return { ...explained, meaning: (await this.#failsForAll(connection!)) ? 'setup' : 'rejected' };
+  ): Promise<Pick<Explanation, 'meaning' | 'keepsConnection'>> {
+    const explained = this.server.explain(error);
+    // A database that takes no connections has the code of one that needs another index.
+    if (explained.isOfAll && phase !== 'before') return explained;
+    const meaning = meaningIn(phase, explained.meaning);
+    if (meaning === 'setup') return this.#askWhose(connection!);
+    if (phase === 'before' || phase === 'lost') return { meaning, keepsConnection: false };
+    const isAnswered = phase === 'rolled back' && explained.isOfFunction === true;
+    return { meaning, keepsConnection: explained.keepsConnection || isAnswered };
   }
 
-  /** Whether an INSERT of nothing fails likewise: then the table is at fault, and not one that a trigger needs. */
-  async #failsForAll(connection: Connection): Promise<boolean> {
+  /** Throws what an error of a trial says of its rows. */
+  async #ofTrial(error: unknown, connection: Connection): Promise<never> {
+    if (error instanceof Rejection) throw error;
+    const { meaning } = await this.#meaningOf(causeOf(error), phaseOf(error, true), connection);
+    throw meaning === 'rejected' ? new Rejection('rejected', causeOf(error)) : error;
+  }
+
+  /** Asks whose fault it is, by an INSERT of nothing: if that fails likewise, the table's, and not that of what a trigger needs. */
+  async #askWhose(connection: Connection): Promise<Pick<Explanation, 'meaning' | 'keepsConnection'>> {
     try {
       await (this.#known ?? this.server.statementsFor(unseenTable)).insertNothing(connection);
-      return false;
+      return { meaning: 'rejected', keepsConnection: true };
     } catch (error) {
-      return ['setup', 'setup, or of a plant'].includes(this.server.explain(error, true).meaning);
+      const asked = this.server.explain(error);
+      return asked.meaning === 'setup' ? asked : { meaning: 'conflict', keepsConnection: false };
     }
-  }
-
-  /** Looks why each create fails. */
-  async #faultAfter(error: unknown, connection: Connection): Promise<Rejection> {
-    const why = await this.server.look(connection).then(
-      (table) =>
-        this.server.remedyOf(error, table !== undefined) ?? (table ? undefined : missingTable(this.spec)),
-      // It names a column that is missing.
-      (found) => (found instanceof Rejection ? found : this.server.remedyOf(error, true)),
-    );
-    return why instanceof Rejection ? why : unusable(this.spec, why ?? 'its statements fail', error);
   }
 }

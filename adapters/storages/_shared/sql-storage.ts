@@ -1,4 +1,4 @@
-import { checkNames, groupCommitRules, mayQuote } from '../../../src/for-storages.js';
+import { checkNames, groupCommitRules, own, ownWords, wordsBefore } from '../../../src/for-storages.js';
 import {
   type BatchCall,
   type CreateMany,
@@ -9,14 +9,26 @@ import {
   type NewPlant,
   PlantRefused,
   type PlantStorage,
+  type RolledBack,
+  type StorageContext,
 } from '../../../src/index.js';
-import { migrate, Rejection, SetupError } from './rejection.js';
-import { callApp, namespaceOf, plantOf, type Row, type Rows, type RowValues, rowMaker } from './rows.js';
+import { migrate, Rejection, wordsOf } from './rejection.js';
+import {
+  callApp,
+  namespaceOf,
+  plantOf,
+  type Row,
+  type RowMaker,
+  type Rows,
+  type RowValues,
+  rowMaker,
+} from './rows.js';
 import type { TableOptions } from './table.js';
+import type { SamplePlant, Trial } from './try-out.js';
 
 /** The options of the SQL storages. */
 export interface SqlOptions<Caller = unknown>
-  extends Omit<GroupCommitOptions<Caller>, 'namespace'>,
+  extends Omit<GroupCommitOptions<Caller>, 'namespace' | 'blocksEventLoop'>,
     TableOptions<Caller> {
   /**
    * Called with the database's error if it definitely rejected this plant: a constraint, a trigger, a limit. Never called
@@ -46,10 +58,14 @@ export interface SqlStorage<Caller = unknown> extends GroupCommitStorage<Caller>
    */
   readonly createTable: () => Promise<void>;
   /**
-   * Checks before the first create that the table can be used: it creates plants in a transaction that it rolls back, with values
-   * of its own in columns of yours. Triggers run, so what one does outside of the transaction is done; a sequence goes on.
+   * Checks before the first create that creates work, by creates that it rolls back: of a plant without a tag and of one with a tag, with ids
+   * that are free. Triggers run, so what one does outside of the transaction is done; a sequence goes on. Through a PGlite or a connected
+   * Client of `pg`, which the app may use at the same time, it tries an INSERT of no rows, and nothing else.
    *
-   * @throws {Error} if creates would fail: what is wrong and what to do, in one sentence
+   * @param trial `plant`: one that your own rules accept, if they reject those that it invents; this one alone is then created. `context`: what
+   *   the functions of `namespace` and `columns` are called with.
+   * @throws {StorageBusy} if it may work when it is called again: no connection, a lock, a failover
+   * @throws {Error} if something needs a change: what is wrong and what to do, in one sentence
    *
    * @example
    * ```ts
@@ -59,21 +75,21 @@ export interface SqlStorage<Caller = unknown> extends GroupCommitStorage<Caller>
    * await storage.check();
    * ```
    */
-  readonly check: () => Promise<CheckReport>;
+  readonly check: (trial?: CheckTrial<Caller>) => Promise<void>;
   readonly find: NonNullable<PlantStorage<Caller>['find']>;
 }
 
-/** What `check` has found of a table that can be used. */
-export interface CheckReport {
-  /**
-   * What it could not ask, in sentences: if the database rejects the plants that it tries (with the database's words), or if the
-   * handle has no transaction. Empty: plants were created, found taken, and rolled back.
-   */
-  readonly notAsked: readonly string[];
+/** What `check` creates. */
+export interface CheckTrial<Caller = unknown> {
+  /** By default it invents plants. Without an id, it gets one that is free. */
+  readonly plant?: SamplePlant | undefined;
+  readonly context?: (Pick<StorageContext<Caller>, 'caller'> & Partial<StorageContext<Caller>>) | undefined;
 }
 
 /** A table of a database, by its rows. */
 export interface StoredTable {
+  /** Whether its driver blocks the event loop. Default: false. */
+  readonly blocksEventLoop?: boolean;
   /**
    * Inserts rows, of which no two have the same key.
    *
@@ -87,25 +103,32 @@ export interface StoredTable {
   find(key: Row): Promise<Record<string, unknown> | undefined>;
   createTable(): Promise<void>;
   /** @throws {Error} if creates would fail */
-  check(): Promise<CheckReport>;
+  check(trial: Trial): Promise<void>;
 }
 
-/** @throws {TypeError} if these are no options of an SQL storage */
-export function checkSqlOptions(options: object): void {
-  // Both have a `namespace`.
-  const names = new Set(['table', 'namespace', 'columns', 'refuse', ...Object.keys(groupCommitRules())]);
+/**
+ * Returns the options that were given, without inherited ones.
+ *
+ * @throws {TypeError} if these are no options of an SQL storage
+ */
+export function checkSqlOptions<Caller>(options: SqlOptions<Caller>): SqlOptions<Caller> {
+  // Both have a `namespace`. Whether the driver blocks is not for the app to say.
+  const { blocksEventLoop, ...rules } = groupCommitRules();
+  const names = new Set(['table', 'names', 'namespace', 'columns', 'refuse', ...Object.keys(rules)]);
   checkNames(options, [...names]);
+  return own(options);
 }
 
 /** Stores plants in a table by `groupCommit`. */
 export function sqlStorage<Caller>(table: StoredTable, options: SqlOptions<Caller>): SqlStorage<Caller> {
-  const { table: _, namespace: __, columns: ___, refuse = () => undefined, ...groupOptions } = options;
+  const { table: _, names: __, namespace: ___, columns: ____, refuse = () => undefined, ...others } = options;
   if (typeof refuse !== 'function') throw new TypeError('refuse must be a function');
   const rows = rowMaker(options);
-  const createMany = createManyIn(table, rows, refuse);
+  const createMany = createManyIn(table, rows, refuse, options.table);
   const namespace = rows.isPlain ? undefined : namespaceOf;
   const group = groupCommit(createMany, {
-    ...(groupOptions as GroupCommitOptions<RowValues>),
+    ...(others as GroupCommitOptions<RowValues>),
+    blocksEventLoop: table.blocksEventLoop,
     namespace,
   });
   // Without columns of the app, nothing of the caller is read.
@@ -116,45 +139,59 @@ export function sqlStorage<Caller>(table: StoredTable, options: SqlOptions<Calle
     ...group,
     create,
     async find(id, context) {
-      const key = rows.keyOf(id, context);
-      try {
-        return plantOf(id, await table.find(key));
-      } catch (error) {
-        mayQuote(error, key, context?.request);
-        throw error;
-      }
+      return plantOf(id, await table.find(rows.keyOf(id, context)));
     },
     async createTable() {
       if (rows.isPlain) return table.createTable();
       throw new Error(`createTable knows no types of your columns: ${migrate}`);
     },
-    check: () => table.check(),
+    check: async (trial) => table.check(trialOf(rows, trial)),
   };
+}
+
+/** @throws {Error} if the functions of the app's columns fail */
+function trialOf<Caller>(rows: RowMaker<Caller>, { plant, context }: CheckTrial<Caller> = {}): Trial {
+  const { id = 0n, name, tag = '' } = plant ?? { name: '' };
+  if (typeof id !== 'bigint' || typeof name !== 'string' || typeof tag !== 'string')
+    throw new TypeError("check takes { plant: { name: 'Rosa', tag: 'rose' } }, with or without an id: 1n");
+  const signal = new AbortController().signal;
+  const created = { request: { method: 'POST', url: '/plants', headers: {} }, signal, ...context };
+  try {
+    const given = rows.contextOf(created as StorageContext<Caller>);
+    return { plant, rowOf: (each) => rows.rowsOf([each], [given])[0]! };
+  } catch (error) {
+    const { cause } = Object(error) as Partial<RolledBack>;
+    const why = `the functions of your columns fail for its context (${wordsOf(cause)})`;
+    throw new Error(`${why}. Pass one: check({ context: { caller: ... } })`, { cause });
+  }
 }
 
 /** How the plants of a call become rows, and what becomes of them if it fails. */
 function createManyIn(
   table: StoredTable,
-  rows: Pick<ReturnType<typeof rowMaker>, 'rowsOf'>,
+  rows: Pick<RowMaker<never>, 'rowsOf'>,
   refuse: Refuse,
+  name = 'plants',
 ): CreateMany<RowValues> {
   /** Returns what becomes of the plants of a call that failed. */
   const outcomesAfter = (error: unknown, plants: readonly NewPlant[]): CreateOutcome[] => {
-    if (!(error instanceof Rejection)) throw error;
-    if (error.cause instanceof SetupError) return plants.map(() => error);
+    if (!(error instanceof Rejection)) {
+      wordsBefore(error, unanswered);
+      throw error;
+    }
     // Which of several plants is rejected shows when they are sent in parts.
-    if (plants.length > 1) throw error;
+    if (error.reason === 'unusable' || plants.length > 1) throw error;
     const text = textOfApp(refuse, error.cause, plants[0]!);
-    if (text === undefined) throw error;
+    if (text === undefined) {
+      // MySQL and SQLite do not name it.
+      throw error.why ? error : ownWords(error, `the database rejects a plant for the table ${name}`);
+    }
     return [new PlantRefused(text, { cause: error.cause })];
   };
   // Not async: a driver that blocks has then settled the call when it returns.
   return (plants, contexts, call) => {
     const sent = rows.rowsOf(plants, contexts);
-    const onError = (error: unknown) => {
-      mayQuote(error, sent, ...contexts.map((context) => context?.request));
-      return outcomesAfter(error, plants);
-    };
+    const onError = (error: unknown) => outcomesAfter(error, plants);
     try {
       const inserting = table.insert(sent, call);
       return inserting instanceof Promise ? inserting.catch(onError) : inserting;
@@ -163,6 +200,8 @@ function createManyIn(
     }
   };
 }
+
+const unanswered = 'the connection failed before the database said what it stored';
 
 /** Returns the text for the client of a plant that the database rejected, or `undefined` if the app has none. */
 function textOfApp(refuse: Refuse, cause: unknown, plant: NewPlant): string | undefined {

@@ -1,3 +1,4 @@
+import { kindOf, own } from '../../../src/for-storages.js';
 import type { NewPlant } from '../../../src/index.js';
 import { members, type RowOptions, type Value } from './rows.js';
 
@@ -33,24 +34,31 @@ export interface TableOptions<Caller> extends RowOptions<Caller> {
    * between: `garden.plants`. Default: `plants`.
    */
   readonly table?: string | undefined;
+  /**
+   * The names of the columns that are not called as the members of a plant. Default: `id`, `name` and `tag`.
+   *
+   * @example
+   * ```ts
+   * import pg from 'pg';
+   *
+   * const names = { id: 'plant_no', name: 'title', tag: 'kind' };
+   * const storage = postgresStorage(new pg.Pool(), { table: 'garden', names });
+   * ```
+   */
+  readonly names?: MemberNames | undefined;
 }
+
+type MemberNames = { readonly [Member in keyof NewPlant]?: string | undefined };
 
 /** A table as its options describe it, in the SQL of one database: what is fixed. What a look learns is in `columns.ts`. */
 export type TableSpec = ReturnType<typeof specOf>;
 
 /** @throws {TypeError} if a name is invalid */
-export function specOf(dialect: Dialect, { table = 'plants', namespace, columns: own }: TableOptions<never>) {
-  const { types, text, container, ending = '' } = dialect;
-  const spaces = Object.keys(namespace ?? {});
-  const names = [...spaces, ...members, ...Object.keys(own ?? {})];
-  if (new Set(names.map((name) => name.toLowerCase())).size < names.length)
-    throw new TypeError(`columns must have different names, got ${names.join(', ')}`);
-  const keyLength = spaces.length + 1;
-  const columns = names.map((name, i) => {
-    const quoted = quote('column', name, dialect);
-    // All columns of the app have the same type: a start.
-    return { name, quoted, definition: `${quoted} ${types[members[i - spaces.length]!] ?? text}` };
-  });
+export function specOf(dialect: Dialect, options: TableOptions<never>) {
+  const { table = 'plants', namespace } = options;
+  const { container, ending = '' } = dialect;
+  const columns = columnsOf(dialect, options);
+  const keyLength = Object.keys(namespace ?? {}).length + 1;
   const key = columns.slice(0, keyLength).map(({ quoted }) => quoted);
   // The namespace, the id and the name.
   const lines = columns.map(({ definition }, i) => (i > keyLength ? definition : `${definition} NOT NULL`));
@@ -69,20 +77,53 @@ export function specOf(dialect: Dialect, { table = 'plants', namespace, columns:
     /** What is unique: the columns of the namespace and the id, quoted. */
     key,
     /** Whether it has no columns of the app. */
-    isPlain: names.length === members.length,
-    /** What `find` selects. Not the id, which drivers round, and at which node:sqlite throws. */
-    found: members
-      .slice(1)
-      .map((member) => quote('column', member, dialect))
+    isPlain: columns.length === members.length,
+    /** What `find` selects of the table, AS plant. Not the id, which drivers round, and at which node:sqlite throws. */
+    found: columns
+      .flatMap(({ member, quoted }) =>
+        member && member !== 'id' ? `plant.${quoted} AS ${quote('column', member, dialect)}` : [],
+      )
       .join(', '),
-    /** The SQL that creates the table. */
-    schema: `CREATE TABLE IF NOT EXISTS ${name} (${lines.join(', ')})${ending}`,
+    /** The SQL that creates the table, and may be followed by another statement. */
+    schema: `CREATE TABLE IF NOT EXISTS ${name} (${lines.join(', ')})${ending};`,
   };
+}
+
+/** @throws {TypeError} if a name is invalid, or two are one */
+function columnsOf(dialect: Dialect, { names, namespace, columns: further }: TableOptions<never>) {
+  const ofApp = (functions?: object) =>
+    Object.keys(functions ?? {}).map((name) => ({ name, member: undefined, what: 'column' }));
+  const named = [...ofApp(namespace), ...columnsOfPlant(names), ...ofApp(further)];
+  const columns = named.map(({ name, member, what }) => {
+    const quoted = quote(what, name, dialect);
+    // All columns of the app have the same type: a start.
+    const type = member ? dialect.types[member] : dialect.text;
+    return { name, member, quoted, definition: `${quoted} ${type}` };
+  });
+  const all = columns.map(({ name }) => name);
+  if (new Set(all.map((name) => name.toLowerCase())).size < all.length)
+    throw new TypeError(`columns must have different names, got ${all.join(', ')}`);
+  return columns;
+}
+
+/** @throws {TypeError} if these are no names, or of something else than members */
+function columnsOfPlant(names: MemberNames = {}) {
+  const isObject = names !== null && typeof names === 'object';
+  const given = new Map<string, unknown>(isObject ? Object.entries(names) : []);
+  const unknown = [...given.keys()].find((name) => !members.some((member) => member === name));
+  if (!isObject || unknown !== undefined)
+    throw new TypeError(
+      `names must be the columns of ${members.join(', ')}, such as { id: 'plant_no' }, got ${unknown ?? kindOf(names)}`,
+    );
+  return members.map((member) => {
+    const name = given.get(member);
+    return { name: (name === undefined ? member : name) as string, member, what: `names.${member}` };
+  });
 }
 
 /** The `schemaOf` of a database. */
 export function schemaOfIn(dialect: Dialect): (options?: TableOptions<never>) => string {
-  return (options = {}) => specOf(dialect, options).schema;
+  return (options = {}) => specOf(dialect, own(options)).schema;
 }
 
 /** @throws {TypeError} if it is no such name */

@@ -2,13 +2,14 @@ import { kindOf, ownWords } from '../../../src/for-storages.js';
 
 /** What a storage needs, and what to pass. */
 export interface Needed {
-  readonly storage: 'postgresStorage' | 'mysqlStorage' | 'sqliteStorage' | 'sqliteAsyncStorage';
+  readonly storage: 'postgresStorage' | 'mysqlStorage' | 'sqliteStorage';
   readonly what: string;
   readonly remedy: string;
 }
 
 /**
- * Throws if a storage was given what it cannot use, as far as the object shows it. What else it cannot use shows by its first result.
+ * Throws if a storage was given what it cannot use, as far as the object shows it. Other wrong handles are detected at their
+ * first result.
  *
  * @param isUsable whether it has the methods that the storage calls
  * @throws {TypeError} that names what came and what to pass

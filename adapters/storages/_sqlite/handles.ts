@@ -1,135 +1,50 @@
-import { isPromise, WrongResult } from '../_shared/wrong-handle.js';
-import { resultOfWorkers } from './errors.js';
-import {
-  batching,
-  onConnection,
-  type Query,
-  type SqliteClient,
-  transacting,
-  type Work,
-} from './transactions.js';
-
-/** What has `batch` with a transaction: a client of `@libsql/client` or of `@tursodatabase/serverless`, and its layer for libSQL. */
-export interface LibsqlClient {
-  batch(statements: { sql: string; args: string[] }[], mode: 'write'): Promise<{ rows: unknown[] }[]>;
-  close(): unknown;
-}
-
-/** A binding of Cloudflare D1, or a session of one. */
-export interface D1Binding {
-  prepare(sql: string): { bind(...values: string[]): Any };
-  batch(statements: Any[]): Promise<{ results: unknown[] }[]>;
-}
-
-/** The `ctx.storage` of a Durable Object that keeps its data in SQLite. */
-export interface DurableObjectSqlite {
-  readonly sql: { exec(sql: string, ...values: string[]): { toArray(): unknown[] } };
-  transactionSync<T>(closure: () => T): T;
-}
-
-/** A connection of `@tursodatabase/database`. */
-export interface TursoDatabase {
-  transactionAsync(task: (transaction: AsyncStatements) => Promise<void>): {
-    immediate(): Promise<void>;
-    deferred(): Promise<void>;
-  };
-  readonly memory: boolean;
-}
-
-interface AsyncStatements {
-  prepare(sql: string): Any;
-}
-
-/** A connection of `libsql/promise`, or of a `@tursodatabase/database` without `transactionAsync`. */
-export interface AsyncSqliteDatabase extends AsyncStatements {
-  exec(sql: string): Promise<unknown>;
-}
-
-/** A connection of `sqlite3`. */
-export interface Sqlite3Database {
-  all(sql: string, values: string[], callback: (error: Error | null, rows: Any[]) => void): unknown;
-  exec(sql: string, callback: (error: Error | null) => void): unknown;
-  parallelize: Any;
-}
-
-/** A connection of `sqlite`. */
-export interface SqliteOfSqlite3 {
-  getDatabaseInstance(): Sqlite3Database;
-}
-
-/** A database of `expo-sqlite`. */
-export interface ExpoDatabase {
-  withExclusiveTransactionAsync(task: (transaction: ExpoStatements) => Promise<void>): Promise<void>;
-}
-
-interface ExpoStatements {
-  getAllAsync(sql: string, values: string[]): Promise<unknown[]>;
-}
-
-/** A database of `@op-engineering/op-sqlite`. */
-export interface OpSqliteDatabase {
-  transaction(task: (transaction: OpStatements) => Promise<void>): Promise<void>;
-  executeBatch: Any;
-}
-
-interface OpStatements {
-  execute(sql: string, values: string[]): Promise<{ rows: unknown[] }>;
-  commit(): unknown;
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: each library has types of its own for these
-type Any = any;
-
-/** The part that this storage uses of a handle on a SQLite that answers later. */
-export type AsyncSqlite =
-  | LibsqlClient
-  | D1Binding
-  | DurableObjectSqlite
-  | TursoDatabase
-  | AsyncSqliteDatabase
-  | Sqlite3Database
-  | SqliteOfSqlite3
-  | ExpoDatabase
-  | OpSqliteDatabase;
+import { isPromise } from '../_shared/wrong-handle.js';
+import type { SqliteClient } from './client.js';
+import { resultOfWorkers } from './codes.js';
+import { SqliteConnection } from './connection.js';
+import type {
+  Any,
+  D1Binding,
+  DurableObjectSqlite,
+  ExpoDatabase,
+  LibsqlClient,
+  OpSqliteDatabase,
+  Sqlite3Database,
+  SqliteDatabase,
+  SqliteOfSqlite3,
+  SqliteStatements,
+  TursoDatabase,
+} from './libraries.js';
+import { batching } from './message.js';
+import { blocking, onConnection, type Query, transacting, type Work } from './transactions.js';
 
 /** One kind of handle. */
 interface Kind {
-  /** The methods and members by which it is known. */
+  /** The members by which it is known. */
   readonly has: readonly string[];
-  open(handle: Any): SqliteClient;
+  /** Returns its client, or in words what else it lacks. */
+  open(handle: Any): SqliteClient | string;
 }
 
 const kind = <Handle>(
   has: readonly (keyof Handle & string)[],
-  open: (handle: Handle) => SqliteClient,
-): Kind => ({
-  has,
-  open,
-});
+  open: (handle: Handle) => SqliteClient | string,
+): Kind => ({ has, open });
 
 /** All that differs between the handles: how each runs a transaction. A handle is of the first kind whose members it has. */
 const kinds: readonly Kind[] = [
-  kind<DurableObjectSqlite>(['transactionSync', 'sql'], (storage) =>
-    transacting(
-      storage,
-      async (work) => {
-        // Nothing is awaited: so nothing else of the object runs within it.
-        storage.transactionSync(() => work.runNow((sql, args) => storage.sql.exec(sql, ...args).toArray()));
-      },
-      resultOfWorkers,
-    ),
-  ),
+  kind<DurableObjectSqlite>(['transactionSync', 'sql'], openDurableObject),
   kind<ExpoDatabase>(['withExclusiveTransactionAsync'], (database) =>
     transacting(database, (work) =>
       database.withExclusiveTransactionAsync((transaction) =>
-        locked(work, (sql, args) => transaction.getAllAsync(sql, args)),
+        locked(work, ({ sql, args }) => transaction.getAllAsync(sql, [...args])),
       ),
     ),
   ),
   kind<OpSqliteDatabase>(['executeBatch', 'transaction'], (database) =>
     transacting(database, (work) =>
       database.transaction(async (transaction) => {
-        await locked(work, async (sql, args) => (await transaction.execute(sql, args)).rows);
+        await locked(work, async ({ sql, args }) => (await transaction.execute(sql, [...args])).rows);
         // The library itself does not wait for its COMMIT, and so calls one that has failed done.
         await transaction.commit();
       }),
@@ -137,17 +52,27 @@ const kinds: readonly Kind[] = [
   ),
   // A database in this process has `memory`. One that is far away gets all in one message, by `batch`.
   kind<TursoDatabase>(['transactionAsync', 'memory'], (database) =>
-    transacting(database, (work) =>
-      database
-        .transactionAsync((transaction) => work.run(preparedOn(transaction)))
-        [work.begin === 'BEGIN' ? 'deferred' : 'immediate'](),
+    transacting(
+      database,
+      (work) =>
+        database
+          .transactionAsync((transaction) => work.run(preparedOn(transaction)))
+          [work.reads ? 'deferred' : 'immediate'](),
+      { isInTransaction: () => isInTransaction(database) },
     ),
   ),
   kind<LibsqlClient>(['batch', 'close'], (client) =>
-    batching(client, async (statements) => {
-      const sent = statements.map(({ sql, args }) => ({ sql, args: [...args] }));
-      return (await client.batch(sent, 'write')).map(({ rows }) => rows);
-    }),
+    batching(
+      client,
+      async (statements) => {
+        const sent = statements.map(({ sql, args }) => ({ sql, args: [...args] }));
+        // On a file, a statement of a batch that meets the lock of another process stays in progress until it is collected, and keeps
+        // out this process and all others (tursodatabase/libsql-client-ts#352). One of executeMultiple does not.
+        if (client.protocol === 'file') await client.executeMultiple?.('BEGIN IMMEDIATE; ROLLBACK');
+        return (await client.batch(sent, 'write')).map(({ rows }) => rows);
+      },
+      { opensFile: client.protocol === 'file' },
+    ),
   ),
   kind<D1Binding>(['batch', 'prepare'], (binding) =>
     batching(
@@ -156,11 +81,12 @@ const kinds: readonly Kind[] = [
         const sent = statements.map(({ sql, args }) => binding.prepare(sql).bind(...args));
         return (await binding.batch(sent)).map(({ results }) => results);
       },
-      resultOfWorkers,
+      // Once a batch of the app resets it, D1 gives each query in flight the error of that batch, also one that it has stored.
+      { results: resultOfWorkers('D1_ERROR'), sharesErrors: true },
     ),
   ),
   // Both of these have `prepare`, too.
-  kind<SqliteOfSqlite3>(['getDatabaseInstance'], (database) => clientOf(database.getDatabaseInstance())!),
+  kind<SqliteOfSqlite3>(['getDatabaseInstance'], (database) => clientOf(database.getDatabaseInstance())),
   kind<Sqlite3Database>(['all', 'exec', 'parallelize'], (database) => {
     const call = <T>(send: (callback: (error: unknown, result?: Any) => void) => unknown) =>
       new Promise<T>((resolve, reject) => {
@@ -169,40 +95,85 @@ const kinds: readonly Kind[] = [
     return onConnection(
       database,
       (sql) => call((callback) => database.exec(sql, callback)),
-      (sql, args) => call<unknown[]>((callback) => database.all(sql, args, callback)),
+      ({ sql, args }) => call<unknown[]>((callback) => database.all(sql, [...args], callback)),
     );
   }),
-  kind<AsyncSqliteDatabase>(['prepare', 'exec'], (database) =>
-    onConnection(
-      database,
-      async (sql) => {
-        const executing = database.exec(sql);
-        if (isPromise(executing)) return executing;
-        // A driver that blocks has begun a transaction.
-        Object(database).exec('ROLLBACK');
-        throw new WrongResult('exec', 'a promise', executing);
-      },
-      preparedOn(database),
-    ),
-  ),
+  kind<SqliteDatabase>(['prepare', 'exec'], openDatabase),
 ];
+
+function openDurableObject(storage: DurableObjectSqlite): SqliteClient | string {
+  try {
+    // It has the same members in a class without SQLite.
+    storage.sql.exec('SELECT 1');
+  } catch {
+    return 'SQLite: list its class in new_sqlite_classes';
+  }
+  const transact = async (work: Work) => {
+    // Nothing is awaited: so nothing else of the object runs within it.
+    storage.transactionSync(() => work.runNow(({ sql, args }) => storage.sql.exec(sql, ...args).toArray()));
+  };
+  return transacting(storage, transact, { results: resultOfWorkers('') });
+}
+
+/** Asks a database that has statements whether it blocks, by a SELECT without effect: its members do not tell. */
+function openDatabase(database: SqliteDatabase): SqliteClient | string {
+  const answer = answerOf(database);
+  if (Array.isArray(answer)) {
+    const connection = new SqliteConnection(database);
+    return blocking(
+      database,
+      (sql) => database.exec(sql),
+      (statement) => connection.query(statement),
+    );
+  }
+  if (!isPromise(answer)) return 'statements whose all() returns rows';
+  Promise.resolve(answer).catch(() => {});
+  // Those that are known have it, and other wrappers of sqlite3 have not: they would leave statements open.
+  if (!('transaction' in database)) return 'transaction';
+  return onConnection(
+    database,
+    async (sql) => database.exec(sql),
+    preparedOn(database),
+    // Of libsql, which has `sync`, an error says so, and this getter ends the process once it is closed.
+    () => !('sync' in database) && isInTransaction(database),
+  );
+}
+
+/** Returns what a database returns for a SELECT: rows, or a promise. One that is closed throws at once: so it blocks. */
+function answerOf(database: SqliteDatabase): unknown {
+  try {
+    const statement = database.prepare('SELECT 1');
+    return isPromise(statement) ? statement : statement?.all?.();
+  } catch {
+    return [];
+  }
+}
+
+const isInTransaction = (database: object) =>
+  (database as { readonly inTransaction?: unknown }).inTransaction === true;
 
 /**
  * Does work in a transaction that a library has begun without a lock. Its errors have no result, so that a lock would look like a fault
  * of the first INSERT: one that is met by BEGIN is none of the work.
  */
 async function locked(work: Work, query: Query): Promise<void> {
-  await query('ROLLBACK', []);
-  await query(work.begin, []);
+  await query({ sql: 'ROLLBACK', args: [] });
+  await query({ sql: work.begin, args: [] });
   await work.run(query);
 }
 
 /** Queries by statements that are prepared on a connection or in a transaction, at once or later. */
-const preparedOn = (connection: AsyncStatements) => async (sql: string, args: string[]) =>
-  (await connection.prepare(sql)).all(...args);
+const preparedOn =
+  (connection: SqliteStatements): Query =>
+  async ({ sql, args }) =>
+    (await connection.prepare(sql)).all(...args);
 
-/** Returns the client of a handle; `undefined` if it is of no kind. */
-export function clientOf(handle: unknown): SqliteClient | undefined {
+/** Returns the client of a handle; or in words what it lacks, empty if it looks like none. */
+export function clientOf(handle: unknown): SqliteClient | string {
   const members = Object(handle) as Record<string, unknown>;
-  return kinds.find(({ has }) => has.every((name) => name in members))?.open(members);
+  const lackedBy = ({ has }: Kind) => has.filter((name) => !(name in members));
+  const found = kinds.find((kind) => lackedBy(kind).length === 0);
+  if (found) return found.open(members);
+  const similar = kinds.find((kind) => lackedBy(kind).length < kind.has.length);
+  return similar ? lackedBy(similar).join(', ') : '';
 }

@@ -1,214 +1,215 @@
-import { ownWords } from '../../../src/for-storages.js';
+import { OwnError, withCauses } from '../../../src/for-storages.js';
 import type { CreateOutcome } from '../../../src/index.js';
-import { type Column, changeOf, type LearnedTable, learn, unseenTable } from '../_shared/columns.js';
-import { failureOf, type Meaning, OpenTransaction } from '../_shared/meaning.js';
-import { missingTable, Rejection, reasonOf, unusable } from '../_shared/rejection.js';
+import type { LearnedTable } from '../_shared/columns.js';
+import { failureOf, OpenTransaction, UnknownOutcome } from '../_shared/meaning.js';
+import { Rejection, unusable } from '../_shared/rejection.js';
 import { outcomesOf, type Row, type Rows, textOf } from '../_shared/rows.js';
-import type { CheckReport, StoredTable } from '../_shared/sql-storage.js';
 import type { TableSpec } from '../_shared/table.js';
-import { samplesOf, tryOut } from '../_shared/try-out.js';
-import { failedHandle, type Needed } from '../_shared/wrong-handle.js';
-import { type FoundRow, SqliteConnection, type SqliteDatabase } from './connection.js';
-import { meaningOfBegin, meaningOfCommit, meaningOfInsert } from './errors.js';
-import { lostPlant, noFile, remedyOf, triggersOf, wrongEncoding } from './remedies.js';
-import { jsonOf, statementsOf } from './statements.js';
+import type { TableServer, TableStatements } from '../_shared/table-server.js';
+import { failedHandle, type Needed, WrongResult } from '../_shared/wrong-handle.js';
+import { Failed, type SqliteClient, type Statement } from './client.js';
+import { isLock, meaningOf } from './codes.js';
+import { Facts, noFile } from './facts.js';
+import { RowsStatement, RowsText, statementsOf } from './statements.js';
 
 export const needed: Needed = {
   storage: 'sqliteStorage',
-  what: 'an open database of a synchronous driver (others are for sqliteAsyncStorage of plant-store/sqlite-async)',
-  remedy: "pass new Database('plants.db')",
+  what: 'a database, a client or a binding of SQLite',
+  remedy: "pass new Database('plants.db'), createClient({ url }), env.DB or ctx.storage",
 };
 
-const iterating = 'the app is reading rows on the connection';
+/** @param lacks what an object lacks that is nearly a handle */
+export const neededBeside = (lacks: string): Needed => ({
+  ...needed,
+  remedy: `it has no ${lacks}. Else ${needed.remedy}`,
+});
 
-/** What was done when an error was thrown. */
-type Step = 'begin' | 'insert' | 'commit';
-
-/** A table of a database that may have other connections, in this process and in others. */
-export class SqliteTable implements StoredTable {
-  /** What a look has found. */
-  #known: LearnedTable | undefined;
-  readonly #connection: SqliteConnection;
+/** A table of SQLite. It has no connections of its own: each call is a transaction of the handle, and throws what its error means. */
+export class SqliteTable implements TableServer<SqliteClient> {
   readonly #sql: ReturnType<typeof statementsOf>;
+  readonly #facts: Facts;
+  /** The errors that pass when another connection, or the app, ends what it does. */
+  readonly #locks = new WeakSet<object>();
 
   constructor(
-    readonly database: SqliteDatabase,
+    readonly handle: object,
+    readonly client: SqliteClient,
     readonly spec: TableSpec,
   ) {
-    this.#connection = new SqliteConnection(database);
     this.#sql = statementsOf(spec);
+    this.#facts = new Facts(client, spec);
   }
 
-  insert(rows: Rows): CreateOutcome[] {
-    const insert = () => {
-      const change = changeOf(this.#look() ?? unseenTable, rows);
-      if (change) throw change;
-      return this.#insert(rows);
+  get endsInOneTurn(): boolean {
+    return this.client.counts;
+  }
+
+  /** Whether an error passes when another connection, or the app, ends what it does. */
+  isLocked(error: unknown): boolean {
+    return withCauses(error).some((each) => this.#locks.has(each));
+  }
+
+  async connect(): Promise<SqliteClient> {
+    return this.client;
+  }
+
+  release(): void {}
+
+  /** What has no other class leaves open what is stored. */
+  explain() {
+    return { meaning: 'unknown', keepsConnection: true } as const;
+  }
+
+  failedHandle(error: unknown): string {
+    return failedHandle(this.handle, error, needed);
+  }
+
+  remedyOf(): undefined {}
+
+  remedyOfCreate(): undefined {}
+
+  look(): Promise<LearnedTable | undefined> {
+    return this.#explained(this.#facts.look());
+  }
+
+  createTable(): Promise<unknown> {
+    const create = { sql: this.spec.schema, args: [], hasNoRows: true };
+    return this.#explained(this.#facts.warnOfLocks().then(() => this.client.commit([create])));
+  }
+
+  statementsFor({ hasTriggers, columns }: LearnedTable): TableStatements<SqliteClient> {
+    // Not of a table that was not seen. A trigger can move the row.
+    const isCounted = this.client.counts && this.spec.isPlain && columns.length > 0 && !hasTriggers;
+    return {
+      insert: (_, rows) => this.#explained(this.#insert(rows, isCounted && rows.length === 1), rows),
+      insertNothing: () => this.#explained(this.#facts.tryToInsert([])),
+      insertAndRollBack: (_, rows) => this.#explained(this.#tryOut(rows)),
+      find: async (_, key) => {
+        const [[found] = []] = await this.#explained(
+          this.client.commit([new RowsStatement(this.#sql.find, new RowsText([key]))]),
+        );
+        return found;
+      },
     };
-    return this.#inTransaction(insert, 'COMMIT', rows);
   }
 
-  async find(key: Row): Promise<Record<string, unknown> | undefined> {
-    try {
-      // Nothing is stored under a key that a column would change.
-      if (changeOf(this.#look() ?? unseenTable, [key])) return undefined;
-      return this.#all(this.#sql.find, [key])[0];
-    } catch (error) {
-      throw this.#failureOf(meaningOfInsert(error), error);
-    }
-  }
-
-  async createTable(): Promise<void> {
-    try {
-      // Throws if there is a table that cannot be used: IF NOT EXISTS would pass over it.
-      this.#look();
-    } catch (error) {
-      throw reasonOf(error);
-    }
-    this.#connection.exec(this.spec.schema);
-  }
-
-  async check(): Promise<CheckReport> {
-    this.#known = undefined;
-    try {
-      const learned = this.#look();
-      if (!learned) throw unusable(this.spec, missingTable(this.spec));
-      return await tryOut(this.spec, learned, {
-        insertAndRollBack: (rounds) => this.#insertAndRollBack(rounds),
-        isRejection: () => false,
-      });
-    } catch (error) {
-      throw reasonOf(error);
-    }
-  }
-
-  /** Inserts each of these rows, and leaves nothing of it. */
-  #insertAndRollBack(rounds: readonly Rows[]): CreateOutcome[][] {
-    const outcomes: CreateOutcome[][] = [];
-    this.#inTransaction(() => {
-      for (const rows of rounds) outcomes.push(this.#insert(rows));
-    }, 'ROLLBACK');
+  async #insert(rows: Rows, isCounted: boolean): Promise<CreateOutcome[]> {
+    const text = new RowsText(rows);
+    const insert: Statement[] = isCounted ? [this.#insertOne(rows[0]!)] : this.#insertAll(text);
+    insert.push(new RowsStatement(this.#sql.stored, text, 1, true));
+    const found = await this.client.commit(insert).catch((error) => this.#throwOf(error, rows));
+    const inserted = found[0]!;
+    if (inserted.length === rows.length) return rows.map(() => 'created');
+    const outcomes = outcomesOf(rows, inserted, found.at(-1)!);
+    if (outcomes.some((outcome) => outcome instanceof Error)) throw await this.#facts.lost();
     return outcomes;
   }
 
+  /** Inserts these rows, and leaves nothing of it. */
+  async #tryOut(rows: Rows): Promise<CreateOutcome[]> {
+    const advice = await this.#facts.adviceOfLocks();
+    if (advice) throw unusable(this.spec, advice);
+    const inserts = this.#insertAll(new RowsText(rows));
+    await this.client.tryOut(inserts).catch((error) => {
+      const isReplica = this.client.lockTimeout && !this.client.resultOf(error.cause);
+      if (isReplica) throw unusable(this.spec, ofReplica, error.cause);
+      return this.#throwOf(error, rows);
+    });
+    // No COMMIT would check it.
+    const guard = await this.#facts.guardOfForeignKeys();
+    if (guard)
+      await this.client.tryOut([...inserts, guard]).catch(({ cause }) => {
+        throw new Rejection(
+          'rejected',
+          new OwnError('at its COMMIT, a foreign key would reject it', { cause }),
+        );
+      });
+    // Each of them is stored once.
+    return rows.map(() => 'created');
+  }
+
   /**
-   * Runs a task in a transaction, even if it is a single statement: BEGIN fails if the app has a transaction open.
-   *
-   * @param sent the rows that it inserts
+   * Inserts a lone plant without JSON, in two thirds of the time. Its row has no key: only where there is none are keys compared.
    */
-  #inTransaction<T>(task: () => T, end: 'COMMIT' | 'ROLLBACK' = 'COMMIT', sent: Rows = []): T {
-    let step: Step = 'begin';
+  #insertOne(row: Row): Statement {
+    return { sql: this.#sql.insertOne, args: row.map(textOf), hasNoRows: true };
+  }
+
+  /** Inserts rows, and fails unless each is stored once: a trigger may move or drop what RETURNING has shown. */
+  #insertAll(rows: RowsText): Statement[] {
+    return [new RowsStatement(this.#sql.insert, rows), new RowsStatement(this.#sql.guard, rows, 2)];
+  }
+
+  /** Throws the error of statements that insert rows, and fail if one is not stored: if those alone work, it is that. */
+  async #throwOf(error: Failed, rows: Rows): Promise<never> {
+    const { phase, cause } = error;
+    const result = this.client.resultOf(cause);
+    // Of a database in this process whose errors have no result, it may be any.
+    const isAny = !result && phase === 'statement' && !(cause instanceof WrongResult);
+    const mayBeLost = result === 'SQLITE_TOOBIG' || isAny;
+    const isLost =
+      mayBeLost &&
+      (await this.#facts.tryToInsert(rows).then(
+        () => true,
+        () => false,
+      ));
+    throw isLost ? await this.#facts.lost() : error;
+  }
+
+  /** Throws what the error of a transaction means of its rows. */
+  async #explained<T>(task: Promise<T>, rows?: Rows): Promise<T> {
     try {
-      this.#connection.exec('BEGIN IMMEDIATE');
-      step = 'insert';
-      const result = task();
-      step = 'commit';
-      this.#connection.exec(end);
-      return result;
+      return await task;
     } catch (error) {
-      throw this.#failureAt(step, error, sent);
+      throw error instanceof Failed ? await this.#failureOf(error, rows) : error;
     }
   }
 
-  /** Ends the transaction after an error; returns what to throw. */
-  #failureAt(step: Step, error: unknown, sent: Rows): unknown {
-    if (step === 'begin') {
-      const meaning = meaningOfBegin(error, this.#connection.isClosed, this.#known !== undefined);
-      // better-sqlite3 reports a connection that is iterating by a TypeError. Wrapped, because a TypeError is never retried.
-      const isBusy = meaning === 'conflict' && error instanceof TypeError;
-      return this.#failureOf(meaning, isBusy ? ownWords(new Error(iterating, { cause: error })) : error);
-    }
-    const isRolledBack = this.#connection.rollBack();
-    if (step === 'insert') return this.#failureOf(meaningOfInsert(error), error);
-    // SQLite rolls back by itself if it has to, as on a full disk: then none of the rows is stored.
-    const isStored = !isRolledBack && this.#mayBeStored(sent);
-    return this.#failureOf(isStored ? 'unknown' : meaningOfCommit(error), error);
-  }
-
-  /** Whether a COMMIT may have worked. Its transaction had each of the rows: unless all are there, it was rolled back. */
-  #mayBeStored(rows: Rows): boolean {
-    try {
-      return rows.length > 0 && this.#all(this.#sql.stored, rows).length === rows.length;
-    } catch {
-      return true;
-    }
-  }
-
-  #failureOf(meaning: Meaning, error: unknown): unknown {
-    if (error instanceof Rejection) return error;
+  async #failureOf({ cause, phase }: Failed, rows: Rows = []): Promise<unknown> {
+    const meaning = meaningOf(cause, phase, this.client);
     switch (meaning) {
-      case 'setup':
-      case 'setup, or of a plant':
-        return this.#faultAfter(error);
+      case 'doubt':
+        return this.#afterDoubt(cause, rows);
+      case 'table or plant':
+        return (await this.#facts.faultOf(cause)) ?? this.#conflict(cause, 'begin');
+      case 'file':
+        return unusable(this.spec, noFile, cause);
       case 'program':
-        return unusable(this.spec, failedHandle(this.database, error, needed), error);
-      case 'no login':
-        return unusable(this.spec, noFile, error);
+        return unusable(this.spec, this.failedHandle(cause), cause);
       case 'open transaction':
-        return new OpenTransaction(error, 'give plant-store its own connection');
+        return new OpenTransaction(cause, 'give plant-store its own connection');
+      case 'conflict':
+        return this.#conflict(cause, phase);
+      case 'unknown':
+        // Nothing of a plant was sent.
+        return rows.length > 0 ? cause : failureOf('conflict', cause);
       default:
-        return failureOf(meaning, error);
+        return failureOf(meaning, cause);
     }
   }
 
-  #insert(rows: Rows): CreateOutcome[] {
-    const isCounted = rows.length === 1 && this.spec.isPlain && this.#known?.hasTriggers === false;
-    const inserted = isCounted ? this.#insertOne(rows[0]!) : this.#all(this.#sql.insert, rows);
-    const areAllNew = inserted.length === rows.length;
-    if (areAllNew && (isCounted || this.#areStored(rows))) return rows.map(() => 'created');
-    const outcomes = outcomesOf(rows, inserted, this.#all(this.#sql.stored, rows));
-    if (!outcomes.some((outcome) => outcome instanceof Error)) return outcomes;
-    throw new Rejection('rejected', lostPlant(this.spec, triggersOf(this.#connection, this.spec)));
+  #conflict(cause: unknown, phase: Failed['phase']): unknown {
+    const isNamed = phase !== 'begin' || this.client.resultOf(cause);
+    // better-sqlite3 throws a TypeError while the app is reading rows, and a TypeError is never retried.
+    const given = isNamed ? cause : new OwnError(isUnusable, { cause });
+    if (isLock(cause, phase, this.client)) this.#locks.add(Object(given));
+    return failureOf('conflict', given);
   }
 
-  /**
-   * Inserts a lone plant without JSON, in two thirds of the time. Returns the row that it has inserted, without a key: only where there
-   * is none are keys compared. Not for a table with triggers: they can move the row.
-   */
-  #insertOne(row: Row): FoundRow[] {
-    return this.#connection.run(this.#sql.insertOne, ...row.map(textOf)) > 0 ? [{}] : [];
-  }
-
-  /** Whether rows that RETURNING has shown are stored: a trigger, or a further row of the batch, may have removed one. */
-  #areStored(rows: Rows): boolean {
-    const [stored] = this.#all(this.#sql.storedCount, rows);
-    return Number(stored?.count) === rows.length;
-  }
-
-  /**
-   * Learns what SQLite shows of the table; `undefined` if there is none.
-   *
-   * @throws {Rejection} if a column is missing, or would change the values that it is given
-   */
-  #look(): LearnedTable | undefined {
-    if (this.#known) return this.#known;
-    const columns = this.#connection.query('SELECT name, type FROM pragma_table_info(?)', this.spec.table);
-    if (columns.length === 0) return undefined;
-    const [{ encoding } = {}] = this.#connection.query('SELECT encoding FROM pragma_encoding');
-    if (encoding !== 'UTF-8') throw unusable(this.spec, wrongEncoding(encoding));
-    const hasTriggers = triggersOf(this.#connection, this.spec).length > 0;
-    this.#known = learn(this.spec, columns as unknown as Column[], hasTriggers);
-    return this.#known;
-  }
-
-  /** Looks why a create fails: because of the table, if a plant that has all values fails likewise, or because of its plant. */
-  #faultAfter(error: unknown): Rejection {
-    this.#known = undefined;
-    let found: unknown;
-    try {
-      const learned = this.#look();
-      if (!learned) return unusable(this.spec, missingTable(this.spec), error);
-      const [rows = []] = samplesOf(this.spec, learned, 'usual');
-      found = this.#connection.errorOf(() => this.#all(this.#sql.insert, rows));
-    } catch (fault) {
-      return fault instanceof Rejection ? fault : new Rejection('rejected', error);
-    }
-    const isOfTable = found !== undefined && meaningOfInsert(found) === 'setup, or of a plant';
-    if (!isOfTable) return new Rejection('rejected', error);
-    return unusable(this.spec, remedyOf(this.#connection, this.spec, found), error);
-  }
-
-  #all(sql: string, rows: Rows): FoundRow[] {
-    return this.#connection.all(sql, jsonOf(rows));
+  /** Returns what to throw after an error of COMMIT. Its transaction had each of the rows: unless all are there, it was rolled back. */
+  async #afterDoubt(cause: unknown, rows: Rows): Promise<unknown> {
+    const isRolledBack =
+      rows.length === 0 ||
+      (await this.client.commit([new RowsStatement(this.#sql.stored, new RowsText(rows))]).then(
+        ([stored]) => stored !== undefined && stored.length < rows.length,
+        () => false,
+      ));
+    if (isRolledBack) return this.#failureOf(new Failed('statement', cause), rows);
+    return new UnknownOutcome('a COMMIT has failed, and the plants of its batch are stored', { cause });
   }
 }
+
+const ofReplica =
+  'the client tells no result of SQLite, as that of an embedded replica does. Pass a client of its primary, without syncUrl';
+
+const isUnusable = 'the connection runs no statement: it is closed, or the app is reading rows on it';

@@ -1,122 +1,65 @@
-import { ownWords } from '../../../src/for-storages.js';
-import { OpenTransaction, Uncommitted } from '../_shared/meaning.js';
+import { OwnError } from '../../../src/for-storages.js';
 import { WrongResult } from '../_shared/wrong-handle.js';
-import type { FoundRow } from './connection.js';
-import { type Result, resultOf, resultOfServer } from './errors.js';
+import { checkedRows, Failed, type FoundRow, isClosed, type SqliteClient, type Statement } from './client.js';
+import { type Phase, resultOf } from './codes.js';
 
-/** A statement and its parameters, which are text: each library binds that in the same way. */
-export interface Statement {
-  readonly sql: string;
-  readonly args: readonly string[];
-}
-
-/** A SQLite that answers later: what this storage asks of it. */
-export interface SqliteClient {
-  /**
-   * Runs statements in a transaction of their own, and returns the rows of each.
-   *
-   * @throws {Uncommitted} if it surely committed nothing
-   * @throws {DoubtfulCommit} if the database is there, and can be asked
-   * Anything else thrown leaves it open.
-   */
-  commit(statements: readonly Statement[]): Promise<FoundRow[][]>;
-  /** Runs statements in a transaction that it rolls back; rejects with the error of the first one that fails. */
-  tryOut(statements: readonly Statement[]): Promise<void>;
-  /** Returns SQLite's result in an error. */
-  resultOf(error: unknown): Result | undefined;
-  /** Whether an error without a result may come from a network, so that it does not tell what the database has done. */
-  readonly isFarAway: boolean;
-  /** Whether the app has closed the handle. */
-  readonly isClosed: boolean;
-}
-
-/** An error of COMMIT, after which SQLite may have rolled back by itself. */
-export class DoubtfulCommit extends Error {
-  constructor(cause: unknown) {
-    super('whether a COMMIT has failed must be asked', { cause });
-    ownWords(this);
-  }
-}
-
-/** Results after which SQLite may have rolled back by itself, or not. */
-const doubtful: readonly (Result | undefined)[] = ['SQLITE_FULL', 'SQLITE_IOERR', 'SQLITE_NOMEM'];
-
-/** The statement that ends a trial. It fails in each SQLite, when it runs, by a result that no other one here has. */
-const failing: Statement = { sql: "SELECT 1 LIMIT 'roll back'", args: [] };
-
-type Send = (statements: readonly Statement[]) => Promise<(readonly unknown[])[]>;
-
-/**
- * A database that is far away: all statements of a transaction travel in one message, and a failing one rolls all back.
- *
- * @param send sends statements in a transaction, and returns the rows of each
- */
-export function batching(handle: object, send: Send, results = resultOfServer): SqliteClient {
-  return {
-    get isClosed() {
-      return isClosed(handle);
-    },
-    isFarAway: true,
-    resultOf: results,
-    async commit(statements) {
-      try {
-        return (await send(statements)).map(checkedRows);
-      } catch (error) {
-        const result = results(error);
-        if (doubtful.includes(result)) throw new DoubtfulCommit(error);
-        if (result) throw new Uncommitted(error, true);
-        // `fetch` throws one without a connection. Wrapped, because a TypeError is never retried.
-        const isOfFetch = error instanceof TypeError && !(error instanceof WrongResult);
-        throw isOfFetch ? ownWords(new Error('the message has failed', { cause: error })) : error;
-      }
-    },
-    async tryOut(statements) {
-      await send([...statements, failing]).catch((error) => {
-        if (results(error) !== 'SQLITE_MISMATCH') throw error;
-      });
-    },
-  };
-}
-
-/** Runs a query, and returns its rows. */
-export type Query = (sql: string, args: string[]) => Promise<unknown>;
-type BlockingQuery = (sql: string, args: string[]) => unknown;
+/** Runs a statement, and returns its rows. */
+export type Query = (statement: Statement) => Promise<unknown>;
 
 /** What is done in one transaction of a database in this process. */
 export class Work {
-  /** Whether the transaction has begun. */
-  hasBegun = false;
-  /** The rows of each statement, once all have been run. */
-  rows: FoundRow[][] | undefined;
+  /** Where it is. */
+  phase: Phase = 'begin';
+  /** The rows of each statement that was run. */
+  readonly rows: FoundRow[][] = [];
 
   constructor(
     readonly statements: readonly Statement[],
     readonly isTrial: boolean,
   ) {}
 
-  /** What begins it: what only reads takes no lock, so that it does not wait for a transaction that writes. */
+  /** Whether it takes no lock, so that it does not wait for a transaction that writes, and may run in one of the app. */
+  get reads(): boolean {
+    return this.statements.every(({ sql }) => sql.startsWith('SELECT'));
+  }
+
+  /** What begins it. */
   get begin(): string {
-    return this.statements.every(({ sql }) => sql.startsWith('SELECT')) ? 'BEGIN' : 'BEGIN IMMEDIATE';
+    return this.reads ? 'BEGIN' : 'BEGIN IMMEDIATE';
   }
 
   /** Runs the statements one after the other. It throws at the end of a trial, so that the transaction is rolled back. */
   async run(query: Query): Promise<void> {
-    this.hasBegun = true;
-    const rows: FoundRow[][] = [];
-    for (const { sql, args } of this.statements) rows.push(checkedRows(await query(sql, [...args])));
-    this.#end(rows);
+    this.phase = 'statement';
+    for (const statement of this.statements) {
+      const isNeeded = statement.isNeeded?.(this.rows) ?? true;
+      this.rows.push(isNeeded ? checkedRows(await query(statement)) : []);
+    }
+    this.#end();
   }
 
   /** The same for a library that blocks. */
-  runNow(query: BlockingQuery): void {
-    this.hasBegun = true;
-    this.#end(this.statements.map(({ sql, args }) => checkedRows(query(sql, [...args]))));
+  runNow(query: (statement: Statement) => unknown): void {
+    this.phase = 'statement';
+    for (const statement of this.statements) {
+      const isNeeded = statement.isNeeded?.(this.rows) ?? true;
+      this.rows.push(isNeeded ? checkedRows(query(statement)) : []);
+    }
+    this.#end();
   }
 
-  #end(rows: FoundRow[][]): void {
-    this.rows = rows;
-    if (this.isTrial) throw ownWords(new Error('a trial is rolled back'));
+  #end(): void {
+    if (this.isTrial) throw new OwnError('a trial is rolled back');
+    this.phase = 'commit';
   }
+}
+
+/** How a database in this process is asked, beside its transactions. */
+interface InProcess {
+  readonly results?: typeof resultOf;
+  readonly blocks?: boolean;
+  /** Reads whether the app has a transaction open, if the errors of the handle do not say so. */
+  readonly isInTransaction?: () => boolean;
 }
 
 /**
@@ -127,50 +70,32 @@ export class Work {
 export function transacting(
   handle: object,
   transact: (work: Work) => Promise<unknown>,
-  results = resultOf,
+  { results = resultOf, blocks = false, isInTransaction }: InProcess = {},
 ): SqliteClient {
   return {
+    blocks,
+    counts: blocks,
     get isClosed() {
       return isClosed(handle);
     },
-    isFarAway: false,
+    get isInTransaction() {
+      return isInTransaction?.() ?? false;
+    },
     resultOf: results,
     async commit(statements) {
       const work = new Work(statements, false);
-      try {
-        await transact(work);
-      } catch (error) {
-        if (work.rows) throw new DoubtfulCommit(error);
-        if (!work.hasBegun) throw notBegun(handle, error, results);
-        throw new Uncommitted(error, true);
-      }
-      if (!work.rows) throw new WrongResult('a transaction', 'after its work', undefined);
+      await transact(work).catch((error) => Promise.reject(new Failed(work.phase, error)));
+      if (work.phase !== 'commit')
+        throw new Failed('statement', new WrongResult('a transaction', 'after its work', undefined));
       return work.rows;
     },
     async tryOut(statements) {
       const work = new Work(statements, true);
       await transact(work).catch((error) => {
-        if (!work.rows) throw error;
+        if (work.rows.length < statements.length) throw new Failed(work.phase, error);
       });
     },
   };
-}
-
-/** Returns what to throw after an error of BEGIN. SQLite has no other error of it than an open transaction, and those that pass. */
-function notBegun(handle: object, error: unknown, results: typeof resultOf): unknown {
-  const isOpen = results(error) === 'SQLITE_ERROR' || isInTransaction(handle);
-  return isOpen
-    ? new OpenTransaction(error, 'give plant-store its own connection')
-    : new Uncommitted(error, false);
-}
-
-function isInTransaction(handle: object): boolean {
-  try {
-    return (handle as { readonly inTransaction?: unknown }).inTransaction === true;
-  } catch {
-    // It is closed.
-    return false;
-  }
 }
 
 /** The last transaction that was begun on each connection: the next one waits for it. */
@@ -184,19 +109,25 @@ export function onConnection(
   connection: object,
   exec: (sql: string) => Promise<unknown>,
   query: Query,
+  isInTransaction?: () => boolean,
 ): SqliteClient {
   const inTransaction = async (work: Work) => {
+    if (work.reads) return work.run(query);
     await exec(work.begin);
     try {
       await work.run(query);
       await exec('COMMIT');
     } catch (error) {
-      // If SQLite has not rolled back by itself.
-      await exec('ROLLBACK').catch(() => {});
+      await exec('ROLLBACK').then(
+        // A COMMIT that has failed has not been done by SQLite itself.
+        () => onRollback(work),
+        // SQLite has rolled back by itself, as it does when the disk is full.
+        () => {},
+      );
       throw error;
     }
   };
-  return transacting(connection, (work) => {
+  const transact = (work: Work) => {
     const last = lastOn.get(connection) ?? Promise.resolve();
     const next = last.then(() => inTransaction(work));
     lastOn.set(
@@ -204,16 +135,36 @@ export function onConnection(
       next.catch(() => {}),
     );
     return next;
-  });
+  };
+  return transacting(connection, transact, isInTransaction && { isInTransaction });
 }
 
-/** Libraries say so by one of these. */
-function isClosed(handle: object): boolean {
-  const { open, isOpen, closed } = handle as { open?: unknown; isOpen?: unknown; closed?: unknown };
-  return open === false || isOpen === false || closed === true;
+/** A transaction was there to be rolled back: so its COMMIT has not worked. */
+function onRollback(work: Work): void {
+  if (work.phase === 'commit') work.phase = 'statement';
 }
 
-function checkedRows(rows: unknown): FoundRow[] {
-  if (!Array.isArray(rows)) throw new WrongResult('a query', 'rows', rows);
-  return rows;
+/** Transactions on a connection whose driver blocks: each is done in one turn of the event loop. */
+export function blocking(
+  connection: object,
+  exec: (sql: string) => unknown,
+  query: (statement: Statement) => unknown,
+): SqliteClient {
+  const transact = async (work: Work) => {
+    if (work.reads) return work.runNow(query);
+    exec(work.begin);
+    try {
+      work.runNow(query);
+      exec('COMMIT');
+    } catch (error) {
+      try {
+        exec('ROLLBACK');
+        onRollback(work);
+      } catch {
+        // SQLite has rolled back by itself.
+      }
+      throw error;
+    }
+  };
+  return transacting(connection, transact, { blocks: true });
 }
