@@ -1,11 +1,19 @@
 import { Readable } from 'node:stream';
-import { checkHandler, checkOptions, mountMistake, operation, routeSchema } from '../../src/for-hosts.js';
+import {
+  checkHandler,
+  checkOptions,
+  isCreate,
+  operation,
+  propertyOf,
+  routeSchema,
+} from '../../src/for-hosts.js';
 import type { PlantHandler, PlantResponse } from '../../src/index.js';
 import { Exchange } from './_node/exchange.js';
-import { endsInOperation, MountWarning, routeAdvice } from './_node/mount.js';
+import { endsInOperation, MountWarning } from './_node/mount.js';
 import { NodePlantRequest } from './_node/request.js';
 import { respondTo } from './_node/respond.js';
 import type { NodeRequest, NodeResponse } from './_node/types.js';
+import { wrongHost } from './_shared/wrong-host.js';
 
 export type { NodeRequest, NodeResponse };
 
@@ -89,9 +97,9 @@ export function toFastify(
   const warning = new MountWarning();
   return function plantStore(instance, _options, done) {
     // As the handler of a route, the plugin gets a request.
-    if ('raw' in instance) {
-      warning.give(routeAdvice('toFastify'));
-      throw new TypeError(routeAdvice('toFastify'));
+    if (propertyOf(instance, 'raw')) {
+      warning.give(routeAdvice);
+      throw new TypeError(routeAdvice);
     }
     warnOfPrefix(instance.prefix, warning);
     const { method, path } = operation;
@@ -111,6 +119,8 @@ export function toFastify(
       schema: { ...routeSchema(), ...schema },
       validatorCompiler,
       serializerCompiler: () => identity,
+      // Of @fastify/response-validation, whose Ajv does not know the formats of OpenAPI.
+      responseValidation: false,
       // Never called: `onRequest` has responded.
       handler() {},
     });
@@ -120,10 +130,10 @@ export function toFastify(
 
 /**
  * Makes the handler of a route of the app, for a `guard`: `app.get('/plants/:id', toRoute(getPlant))`. The guard gets the route's
- * parameters as `request.params`. Fastify parses the body of a POST before the token is verified: for `POST /plants` itself,
- * `toFastify` is the better way.
+ * parameters as `request.params`. Fastify parses the body of a POST before the token is verified, and rounds an id beyond 2^53: `POST /plants` itself is
+ * mounted by `toFastify`.
  *
- * @throws {TypeError} if it is given no handler
+ * @throws {TypeError} if it is given no handler, or the one of `createPlantStore`
  *
  * @example
  * ```ts
@@ -140,12 +150,26 @@ export function toFastify(
  */
 export function toRoute(handle: PlantHandler, ..._none: undefined[]): FastifyHandler {
   checkHandler(handle);
+  if (isCreate(handle)) throw new TypeError(pluginAdvice);
   return (request, reply) => {
-    if (!request.raw) throw mountMistake();
+    if (propertyOf(request, 'addHook')) return rejected(new TypeError(guardAdvice));
+    if (!propertyOf(request, 'raw')) throw wrongHost(request);
     // Before the handler of a route, Fastify has parsed the body.
     respond(handle, request, reply, request);
   };
 }
+
+const routeAdvice =
+  "toFastify(handle) is the handler of a route. For POST /api/plants, write app.register(toFastify(handle), { prefix: '/api' }).";
+
+const pluginAdvice =
+  "plant-store: toRoute of 'plant-store/fastify' is for a guard, because Fastify parses the body first, which rounds ids. For POST /api/plants, write app.register(toFastify(handle), { prefix: '/api' }).";
+
+const guardAdvice =
+  "plant-store: toRoute(getPlant) is the handler of a route. Write app.get('/plants/:id', toRoute(getPlant)), without register.";
+
+/** As the plugin that it is taken for, it has no callback: Fastify hears of an error by a promise alone. */
+const rejected = (error: TypeError) => Promise.reject(error) as never;
 
 /** @param bodyHolder where body parsers have left `body` and `rawBody` */
 function respond(
@@ -159,8 +183,8 @@ function respond(
   // The router has matched the path, by the app's rules on letter case, slashes and escapes.
   plantRequest.setRoute(true, request.params);
   // Its promise is not returned: Fastify would go on as soon as it resolves, before `reply` is sent.
-  respondTo(plantRequest, handle)
-    .then((response) => send(response, reply))
+  const end = (response?: PlantResponse) => send(response, reply);
+  respondTo(plantRequest, handle, end, end)
     .catch((error) => reply.send(error))
     // A wrapped `reply` may always throw.
     .catch(() => reply.raw.destroy());

@@ -3,11 +3,12 @@ import {
   checkHandler,
   type Global,
   HostRequest,
+  isBytes,
   isNotMine,
-  isThenable,
-  linger,
-  mountMistake,
+  nextMessage,
+  propertyOf,
   Upload,
+  unlessInherited,
 } from '../../src/for-hosts.js';
 import {
   BodyError,
@@ -16,6 +17,7 @@ import {
   type ReadBody,
   type Signal,
 } from '../../src/index.js';
+import { wrongHost } from './_shared/wrong-host.js';
 
 /** The part of a Fetch `Request` that this adapter uses. */
 export interface FetchRequest {
@@ -91,50 +93,45 @@ export function toRoute(handle: PlantHandler, ..._none: undefined[]): FetchHandl
   return (request, context) => {
     checkRequest(request);
     const plantRequest = new FetchPlantRequest(request, context);
-    const { params = request.params } = Object(context) as RouteContext;
-    const respondAt = (params: unknown) => {
-      plantRequest.setRoute(true, params);
+    const given = Object(context) as { readonly params?: unknown };
+    const params = unlessInherited(given.params, 'params') ?? unlessInherited(request.params, 'params');
+    return Promise.resolve(params).then((found) => {
+      plantRequest.setRoute(true, found);
       return respond(handle, plantRequest);
-    };
-    return isThenable(params) ? Promise.resolve(params).then(respondAt) : respondAt(params);
+    });
   };
 }
 
-/** What a host with the Fetch API passes to the handler of a route, in addition to the request. */
-interface RouteContext {
-  readonly params?: unknown;
-}
-
 /** The request of a host of another kind, such as Node's: the wrong adapter was mounted. */
-function checkRequest({ headers }: FetchRequest): void {
-  if (typeof headers?.get !== 'function') throw mountMistake();
+function checkRequest(request: FetchRequest): void {
+  if (typeof request?.headers?.get !== 'function') throw wrongHost(request);
 }
 
 async function respond(handle: PlantHandler, plantRequest: FetchPlantRequest): Promise<FetchResponse> {
   const response = await handle(plantRequest);
   const { status, headers, body } = response;
-  // Many clients lose a response that comes while they still write: so the rest of a refused body is read first. Not if the request
-  // is not for plant-store: the app may still read its body.
-  const mayStayOpen = status < 400 || isNotMine(response) || (await plantRequest.discard());
-  if (!mayStayOpen) return lastResponse(response, plantRequest);
+  // Not if the request is not for plant-store: the app may still read its body.
+  const isRead = status < 400 || isNotMine(response) || (await plantRequest.drainFirst());
+  if (!isRead) return respondWhileDraining(response, plantRequest);
   return new Response(body || null, { status, statusText, headers });
 }
 
 /** The default, but an own member: `Response` would read one that `Object.prototype` has. */
 const statusText = '';
 
-/** A response that closes its connection, and stays open briefly before, so that the client can read it. */
-function lastResponse(response: PlantResponse, plantRequest: FetchPlantRequest): FetchResponse {
+/** A response that does not end before its upload is drained, because a host may then close the connection. */
+function respondWhileDraining(response: PlantResponse, plantRequest: FetchPlantRequest): FetchResponse {
   const bytes = new TextEncoder().encode(response.body);
   const body = new ReadableStream({
     start: (controller) => controller.enqueue(bytes),
     // Called once the bytes are taken.
     async pull(controller) {
-      await linger();
+      await plantRequest.drainRest();
       controller.close();
       plantRequest.stop();
     },
   });
+  // By the length the client sees that it has all of it. Without `close`, h3 and others would read an upload that was not ended on.
   const headers = { ...response.headers, 'content-length': `${bytes.length}`, connection: 'close' };
   return new Response(body, { status: response.status, statusText, headers });
 }
@@ -157,21 +154,23 @@ class FetchPlantRequest extends HostRequest {
 
   // On some hosts reading `signal` builds a whole Request. On Azure Functions there is none.
   get signal(): Signal | undefined {
-    return this.#request.signal;
+    return #request in this ? this.#request.signal : undefined;
   }
 
   async #read(limit: number): Promise<Uint8Array> {
     const raw = this.#request;
     if (raw.bodyUsed) throw new BodyError('body_unreadable', lostBody);
     const declared = raw.headers.get('content-length');
-    // A Request never shows the body of a GET or a HEAD, which a guard gets.
-    const hasBody = raw.method !== 'GET' && raw.method !== 'HEAD';
-    const isConsumed = hasBody && declared === null && wasReadOnNode(this.#besides);
+    // Asked before it is read here: Node's request does not say who has read it.
+    const wasReadInFront = wasReadOnNode(this.#besides);
     let failure: unknown;
     try {
       const isWhole = declared !== null && Number(declared) <= limit && canReadWhole(raw, this.#besides);
-      const bytes = await this.#readBytes(limit, isWhole);
-      if (isConsumed && bytes.length === 0) throw new BodyError('body_unreadable', lostBody);
+      const content = await this.#readContent(limit, isWhole);
+      const bytes = isBytes(content) ? content : new Uint8Array(content);
+      if (wasReadInFront && bytes.length === 0) throw new BodyError('body_unreadable', lostBody);
+      // A Request never shows the body of a GET or a HEAD, which a guard gets.
+      const hasBody = raw.method !== 'GET' && raw.method !== 'HEAD';
       const isCut = hasBody && bytes.length < Number(declared);
       if (!isCut) return bytes;
     } catch (error) {
@@ -180,7 +179,9 @@ class FetchPlantRequest extends HostRequest {
       if (!raw.bodyUsed && !this.#upload) throw new BodyError('body_unreadable', lostBody);
       failure = error;
     }
-    if (this.#mayHaveDisconnected()) throw new BodyError('body_incomplete');
+    // Some hosts tell of a client that has disconnected a moment later.
+    await nextMessage();
+    if (this.#mayHaveDisconnected() || isOfConnection(failure)) throw new BodyError('body_incomplete');
     throw Object.assign(new BodyError('body_unreadable', lostBody), { cause: failure });
   }
 
@@ -191,29 +192,43 @@ class FetchPlantRequest extends HostRequest {
     return !signal || signal.aborted || 'Deno' in globalThis;
   }
 
-  async #readBytes(limit: number, isWhole: boolean): Promise<Uint8Array> {
+  /** Not async, because a request pays for each promise. */
+  #readContent(limit: number, isWhole: boolean): Promise<Uint8Array | ArrayBuffer> {
     const raw = this.#request;
     if (!isWhole) this.#upload = uploadOf(raw);
     if (this.#upload) return this.#upload.read(new ChunkCollector(limit));
     // In half of the time on Bun, whose older versions have no `bytes`.
-    const bytes = has(this.#besides, 'requestIP') ? await raw.bytes?.() : undefined;
-    return bytes ?? new Uint8Array(await raw.arrayBuffer());
+    return (has(this.#besides, 'requestIP') && raw.bytes?.()) || raw.arrayBuffer();
   }
 
-  /** Throws away what was not read of the body. Resolves with whether nothing is left. */
-  async discard(): Promise<boolean> {
+  /** Before the response: reads the first of what was not read of the body. Resolves with whether nothing is left. */
+  async drainFirst(): Promise<boolean> {
     try {
       if (!this.#request.bodyUsed) this.#upload ??= uploadOf(this.#request);
     } catch {
       // Somebody else holds the stream's lock, and reads it.
     }
-    return this.#upload?.discard(this.drainMs) ?? true;
+    return this.#upload?.skipFirst(this.drainMs) ?? true;
+  }
+
+  /** After the response. */
+  async drainRest(): Promise<void> {
+    await this.#upload?.skipRest();
   }
 
   /** Ends an upload that was not read to its end. On some hosts it destroys the connection: so the response is sent first. */
   stop(): void {
     this.#upload?.stop();
   }
+}
+
+/**
+ * Whether a body broke off with its connection, by the codes of Node's streams and the name of the platform's error. On a pipelined
+ * request, whose response has no socket yet, @hono/node-server's signal does not abort.
+ */
+function isOfConnection(failure: unknown): boolean {
+  const isBroken = /^(ECONNRESET|ERR_STREAM_PREMATURE_CLOSE)$/.test(String(propertyOf(failure, 'code')));
+  return isBroken || propertyOf(failure, 'name') === 'AbortError';
 }
 
 const lostBody =
@@ -234,17 +249,16 @@ function canReadWhole(request: FetchRequest, server: unknown): boolean {
 }
 
 /**
- * Whether somebody in front, such as a parser of Express, has read a body that looks empty and has declared no length. Only Node's
- * own request tells: @hono/node-server passes it to its app, as `HttpBindings`.
+ * Whether somebody in front, such as a parser of Express, has read bytes of a body that now looks empty. Only Node's own request tells:
+ * @hono/node-server passes it to its app, as `HttpBindings`.
  */
 function wasReadOnNode(besides: unknown): boolean {
-  const { incoming } = Object(besides) as { incoming?: { readableDidRead?: boolean } };
-  return incoming?.readableDidRead === true;
+  return propertyOf(propertyOf(besides, 'incoming'), 'readableDidRead') === true;
 }
 
 /** Whether Bun's server (`requestIP`) or Deno's (`remoteAddr`) has called. By the name alone: the value costs 2 to 3 µs. */
 function has(server: unknown, name: string): boolean {
-  return Object(server) === server && name in (server as object);
+  return Object(server) === server && name in (server as object) && !(name in Object.prototype);
 }
 
 /** The reader is kept, because on some hosts `request.body` is another object at each access. */

@@ -1,10 +1,11 @@
-import { checkHandler, mountMistake, operation, own } from '../../src/for-hosts.js';
-import type { PlantHandler } from '../../src/index.js';
+import { checkHandler, operation, own, propertyOf, unlessInherited } from '../../src/for-hosts.js';
+import type { PlantHandler, PlantResponse } from '../../src/index.js';
 import { Exchange } from './_node/exchange.js';
-import { endsInOperation, isRespelled, MountWarning, routeAdvice } from './_node/mount.js';
+import { endsInOperation, isRespelled, MountWarning, middlewareAdvice, routeAdvice } from './_node/mount.js';
 import { NodePlantRequest } from './_node/request.js';
 import { respondTo } from './_node/respond.js';
 import type { NodeRequest, NodeResponse } from './_node/types.js';
+import { wrongHost } from './_shared/wrong-host.js';
 
 export type { NodeRequest, NodeResponse };
 
@@ -81,8 +82,11 @@ export function toKoa(handle: PlantHandler, ..._none: undefined[]): KoaHandler {
  */
 export function toRoute(handle: PlantHandler, ..._none: undefined[]): KoaHandler {
   checkHandler(handle);
+  const warning = new MountWarning();
   return function plantStore(context, next) {
-    return respond(handle, context, next, true);
+    if (!context.req || !isMiddleware(context, plantStore)) return respond(handle, context, next, true);
+    warning.give(middlewareAdvice('toKoa', 'router'));
+    return next();
   };
 }
 
@@ -92,36 +96,41 @@ function respond(
   next: () => Promise<unknown>,
   isRouted: boolean,
 ): Promise<unknown> {
-  if (!context.req) throw mountMistake();
+  if (!context.req) throw wrongHost(context);
   const { req, res, request, originalUrl, params } = context;
   const url = req.url ?? '';
-  if (isRespelled(url, originalUrl)) return next();
+  if (!isRouted && isRespelled(url, originalUrl)) return next();
   const plantRequest = new NodePlantRequest(new Exchange(req, res, context, request), url);
-  plantRequest.setRoute(isRouted, params);
-  return respondTo(plantRequest, handle).then((response) => {
-    if (!response) return next();
-    // Another middleware, such as a timeout, may have responded.
-    if (context.headerSent) return undefined;
-    context.status = response.status;
-    // Koa sets inherited members, too.
-    context.set(own(response.headers));
-    context.body = response.body;
-    // Koa has counted it, but for HEAD the length is that of a GET's response, or unknown (RFC 9110 §8.6).
-    if (!response.body) context.remove('content-length');
-    return undefined;
-  });
+  plantRequest.setRoute(isRouted, unlessInherited(params, 'params'));
+  return respondTo(plantRequest, handle, (response) => send(response, context), next);
+}
+
+function send({ status, headers, body }: PlantResponse, context: KoaContext): void {
+  // Another middleware, such as a timeout, may have responded.
+  if (context.headerSent) return;
+  context.status = status;
+  // Koa sets inherited members, too.
+  context.set(own(headers));
+  context.body = body;
+  // Koa has counted it, but for HEAD the length is that of a GET's response, or unknown (RFC 9110 §8.6).
+  if (!body) context.remove('content-length');
 }
 
 /** Warns of a mount at which nothing can be served, by what the app has written. */
 function warnOfMount(context: KoaContext, plantStore: KoaHandler, warning: MountWarning): void {
-  const { mountPath, path, matched } = context;
-  if (Array.isArray(matched) && matched.some((layer) => isRouteOf(layer, plantStore)))
-    return void warning.give(routeAdvice('toKoa'));
+  const { mountPath, path } = context;
+  const layers = layersOf(context, plantStore);
+  if (layers.some(isRoute)) return void warning.give(routeAdvice('toKoa'));
+  const { path: at } = layers[0] ?? {};
+  if (typeof at === 'string' && /^(\/[\w-]+)+$/.test(at))
+    return void warning.give(
+      `toKoa(handle) is in router.use('${at}', …), which strips no path. For POST ${at}${operation.path}, write router.post('${at}${operation.path}', toRoute(handle)), or app.use(mount('${at}', toKoa(handle))).`,
+    );
   if (typeof mountPath !== 'string') return;
   const mount = mountPath.endsWith('/') ? mountPath.slice(0, -1) : mountPath;
   const isOwnPath = endsInOperation(mount) && path === '/';
   // Of `/api/plants`, koa-mount leaves `plants` below a mount at `/api/`.
-  const isSlashTaken = mount !== mountPath && !path.startsWith('/');
+  const isSlashTaken = !path.startsWith('/');
   const parent = isOwnPath ? mount.slice(0, -operation.path.length) : mount;
   if (isOwnPath || isSlashTaken)
     warning.give(
@@ -129,8 +138,29 @@ function warnOfMount(context: KoaContext, plantStore: KoaHandler, warning: Mount
     );
 }
 
-/** Whether a layer of @koa/router is a route, and the middleware is its handler. One of `router.use` has no methods. */
-function isRouteOf(layer: unknown, plantStore: KoaHandler): boolean {
-  const { methods, stack } = Object(layer);
-  return Array.isArray(methods) && methods.length > 0 && Array.isArray(stack) && stack.includes(plantStore);
+/** Whether it was not called as a route: as middleware it would respond to whatever is below its mount. */
+function isMiddleware(context: KoaContext, plantStore: KoaHandler): boolean {
+  const { path } = context;
+  const layers = layersOf(context, plantStore);
+  if (layers.length > 0) return !layers.some(isRoute);
+  // A router has called, maybe by a function of the app; or the mount is the route.
+  const isRouted = propertyOf(context, 'params') !== undefined;
+  return !isRouted && !(propertyOf(context, 'mountPath') && path === '/');
 }
+
+/** A layer of @koa/router. */
+interface Layer {
+  readonly path?: unknown;
+  readonly methods?: readonly string[];
+  readonly stack?: readonly unknown[];
+}
+
+/** The layers of @koa/router that have called. */
+function layersOf({ matched }: KoaContext, plantStore: KoaHandler): Layer[] {
+  return Array.isArray(matched)
+    ? matched.filter((layer?: Layer) => layer?.stack?.includes?.(plantStore))
+    : [];
+}
+
+/** Whether a layer is a route: one of `router.use` has no methods. */
+const isRoute = ({ methods }: Layer) => methods !== undefined && methods.length > 0;

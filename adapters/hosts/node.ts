@@ -1,10 +1,11 @@
-import { checkHandler, mountMistake, operation, pathOf, Refusal } from '../../src/for-hosts.js';
-import type { PlantHandler, PlantResponse } from '../../src/index.js';
+import { checkHandler, operation, pathOf, Refusal, unlessInherited } from '../../src/for-hosts.js';
+import { describeError, type PlantHandler, type PlantResponse } from '../../src/index.js';
 import { Exchange } from './_node/exchange.js';
-import { endsInOperation, isRespelled, MountWarning, routeAdvice } from './_node/mount.js';
+import { endsInOperation, isRespelled, MountWarning, middlewareAdvice, routeAdvice } from './_node/mount.js';
 import { NodePlantRequest } from './_node/request.js';
 import { respondTo } from './_node/respond.js';
 import type { NodeRequest, NodeResponse } from './_node/types.js';
+import { wrongHost } from './_shared/wrong-host.js';
 
 export type { NodeRequest, NodeResponse } from './_node/types.js';
 
@@ -58,8 +59,11 @@ export function toNode(handle: PlantHandler, ..._none: undefined[]): NodeHandler
  */
 export function toRoute(handle: PlantHandler, ..._none: undefined[]): NodeHandler {
   checkHandler(handle);
+  const warning = new MountWarning();
   return function plantStore(request, response, next) {
-    respond(handle, request, response, next, true);
+    if (!next || !isMiddleware(request)) return respond(handle, request, response, next, true);
+    warning.give(middlewareAdvice('toExpress', 'app'));
+    passOn(next);
   };
 }
 
@@ -95,17 +99,25 @@ function respond(
   handle: PlantHandler,
   request: ExpressRequest,
   response: NodeResponse,
-  next: Next | undefined,
+  third: unknown,
   isRouted: boolean,
 ): void {
-  if (!request.method || typeof response?.writeHead !== 'function') throw mountMistake();
+  if (!request?.method || typeof response?.writeHead !== 'function') throw wrongHost(request);
+  // Some routers pass something else there, such as the parameters of the route.
+  const next = typeof third === 'function' ? (third as Next) : undefined;
   const { url = '', originalUrl = url } = request;
-  if (next && isRespelled(url, originalUrl)) return void passOn(next);
+  if (next && !isRouted && isRespelled(url, originalUrl)) return void passOn(next);
   const plantRequest = new NodePlantRequest(new Exchange(request, response), url);
-  plantRequest.setRoute(isRouted, request.params);
-  respondTo(plantRequest, handle, Boolean(next))
-    .then((plantResponse) => (plantResponse ? send(plantResponse, response) : passOn(next!)))
-    .catch((error) => (next ? passOn(next, error) : fail(error, response)));
+  plantRequest.setRoute(isRouted, unlessInherited(request.params, 'params'));
+  const passToApp = next && (() => passOn(next));
+  respondTo(plantRequest, handle, (plantResponse) => send(plantResponse, response), passToApp).catch(
+    (error) => (next ? passOn(next, error) : fail(error, response)),
+  );
+}
+
+/** Whether Express has called it as middleware, which would respond to whatever is below its mount, and not as a route. */
+function isMiddleware({ route, baseUrl, url = '' }: ExpressRequest): boolean {
+  return typeof baseUrl === 'string' && !route && (baseUrl === '' || pathOf(url) !== '/');
 }
 
 /** Warns of a mount at which nothing can be served, by what the app has written. */
@@ -134,7 +146,7 @@ function send({ status, headers, body }: PlantResponse, response: NodeResponse):
 
 /** `handle` never rejects, but a wrapper of it may; and `writeHead` throws if the headers do not go together. */
 function fail(error: unknown, response: NodeResponse): void {
-  console.error(error);
+  console.error(`plant-store: 50000 internal_error: ${describeError(error)}`);
   try {
     if (response.headersSent) return void response.destroy();
     for (const name of response.getHeaderNames()) response.removeHeader(name);

@@ -1,4 +1,4 @@
-import { isBytes, nextMessage } from '../../../src/for-hosts.js';
+import { isBytes, nextMessage, unlessInherited } from '../../../src/for-hosts.js';
 import { BodyError, type ReadBody } from '../../../src/index.js';
 import type { Exchange } from './exchange.js';
 import { isShort, isWhole, readStream, readWaiting, requireLossless } from './stream.js';
@@ -7,7 +7,10 @@ import type { NodeRequest } from './types.js';
 /** Reads the body: at once if all of it is there, otherwise once Node has parsed the packet that it comes in. */
 export function readNodeBody(exchange: Exchange, limit: number): ReturnType<ReadBody> {
   const { request } = exchange;
-  if (request.complete !== false || isWhole(exchange)) return readExact(exchange, limit);
+  const state = stateOf(exchange);
+  // A stand-in has no `complete`: nothing of it is still to be parsed.
+  const isBeingParsed = request.complete === false;
+  if (state === 'whole' || !isBeingParsed) return readFrom(state, exchange, limit);
   let isBroken = false;
   // Never removed: an error that nobody hears would end the process. Remembered, because not each one destroys the stream.
   request.on('error', () => {
@@ -15,13 +18,13 @@ export function readNodeBody(exchange: Exchange, limit: number): ReturnType<Read
   });
   return nextMessage().then(() => {
     if (isBroken) throwIncomplete();
-    return readExact(exchange, limit);
+    return readFrom(stateOf(exchange), exchange, limit);
   });
 }
 
 /** Reads the body from the first place of the table that has it exactly. */
-function readExact(exchange: Exchange, limit: number): ReturnType<ReadBody> {
-  for (const place of places[stateOf(exchange.request)]) {
+function readFrom(state: keyof typeof places, exchange: Exchange, limit: number): ReturnType<ReadBody> {
+  for (const place of places[state]) {
     const found = place(exchange, limit);
     if (found !== undefined) return found;
   }
@@ -35,7 +38,9 @@ type Place = (exchange: Exchange, limit: number) => ReturnType<ReadBody> | undef
 const places = {
   // The client has disconnected, or somebody has destroyed the stream.
   cut: [throwIncomplete],
-  unread: [wholeStream],
+  // All of it is there, and nobody has read of it.
+  whole: [wholeStream],
+  unread: [readStream],
   // It has ended, and nobody has read of it.
   empty: [putBack, keptBytes, emptyBody],
   read: [putBack, keptBytes, keptBody],
@@ -45,24 +50,23 @@ const places = {
   none: [keptBytes, keptBody, emptyBody],
 } satisfies Record<string, readonly Place[]>;
 
-function stateOf(request: NodeRequest): keyof typeof places {
+function stateOf({ request, response }: Exchange): keyof typeof places {
   // On HTTP/2 an aborted request looks ended and complete: check `aborted` first.
   if (request.aborted || (request.destroyed && !request.readableEnded)) return 'cut';
   if (typeof request.read !== 'function') return 'none';
   if (request.readableEnded) return request.readableDidRead ? 'read' : 'empty';
-  return request.readableDidRead ? 'being read' : 'unread';
+  if (request.readableDidRead) return 'being read';
+  return isWhole(request, response) ? 'whole' : 'unread';
 }
 
 function throwIncomplete(): never {
   throw new BodyError('body_incomplete');
 }
 
-function wholeStream(exchange: Exchange, limit: number): ReturnType<ReadBody> {
-  const { request, response } = exchange;
-  if (!isWhole(exchange)) return readStream(request, response, limit);
+function wholeStream(exchange: Exchange, limit: number): Uint8Array {
   exchange.isReadAhead = true;
-  const bytes = readWaiting(request, limit);
-  if (isShort(bytes, request)) throwIncomplete();
+  const bytes = readWaiting(exchange.request, limit);
+  if (isShort(bytes, exchange.request)) throwIncomplete();
   return bytes;
 }
 
@@ -99,7 +103,7 @@ function readKept({ bodyHolder, request }: Exchange, name: 'body' | 'rawBody'): 
 /** What a body parser or a platform has left. A getter that parses when it is read throws if the body is not JSON. */
 function readProperty(holder: object, name: string): unknown {
   try {
-    return (holder as Record<string, unknown>)[name];
+    return unlessInherited((holder as Record<string, unknown>)[name], name);
   } catch {
     return undefined;
   }

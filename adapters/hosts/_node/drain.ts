@@ -1,11 +1,13 @@
-import { linger, nextMessage, Upload } from '../../../src/for-hosts.js';
+import { nextMessage, propertyOf, Upload } from '../../../src/for-hosts.js';
 import type { Exchange } from './exchange.js';
 import { awaitsContinue } from './stream.js';
 import type { NodeRequest, NodeResponse } from './types.js';
 
 /**
- * Reads the remaining upload, within the limits of `Upload.discard`. To be awaited before the response is sent, on every protocol:
- * many clients and proxies lose a response that comes while they still write, and their connection with it.
+ * Reads the first of the remaining upload, to be awaited before the response is sent, and the rest after it: within the limits of `Upload`,
+ * on every protocol.
+ *
+ * @param ms what is left of the request's time
  */
 export async function drain({ request, response }: Exchange, ms: number): Promise<void> {
   // HTTP/2 shows the end of a body only to a reader; HTTP/1 would read up to 2 MiB before it turns to the next connection.
@@ -14,21 +16,39 @@ export async function drain({ request, response }: Exchange, ms: number): Promis
   await nextMessage();
   if (request.complete) return void request.resume?.();
   const chunks = request[Symbol.asyncIterator]();
-  const discarding = new Upload({ next: () => chunks.next() })
-    .discard(ms)
-    .then((isRead) => isRead || cutOffAfterResponse(request, response));
+  const upload = new Upload({ next: () => chunks.next() });
+  const isRead = upload.skipFirst(ms);
   // A client that waits for its 100 sends nothing before it has the response.
-  if (!awaitsContinue(request, response)) await discarding;
+  if (!awaitsContinue(request, response) && (await isRead)) return;
+  if (propertyOf(response, 'stream')) drainStream(response.stream!, upload);
+  else drainConnection(request, response, upload);
 }
 
-/** Leaves the client some time to read the response, and then ends the upload: on HTTP/1 with its connection. */
-function cutOffAfterResponse(request: NodeRequest, response: NodeResponse): void {
+/** Over HTTP/2, reads the rest once the response is sent, and then closes a stream whose upload has not ended. */
+function drainStream(stream: NonNullable<NodeResponse['stream']>, upload: Upload): void {
+  // Not by the response, whose `finish` comes only after the close.
+  afterFinish(stream, async () => {
+    if (!(await upload.skipRest())) stream.destroy();
+  });
+}
+
+/** Over HTTP/1, reads the rest once the response is sent, and then closes the connection, unless another request may follow. */
+function drainConnection(request: NodeRequest, response: NodeResponse, upload: Upload): void {
   const { socket } = request;
+  const { destroySoon } = socket;
   // Node calls it after the last response of a connection, and a client that still writes would lose that.
-  if (!response.stream) socket.destroySoon = () => socket.end();
-  // Not the response of HTTP/2, whose `finish` comes only after the close that we are about to make.
-  const sent = response.stream ?? response;
-  const cutOff = () => linger().then(() => (response.stream ?? request).destroy());
-  if (sent.writableFinished) cutOff();
-  else sent.on('finish', cutOff);
+  socket.destroySoon = () => socket.end();
+  afterFinish(response, async () => {
+    if (!(await upload.skipRest())) return request.destroy();
+    socket.destroySoon = destroySoon!;
+    return socket.writableEnded && socket.destroySoon?.();
+  });
+}
+
+function afterFinish(
+  sent: Pick<NodeResponse, 'on' | 'writableFinished'>,
+  task: () => Promise<unknown>,
+): void {
+  if (sent.writableFinished) task();
+  else sent.on('finish', task);
 }

@@ -3,7 +3,7 @@ import { operation, pathOf } from '../../../src/for-hosts.js';
 /**
  * Whether a path that was mounted or rewritten had a doubled slash, a backslash or white space when the client sent it. A router may
  * have swallowed one (Express 4 below `/api` makes `/plants` of `/api//plants`), and Node's `url.parse`, by which koa-mount respells a path, trims
- * white space, which a guard of the app at `/api/plants` has not: the request is the app's, as one is whose path is not the operation's.
+ * white space. A guard of the app at `/api/plants` would not match such a path, so the request goes to the app, as any other path does.
  */
 export function isRespelled(url: string, originalUrl: string): boolean {
   return url !== originalUrl && respelled.test(originalUrl) && respelled.test(pathOf(originalUrl));
@@ -26,6 +26,11 @@ export class MountWarning {
     this.#isGiven = true;
     process.emitWarning(`plant-store: ${message}`, { code: 'PLANT_STORE_MOUNT' });
   }
+}
+
+/** What to write for `toRoute(handle)` as middleware of Express or Koa. */
+export function middlewareAdvice(adapter: string, app: string): string {
+  return `toRoute(handle) is middleware. As a route, write ${app}.post('/api${operation.path}', toRoute(handle)); as middleware, ${adapter}(handle) in place of toRoute(handle).`;
 }
 
 /** What to write for `toExpress(handle)`, say, as the handler of a route. */

@@ -15,15 +15,17 @@ export class NodePlantRequest extends HostRequest {
     this.#exchange = exchange;
   }
 
+  /** `undefined` of a copy, or of a Proxy, which a logger reads. */
   get exchange(): Exchange {
-    return this.#exchange;
+    return #exchange in this ? this.#exchange : (undefined as never);
   }
 
   get body(): ReadBody {
     return (limit) => readNodeBody(this.#exchange, limit);
   }
 
-  get signal(): Signal {
+  get signal(): Signal | undefined {
+    if (!(#exchange in this)) return undefined;
     if (this.#signal) return this.#signal;
     const controller = new AbortController();
     const { request, response } = this.#exchange;
@@ -40,20 +42,18 @@ const singletons = ['authorization', 'content-type'];
 function headersOf({ headers, rawHeaders = [] }: NodeRequest): PlantRequest['headers'] {
   let restored = headers;
   for (const name of singletons) {
-    const values = rawValues(name, rawHeaders);
-    if (values.length > 1) restored = { ...restored, [name]: values };
+    let count = 0;
+    // Names and values in turn.
+    for (let i = 0; i < rawHeaders.length; i += 2) if (isName(rawHeaders[i]!, name)) count++;
+    if (count < 2) continue;
+    const values = rawHeaders.filter((_value, i) => i % 2 && isName(rawHeaders[i - 1]!, name));
+    restored = { ...restored, [name]: values };
   }
   return restored;
 }
 
-/** @param rawHeaders names and values in turn */
-function rawValues(name: string, rawHeaders: readonly string[]): string[] {
-  const values: string[] = [];
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const raw = rawHeaders[i]!;
-    if (raw.length === name.length && raw.toLowerCase() === name) values.push(rawHeaders[i + 1]!);
-  }
-  return values;
+function isName(raw: string, name: string): boolean {
+  return raw.length === name.length && raw.toLowerCase() === name;
 }
 
 /** Whether the client disconnected before its response was sent. Deno destroys the socket alone. */

@@ -1,28 +1,33 @@
-import { ChunkCollector } from '../../../src/for-hosts.js';
+import { ChunkCollector, isBytes } from '../../../src/for-hosts.js';
 import { BodyError } from '../../../src/index.js';
 import type { Exchange } from './exchange.js';
 import type { NodeRequest, NodeResponse } from './types.js';
 
 /**
- * Whether the stream has the whole body, and no listener, encoding or 100-continue stands in the way. Usually it has when
- * the token is verified, but Node parses the end of the message only after microtasks: so compare the declared length.
+ * Whether a stream of which nobody has read has the whole body, and no listener, encoding or 100-continue stands in the way. Usually
+ * it has when the token is verified, but Node parses the end of the message only after microtasks: so compare the declared length.
  */
-export function isWhole({ request, response }: Exchange): boolean {
-  const { headers } = request;
-  const isUntouched =
-    request.readableFlowing === null && request.readableEncoding === null && !request.readableDidRead;
-  if (!isUntouched || response.stream || headers.expect !== undefined) return false;
+export function isWhole(request: NodeRequest, response: NodeResponse): boolean {
+  const { headers, readableFlowing, readableEncoding } = request;
+  if (readableFlowing !== null || readableEncoding !== null) return false;
+  if (response.stream || headers.expect !== undefined) return false;
   if (request.complete) return true;
   return !headers['transfer-encoding'] && request.readableLength === Number(headers['content-length']);
 }
 
 /**
- * Reads all that waits in the stream. One `read()` may return one buffer of several: from Node 26 on it does, and so do Bun
- * and Deno.
+ * Reads all that waits in the stream. Usually that is one chunk. One `read()` may return one buffer of several: from Node 26 on it
+ * does, and so do Bun and Deno.
  */
 export function readWaiting(request: NodeRequest, limit: number): Uint8Array {
+  const waiting = request.readableLength;
+  let chunk = request.read();
+  // A chunk as long as what waited is the whole body, which needs neither a second `read()` nor a collector.
+  if (isBytes(chunk) && chunk.byteLength === waiting && waiting <= limit)
+    // A view, as the collector makes: a guard would otherwise get a Buffer of some bodies, whose `slice` and `toString` are others.
+    return new Uint8Array(chunk.buffer, chunk.byteOffset, waiting);
   const chunks = new ChunkCollector(limit);
-  for (let chunk = request.read(); chunk !== null; chunk = request.read()) chunks.add(chunk);
+  for (; chunk !== null; chunk = request.read()) chunks.add(chunk);
   return chunks.join();
 }
 
@@ -34,7 +39,7 @@ export function isShort(bytes: Uint8Array, { headers }: NodeRequest): boolean {
 /**
  * Reads the stream to its end. Every listener and every way to end is a function with a name, which a stack trace shows.
  */
-export function readStream(request: NodeRequest, response: NodeResponse, limit: number): Promise<Uint8Array> {
+export function readStream({ request, response }: Exchange, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks = new ChunkCollector(limit);
     const listeners = { data: onData, readable: onReadable, end: onEnd, close: onCut };

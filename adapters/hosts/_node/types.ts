@@ -8,7 +8,12 @@ export interface NodeRequest {
   readonly headers: { readonly [name: string]: string | string[] | undefined };
   /** Stand-ins in tests and serverless platforms may have none, nor a stream. */
   readonly rawHeaders?: readonly string[];
-  readonly socket: { readonly destroyed?: boolean; destroySoon?: () => void; end(): unknown };
+  readonly socket: {
+    readonly destroyed?: boolean;
+    readonly writableEnded?: boolean;
+    destroySoon?: () => void;
+    end(): unknown;
+  };
   readonly aborted: boolean;
   readonly complete?: boolean;
   readonly destroyed?: boolean;
@@ -19,6 +24,7 @@ export interface NodeRequest {
   readonly readableLength?: number;
   on(event: string, listener: Listener): unknown;
   off(event: string, listener: Listener): unknown;
+  listenerCount(event: string): number;
   pause(): unknown;
   read(): unknown;
   resume?(): unknown;
