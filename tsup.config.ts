@@ -13,7 +13,6 @@ export const entries = {
   fetch: 'adapters/hosts/fetch.ts',
   memory: 'adapters/storages/memory.ts',
   sqlite: 'adapters/storages/sqlite.ts',
-  'sqlite-async': 'adapters/storages/sqlite-async.ts',
   postgres: 'adapters/storages/postgres.ts',
   mysql: 'adapters/storages/mysql.ts',
   testing: 'test/published/index.ts',

@@ -32,7 +32,5 @@ const onError: ErrorRequestHandler = (error, _request, response, _next) => {
 };
 app.use(onError);
 
-const server = app.listen(process.env.PORT ?? 3000, (error) => {
-  if (error) throw error;
-  console.log(server.address());
-});
+const server = app.listen(process.env.PORT ?? 3000);
+server.on('listening', () => console.log(server.address()));

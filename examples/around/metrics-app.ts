@@ -1,7 +1,7 @@
 // An app with the metrics of metrics.ts. `DATABASE_URL=postgres://… node --import tsx examples/around/metrics-app.ts`.
 import express from 'express';
 import pg from 'pg';
-import { acceptTokens, createPlantStore } from 'plant-store';
+import { acceptTokens, createPlantStore, describeError } from 'plant-store';
 import { toExpress } from 'plant-store/express';
 import { postgresStorage } from 'plant-store/postgres';
 import { register } from 'prom-client';
@@ -13,12 +13,13 @@ const timeoutMs = Number(TIMEOUT_MS);
 
 // Both end before the storage's timeout: the database has then stored nothing, and the response says so.
 const timeouts = { connectionTimeoutMillis: timeoutMs / 2, statement_timeout: timeoutMs / 2 };
-const pool = new pg.Pool({ connectionString: DATABASE_URL, ...timeouts });
+const max = 10;
+const pool = new pg.Pool({ connectionString: DATABASE_URL, max, ...timeouts });
 // Without a listener, a dropped idle connection crashes the process.
-pool.on('error', (error) => console.error(error.message));
+pool.on('error', (error) => console.error(describeError(error)));
 const storage = postgresStorage(pool, { maxQueued, timeoutMs, onBatch });
 watchStorage(storage, maxQueued, timeoutMs);
-watchPool(pool);
+watchPool(pool, max);
 await storage.check();
 const handle = createPlantStore(storage, watchVerifier(acceptTokens('secret')));
 
@@ -28,7 +29,5 @@ app.get('/metrics', async (_request, response) => {
   response.type(register.contentType).send(await register.metrics());
 });
 
-export const server = app.listen(process.env.PORT ?? 3000, (error) => {
-  if (error) throw error;
-  console.log(server.address());
-});
+export const server = app.listen(process.env.PORT ?? 3000);
+server.on('listening', () => console.log(server.address()));

@@ -35,7 +35,5 @@ const storage: PlantStorage<User> = {
 const app = express();
 app.use('/api', toExpress(createPlantStore(storage, verifyToken))); // POST /api/plants
 
-export const server = app.listen(process.env.PORT ?? 3000, (error) => {
-  if (error) throw error;
-  console.log(server.address());
-});
+export const server = app.listen(process.env.PORT ?? 3000);
+server.on('listening', () => console.log(server.address()));

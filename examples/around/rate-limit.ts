@@ -23,7 +23,5 @@ const app = express();
 app.post('/api/plants', limiter);
 app.use('/api', toExpress(handle)); // POST /api/plants
 
-export const server = app.listen(process.env.PORT ?? 3000, (error) => {
-  if (error) throw error;
-  console.log(server.address());
-});
+export const server = app.listen(process.env.PORT ?? 3000);
+server.on('listening', () => console.log(server.address()));

@@ -22,7 +22,7 @@ const handle = createPlantStore(storage, acceptTokens('secret'), {
   onError: (error, request, code) => {
     // Many 503s are one outage, which an alert on their rate reports.
     const level = code >= 50300 ? 'warn' : 'error';
-    log({ level, requestId: ids.get(request), error: code, cause: describeError(error) });
+    log({ level, requestId: ids.get(request), error: code, cause: describeError(error, code) });
   },
 });
 

@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import express from 'express';
 import pg from 'pg';
-import { acceptTokens, createPlantStore } from 'plant-store';
+import { acceptTokens, createPlantStore, describeError, StorageBusy } from 'plant-store';
 import { toExpress } from 'plant-store/express';
 import { postgresStorage } from 'plant-store/postgres';
 
@@ -11,23 +11,34 @@ const { DATABASE_URL, DRAIN_MS = '5000', PORT = '3000' } = process.env;
 const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 5_000 };
 const pool = new pg.Pool({ connectionString: DATABASE_URL, ...timeouts });
 // Without a listener, a dropped idle connection crashes the process.
-pool.on('error', (error) => console.error(error.message));
+pool.on('error', (error) => console.error(describeError(error)));
 const storage = postgresStorage(pool);
-// The startup probe: a missing table, index, column or grant ends this process, with the remedy, before it takes a request.
-await storage.check();
+// The startup probe, before it takes a request.
+for (;;) {
+  const error: unknown = await storage.check().catch((error) => error);
+  if (!error) break;
+  // What needs a change ends the process with the remedy: a missing table, index, column or grant.
+  if (!(error instanceof StorageBusy)) throw error;
+  // This passes by itself: the database starts, or a migration locks the table.
+  console.error(describeError(error));
+  await setTimeout(1_000);
+}
 
 let ready = true;
 const app = express();
+app.use((_request, response, next) => {
+  // Otherwise a client that keeps its connection could send a request on it just as it is closed.
+  if (!ready) response.set('connection', 'close');
+  next();
+});
 app.get('/healthz', (_request, response) => void response.send('alive'));
 // Not whether the database responds: in an outage every instance would be removed, and with them the 503 of plant-store,
 // whose Retry-After clients can read.
 app.get('/readyz', (_request, response) => void response.sendStatus(ready ? 200 : 503));
 app.use('/api', toExpress(createPlantStore(storage, acceptTokens('secret')))); // POST /api/plants
 
-const server = app.listen(Number(PORT), '0.0.0.0', (error) => {
-  if (error) throw error;
-  console.log(server.address());
-});
+const server = app.listen(Number(PORT), '0.0.0.0');
+server.on('listening', () => console.log(server.address()));
 // Longer than the load balancer keeps an idle connection (nginx: 60 s). Node's 5 s would close one just as a POST is sent on
 // it, which the load balancer may not send again: the client would get a 502.
 server.keepAliveTimeout = 65_000;

@@ -19,6 +19,8 @@ const plants = toNode(createPlantStore(storage, acceptTokens('secret')));
 let ready = true;
 
 const server = createServer((request, response) => {
+  // Otherwise a client that keeps its connection could send a request on it just as it is closed.
+  if (!ready) response.setHeader('connection', 'close');
   // Alive: the process responds. Ready: no stop has begun. Neither asks the database: in an outage every instance would
   // be removed, and with them the 503 of plant-store, whose Retry-After clients can read.
   if (request.url === '/healthz') response.end();

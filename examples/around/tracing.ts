@@ -1,7 +1,13 @@
 // OpenTelemetry: a span for each request, and one for its storage. They go to the SDK that your app has set up.
 import { createServer } from 'node:http';
 import { SpanStatusCode, trace } from '@opentelemetry/api';
-import { acceptTokens, createPlantStore, type PlantHandler, type PlantStorage } from 'plant-store';
+import {
+  acceptTokens,
+  createPlantStore,
+  describeError,
+  type PlantHandler,
+  type PlantStorage,
+} from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { toNode } from 'plant-store/node';
 
@@ -16,7 +22,9 @@ const storage: PlantStorage = {
 };
 
 const handle = createPlantStore(storage, acceptTokens('secret'), {
-  onError: (error) => trace.getActiveSpan()?.recordException(error as Error),
+  // Not the error itself: it may quote the plant and the token.
+  onError: (error, _request, code) =>
+    trace.getActiveSpan()?.recordException({ code, message: describeError(error, code) }),
 });
 
 // Its parent is the active span: the HTTP instrumentation's, which reads `traceparent`.

@@ -8,7 +8,5 @@ const handle = createPlantStore(memoryStorage(), acceptTokens('secret'));
 const app = express();
 app.post('/api/plants', toRoute(handle)); // from 'plant-store/express'
 
-const server = app.listen(process.env.PORT ?? 3000, (error?: Error) => {
-  if (error) throw error;
-  console.log(server.address());
-});
+const server = app.listen(process.env.PORT ?? 3000);
+server.on('listening', () => console.log(server.address()));

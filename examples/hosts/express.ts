@@ -8,7 +8,4 @@ const app = express();
 app.use('/api', toExpress(handle)); // POST /api/plants
 
 const port = Number(process.env.PORT ?? 3000);
-app.listen(port, '127.0.0.1', (error) => {
-  if (error) throw error;
-  console.log(`Listening on http://127.0.0.1:${port}`);
-});
+app.listen(port, '127.0.0.1').on('listening', () => console.log(`Listening on http://127.0.0.1:${port}`));

@@ -2,9 +2,9 @@ import { env } from 'cloudflare:workers';
 import { Hono } from 'hono';
 import { acceptTokens, createPlantStore } from 'plant-store';
 import { toRoute } from 'plant-store/fetch';
-import { sqliteAsyncStorage } from 'plant-store/sqlite-async';
+import { sqliteStorage } from 'plant-store/sqlite';
 
-const storage = sqliteAsyncStorage(env.DB);
+const storage = sqliteStorage(env.DB);
 const plants = toRoute(createPlantStore(storage, acceptTokens('secret')));
 
 const app = new Hono();

@@ -2,9 +2,9 @@
 import { getCloudflareContext } from '@opennextjs/cloudflare';
 import { acceptTokens, createPlantStore } from 'plant-store';
 import { toRoute } from 'plant-store/fetch';
-import { sqliteAsyncStorage } from 'plant-store/sqlite-async';
+import { sqliteStorage } from 'plant-store/sqlite';
 
 const { env } = await getCloudflareContext({ async: true });
-const handle = createPlantStore(sqliteAsyncStorage(env.DB), acceptTokens('secret'));
+const handle = createPlantStore(sqliteStorage(env.DB), acceptTokens('secret'));
 
 export const POST = toRoute(handle);

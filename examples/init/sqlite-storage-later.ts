@@ -1,13 +1,14 @@
 import { isAbsolute } from 'node:path';
 import Database from 'libsql';
 import type { PlantStorage } from 'plant-store';
+import { StorageBusy } from 'plant-store';
 import { sqliteStorage } from 'plant-store/sqlite';
 
 function open() {
   const { DATABASE = '' } = process.env;
   // The server may run in a folder of its own, and the next build deletes what lies in its folders.
   if (!isAbsolute(DATABASE) || /[\\/](\.next|\.output|\.svelte-kit|build|dist)[\\/]/.test(DATABASE))
-    throw new Error(
+    throw new StorageBusy(
       'DATABASE must be the absolute path of a file outside the folders of a build. Set it, such as DATABASE=/var/lib/plants/plants.db',
     );
   const database = new Database(DATABASE);

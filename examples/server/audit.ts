@@ -5,6 +5,7 @@ import { neededIds, needsIdOne } from './audit-ids.js';
 import { acceptsReplays, ownCases, withoutReplays } from './audit-own-cases.js';
 import { pageOf } from './audit-pages.js';
 import { type AuditOptions, describe, type Received, send, Trial } from './audit-trial.js';
+import { CliError, sentenceOf } from './cli-error.js';
 import { printable } from './printable.js';
 
 /** Says what the audit will create. */
@@ -70,21 +71,20 @@ function details(id: string, received: Received | undefined, fault: string): str
 async function lookAt({ url, token, strict }: AuditOptions): Promise<boolean> {
   const look = (method: string, headers: Record<string, string>) =>
     send(`${url}/plants`, { method, headers }).catch((error: Error) => {
-      const { message } = (error.cause as Error | undefined) ?? error;
-      throw new Error(`no response from ${url}/plants: ${printable(message)}`);
+      throw new CliError(`no response from ${url}/plants: ${sentenceOf(error.cause ?? error)}`);
     });
   const stranger = await look('POST', {});
   if (stranger.status >= 300 && stranger.status < 400)
-    throw new Error(
+    throw new CliError(
       `POST ${url}/plants returned ${describe(stranger)}. The audit follows no redirect, and neither do clients that keep a token for its host. Audit the URL that responds itself: read ${pageOf('path', stranger)}`,
     );
   if (strict ? stranger.error !== 40101 : stranger.status !== 401)
-    throw new Error(
+    throw new CliError(
       `POST ${url}/plants without a token must return 401${strict ? ' and the error 40101' : ''}, and returned ${describe(stranger)}. The URL to audit is the part before /plants: read ${pageOf('path', stranger)}`,
     );
   const known = await look('POST', { authorization: `Bearer ${token}`, 'content-type': 'text/plain' });
   if (strict ? known.error !== 40005 : [401, 403, 404].includes(known.status))
-    throw new Error(
+    throw new CliError(
       `POST ${url}/plants with the token, as text/plain and without a body, must return ${strict ? '400 and the error 40005' : '400 or 415'}, and returned ${describe(known)}. Read ${pageOf('token', known)}`,
     );
   const { error } = await look('GET', {});

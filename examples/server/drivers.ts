@@ -1,10 +1,10 @@
 // The drivers of databases, none of which is a dependency: the demo server uses what it finds.
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { sqliteStorage } from 'plant-store/sqlite';
+import type { SqliteDatabase as Database } from 'plant-store/sqlite';
 
 /** The part of a SQLite driver that is used here. */
-export type SqliteDatabase = Parameters<typeof sqliteStorage>[0] & { close(): void };
+export type SqliteDatabase = Database & { close(): void };
 
 /** Finds `node:sqlite` where Node has it, otherwise an installed driver. */
 export function sqliteDriver(): (new (file: string) => SqliteDatabase) | undefined {

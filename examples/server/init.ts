@@ -2,10 +2,12 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { CliError } from './cli-error.js';
 import { described } from './printable.js';
-import { engines, schemaOf } from './schema.js';
+import { databases, schemaOf } from './schema.js';
 
 interface Host {
+  /** Its file in `examples/`. */
   readonly example: string;
   /** What an app has it in. */
   readonly file: string;
@@ -14,27 +16,25 @@ interface Host {
 }
 
 const hosts: Readonly<Record<string, Host>> = {
-  express: { example: 'express', file: 'server' },
-  koa: { example: 'koa', file: 'server' },
-  fastify: { example: 'fastify', file: 'server' },
-  hono: { example: 'hono', file: 'server' },
-  next: { example: 'next-route', file: 'app/api/plants/route', isBuilt: true },
-  sveltekit: { example: 'sveltekit', file: 'src/routes/api/plants/+server', isBuilt: true },
-  nest: { example: 'nest-plants', file: 'src/plants.module' },
-  node: { example: 'node-http', file: 'server' },
+  express: { example: 'hosts/express', file: 'server' },
+  koa: { example: 'hosts/koa', file: 'server' },
+  fastify: { example: 'hosts/fastify', file: 'server' },
+  hono: { example: 'hosts/hono', file: 'server' },
+  next: { example: 'hosts/next-route', file: 'app/api/plants/route', isBuilt: true },
+  sveltekit: { example: 'hosts/sveltekit', file: 'src/routes/api/plants/+server', isBuilt: true },
+  nest: { example: 'hosts/nest-plants', file: 'src/plants.module' },
+  node: { example: 'hosts/node-http', file: 'server' },
+  worker: { example: 'hosts/worker', file: 'src/index' },
 };
 
-/** The same for D1, which a Worker alone reaches. */
-const onD1: typeof hosts = {
-  hono: { example: 'hono-d1', file: 'src/index' },
-  next: { example: 'next-d1', file: 'app/api/plants/route' },
-};
-
-/** The SQL of each database that an app is written for. */
-const databases: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(engines.map((engine) => [engine, engine])),
-  turso: 'sqlite',
-  d1: 'sqlite',
+/** Where a host reaches a database in a way of its own. D1 is reached by a Worker alone, and a Worker reaches these alone. */
+const special: Readonly<Record<string, typeof hosts>> = {
+  d1: {
+    hono: { example: 'hosts/hono-d1', file: 'src/index' },
+    next: { example: 'hosts/next-d1', file: 'app/api/plants/route' },
+    worker: { example: 'storages/worker-d1', file: 'src/index' },
+  },
+  postgres: { worker: { example: 'storages/worker-postgres', file: 'src/index' } },
 };
 
 export interface InitOptions {
@@ -55,25 +55,37 @@ export type InitFiles = Readonly<Record<string, string>>;
 export function filesOf({ host, database }: InitOptions, folder: string): InitFiles {
   const known = host !== undefined && Object.hasOwn(hosts, host) && hosts[host];
   if (!known)
-    throw new Error(`init requires one of ${Object.keys(hosts).join(', ')}, got ${described(host)}`);
-  if (database !== undefined && !Object.hasOwn(databases, database))
-    throw new Error(
-      `--database must be one of ${Object.keys(databases).join(', ')}, got ${described(database)}`,
-    );
-  const found = database === 'd1' ? onD1[host] : known;
-  if (!found) throw new Error(`--database d1 requires ${Object.keys(onD1).join(' or ')}, got ${host}`);
-  // Nest's decorators are TypeScript.
-  const isTypeScript = host === 'nest' || existsSync(join(folder, 'tsconfig.json'));
+    throw new CliError(`init requires one of ${Object.keys(hosts).join(', ')}, got ${described(host)}`);
+  const found = database === undefined ? known : hostOn(database, host, known);
+  // Nest's decorators are TypeScript, and wrangler builds it without a tsconfig.json.
+  const isTypeScript = host === 'nest' || host === 'worker' || existsSync(join(folder, 'tsconfig.json'));
   const isNext = host === 'next';
   // Node reads a .js file as a module only if package.json says so; Next and SvelteKit read no .mjs.
   const end = isTypeScript ? 'ts' : known.isBuilt ? 'js' : 'mjs';
   const below = isNext && existsSync(join(folder, 'src/app')) ? 'src/' : '';
-  const typed = programOf(found, database);
+  const typed = `${ofDevelopment}\n${programOf(found, database)}`;
   const program = isTypeScript ? typed : typed.replace(annotations, '');
   const file = `${below}${found.file}.${end}`;
   if (!database) return { [file]: program };
-  return { [file]: program, 'plants.sql': `${schemaOf(databases[database])}\n` };
+  return { [file]: program, 'plants.sql': `${schemaOf(database)}\n` };
 }
+
+/** @throws {Error} with one line if there is no such database, or not on this host */
+function hostOn(database: string, host: string, known: Host): Host {
+  if (!databases.includes(database))
+    throw new CliError(`--database must be one of ${databases.join(', ')}, got ${described(database)}`);
+  const own = special[database]?.[host];
+  if (own) return own;
+  if (database === 'd1')
+    throw new CliError(`--database d1 requires ${Object.keys(special.d1!).join(', ')}, got ${host}`);
+  if (host === 'worker')
+    throw new CliError(`worker requires --database ${Object.keys(special).join(' or ')}, got ${database}`);
+  return known;
+}
+
+/** Where a line of the log sends those who develop. */
+const ofDevelopment =
+  "// While you develop, the options { onError: logWithMessages } of createPlantStore, from 'plant-store', print each error.";
 
 /** The types of the examples that are in JavaScript, too. */
 const annotations =
@@ -156,7 +168,7 @@ const migrations: Readonly<Record<string, readonly string[]>> = {
 export function writeNew(files: InitFiles, folder: string): void {
   for (const path of Object.keys(files))
     if (existsSync(join(folder, path)))
-      throw new Error(
+      throw new CliError(
         `${path} exists, and init overwrites no file: run it without --write and copy the lines`,
       );
   for (const [path, text] of Object.entries(files)) {
@@ -167,7 +179,7 @@ export function writeNew(files: InitFiles, folder: string): void {
 
 /** The example of a host, on the storage of a database instead of memory. */
 function programOf(host: Host, database: string | undefined): string {
-  const program = example(`hosts/${host.example}`).replace(/^\/\/ .*\n/, '');
+  const program = example(host.example).replace(/^(\/\/ .*\n)+/, '');
   if (!database || !program.includes('memoryStorage()')) return program;
   const isLater = host.isBuilt && database === 'sqlite';
   const [imports, statements] = parts(example(`init/${database}-storage${isLater ? '-later' : ''}`));

@@ -7,6 +7,7 @@ import { memoryStorage } from 'plant-store/memory';
 import { mysqlStorage } from 'plant-store/mysql';
 import { postgresStorage } from 'plant-store/postgres';
 import { sqliteStorage } from 'plant-store/sqlite';
+import { CliError, sentenceOf } from './cli-error.js';
 import { installed, type SqliteDatabase, sqliteDriver } from './drivers.js';
 
 export interface OpenStorage {
@@ -37,10 +38,10 @@ export async function openStorage(url: string | undefined, setting = 'DATABASE_U
     if (url === undefined) return sqliteDriver() ? await openSqlite('file:plants.db') : withoutSqlite;
     const scheme = url.slice(0, url.indexOf(':') + 1);
     const open = Object.hasOwn(openers, scheme) && openers[scheme];
-    if (!open) throw new Error(`DATABASE_URL must start with one of ${Object.keys(openers).join(', ')}`);
+    if (!open) throw new CliError(`DATABASE_URL must start with one of ${Object.keys(openers).join(', ')}`);
     return await open(url);
   } catch (error) {
-    throw new Error((error as Error).message.replace('DATABASE_URL', setting));
+    throw new CliError(sentenceOf(error).replace('DATABASE_URL', setting));
   }
 }
 
@@ -58,7 +59,8 @@ const withoutSqlite: OpenStorage = {
 };
 
 function openMemory(url: string): OpenStorage {
-  if (url !== 'memory:') throw new Error('DATABASE_URL must be exactly memory: (nothing is written to disk)');
+  if (url !== 'memory:')
+    throw new CliError('DATABASE_URL must be exactly memory: (nothing is written to disk)');
   return inMemory;
 }
 
@@ -66,10 +68,10 @@ async function openSqlite(url: string): Promise<OpenStorage> {
   const path = url.startsWith('file://') ? fileURLToPath(url) : url.slice('file:'.length);
   // SQLite takes these for a temporary database: it would lose plants whose creates returned 200.
   if (path === '' || path === ':memory:')
-    throw new Error('DATABASE_URL file: requires a path, such as file:plants.db');
-  if (url.includes('?')) throw new Error('DATABASE_URL file: does not accept query parameters');
+    throw new CliError('DATABASE_URL file: requires a path, such as file:plants.db');
+  if (url.includes('?')) throw new CliError('DATABASE_URL file: does not accept query parameters');
   const Driver = sqliteDriver();
-  if (!Driver) throw new Error(`DATABASE_URL file: requires ${sqliteSources}`);
+  if (!Driver) throw new CliError(`DATABASE_URL file: requires ${sqliteSources}`);
   const file = resolve(path);
   await checkWritable(file);
   let database: SqliteDatabase | undefined;
@@ -97,21 +99,20 @@ async function openSqlite(url: string): Promise<OpenStorage> {
 
 /** SQLite says only "14" if it cannot write, so find the reason first. */
 async function checkWritable(file: string): Promise<void> {
-  const fail = (path: string, { message }: Error) => {
-    const [, reason = message] = /^\w+: (.*), access /.exec(message) ?? [];
-    throw new Error(`cannot write to ${path}: ${reason}`);
+  const fail = (path: string, error: Error) => {
+    throw new CliError(`cannot write to ${path}: ${sentenceOf(error)}`);
   };
   // The directory too, because SQLite writes its log next to the file.
   await access(dirname(file), constants.W_OK).catch((error) => fail(`the directory ${dirname(file)}`, error));
   const found = await stat(file).catch(() => undefined);
-  if (found?.isDirectory()) throw new Error(`cannot write to the file ${file}: it is a directory`);
+  if (found?.isDirectory()) throw new CliError(`cannot write to the file ${file}: it is a directory`);
   if (found) await access(file, constants.W_OK).catch((error) => fail(`the file ${file}`, error));
 }
 
 async function openPostgres(url: string): Promise<OpenStorage> {
   checkServerUrl(url);
   const pg = installed<typeof import('pg')>('pg');
-  if (!pg) throw new Error('DATABASE_URL postgres: requires the driver pg: npm install pg');
+  if (!pg) throw new CliError('DATABASE_URL postgres: requires the driver pg: npm install pg');
   const place = serverPlace(
     'PostgreSQL',
     readBy(() => new pg.Client({ connectionString: url })),
@@ -123,33 +124,27 @@ async function openPostgres(url: string): Promise<OpenStorage> {
     connectionTimeoutMillis: 5_000,
   });
   // Without a listener, a dropped idle connection crashes the process.
-  pool.on('error', (error) => console.error(`plant-store: database connection dropped: ${oneLine(error)}`));
+  pool.on('error', (error) =>
+    console.error(`plant-store: database connection dropped: ${sentenceOf(error)}`),
+  );
   const close = () => pool.end();
-  return opened(place, close, async () => {
-    const storage = postgresStorage(pool);
-    await storage.createTable();
-    return storage;
-  });
+  return opened(place, close, () => withTable(postgresStorage(pool)));
 }
 
 async function openMysql(url: string): Promise<OpenStorage> {
   checkServerUrl(url);
   const driver = installed<typeof import('mysql2/promise')>('mysql2/promise');
-  if (!driver) throw new Error('DATABASE_URL mysql: requires the driver mysql2: npm install mysql2');
+  if (!driver) throw new CliError('DATABASE_URL mysql: requires the driver mysql2: npm install mysql2');
   const parameters = readBy(() => new URL(url)).searchParams;
   // The driver ignores it there, and prints the names of unknown parameters.
   if ([...parameters.keys()].some((name) => name.startsWith('password')))
-    throw new Error(
+    throw new CliError(
       'DATABASE_URL mysql: put the password before the host: mysql://user:password@host/database',
     );
   const pool = driver.createPool({ uri: url, connectTimeout: 5_000 });
   const { connectionConfig } = pool.pool.config as unknown as { connectionConfig: Server };
   const close = () => pool.end();
-  return opened(serverPlace('MySQL', connectionConfig), close, async () => {
-    const storage = mysqlStorage(pool);
-    await storage.createTable();
-    return storage;
-  });
+  return opened(serverPlace('MySQL', connectionConfig), close, () => withTable(mysqlStorage(pool)));
 }
 
 const form =
@@ -157,7 +152,7 @@ const form =
 
 /** An unescaped / ? or # in a password ends the host early: the rest of the password would pass for harmless parts. */
 function checkServerUrl(url: string): void {
-  if (!/^\w+:\/\/[^/?#]*([/?#][^@]*)?$/.test(url)) throw new Error(form);
+  if (!/^\w+:\/\/[^/?#]*([/?#][^@]*)?$/.test(url)) throw new CliError(form);
 }
 
 /** Parses the URL as a driver does. */
@@ -165,7 +160,7 @@ function readBy<T>(parse: () => T): T {
   try {
     return parse();
   } catch (error) {
-    throw new Error(`${form} (${oneLine(error as Error)})`);
+    throw new CliError(`${form} (${sentenceOf(error)})`);
   }
 }
 
@@ -190,23 +185,14 @@ async function opened(
     return { storage: await prepare(), place, close };
   } catch (error) {
     await close();
-    throw new Error(`cannot open ${place}: ${oneLine(driverErrorOf(error as StorageError))}`);
+    throw new CliError(`cannot open ${place}: ${sentenceOf(error)}`);
   }
 }
 
-interface StorageError extends NodeJS.ErrnoException {
-  readonly errors?: readonly Error[];
-}
-
-/** The driver's own error if there was no connection: what a storage adds is for the build of an app. */
-function driverErrorOf(error: StorageError): StorageError {
-  return error.code !== undefined && error.cause instanceof Error ? error.cause : error;
-}
-
-/** A driver's message on one line: an error of several addresses has its message in its parts. */
-function oneLine(error: StorageError): string {
-  const message = error.message || error.errors?.[0]?.message || error.code || String(error);
-  // What the driver has said, where plant-store says what to do about it.
-  const said = error.cause instanceof Error ? `: ${error.cause.message}` : '';
-  return (message + said).replace(/\s+/g, ' ').trim();
+/** Creates the table. What plant-store says of a failure has the words of the database behind it: no request has a part in it. */
+async function withTable<T extends { createTable(): Promise<void> }>(storage: T): Promise<T> {
+  await storage.createTable().catch(({ message }: Error) => {
+    throw new CliError(message.replace(/\s+/g, ' '));
+  });
+  return storage;
 }

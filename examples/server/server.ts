@@ -7,6 +7,7 @@ import { acceptTokens, createPlantStore } from 'plant-store';
 import { toNode } from 'plant-store/node';
 import { audit, planOf } from './audit.js';
 import type { AuditOptions } from './audit-trial.js';
+import { CliError, sentenceOf } from './cli-error.js';
 import { command } from './command.js';
 import { finder, freeId, freeIds, randomId } from './free-id.js';
 import { filesOf, type InitOptions, nextSteps, writeNew } from './init.js';
@@ -18,19 +19,19 @@ import { schemaOf } from './schema.js';
 import { readArguments, readAuditOptions, readSettings, type Settings, usage } from './settings.js';
 import { stopper } from './stop.js';
 
-run(process.argv.slice(2)).catch((error: Error) => {
-  console.error(`plant-store: ${error.message}`);
+run(process.argv.slice(2)).catch((error) => {
+  console.error(`plant-store: ${sentenceOf(error)}`);
   process.exit(1);
 });
 
 async function run(args: readonly string[]): Promise<void> {
   if (Number.parseInt(process.versions.node, 10) < 20)
-    throw new Error(`requires Node 20 or later, found ${process.versions.node}`);
+    throw new CliError(`requires Node 20 or later, found ${process.versions.node}`);
   const { flags, command, words } = readArguments(args);
   if (flags.help) return console.log(usage);
   if (flags.version) return console.log(createRequire(import.meta.url)('plant-store/package.json').version);
   if (command === 'init') return init({ host: words[0], database: flags.database }, flags.write);
-  if (command === 'schema') return console.log(schemaOf(words[0], flags.table));
+  if (command === 'schema') return console.log(schemaOf(words[0], flags));
   if (command === 'audit') return runAudit(readAuditOptions(flags, words[0], process.env), flags.yes);
   await serve(readSettings(flags, process.env));
 }
@@ -48,7 +49,7 @@ function init(options: InitOptions, isWritten = false): void {
 
 async function runAudit(options: AuditOptions, isAgreed = false): Promise<void> {
   console.log(`${planOf(options)}\n`);
-  if (!isAgreed) throw new Error(`to create these plants, add --yes --ids ${options.ids}`);
+  if (!isAgreed) throw new CliError(`to create these plants, add --yes --ids ${options.ids}`);
   if (!(await audit(options, console.log))) process.exitCode = 1;
 }
 
@@ -91,7 +92,7 @@ async function serve(settings: Settings): Promise<void> {
   server.listen({ port, host, backlog: 4_096 });
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EADDRINUSE'
-      ? new Error(`port ${port} is already in use: set ${portSetting} to a free one (0 picks one)`)
+      ? new CliError(`port ${port} is already in use: set ${portSetting} to a free one (0 picks one)`)
       : error;
   });
   // A second signal ends the process at once.

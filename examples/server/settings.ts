@@ -2,6 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import type { AuditOptions } from './audit-trial.js';
+import { CliError } from './cli-error.js';
 import { described } from './printable.js';
 import { isLoopback } from './refusals.js';
 
@@ -25,13 +26,15 @@ export interface Settings {
   readonly isQuiet: boolean;
 }
 
-export const usage = `Usage: plant-store [options]                      start a demo server with a page to try POST /plants
-       plant-store init HOST [--database ENGINE]  print the lines to mount it, and the migration
-       plant-store schema ENGINE [--table NAME]   print the SQL that creates the table
-       plant-store audit URL --token TOKEN        send the cases of the contract to a running POST URL/plants
+export const usage = `Usage: plant-store [options]                  start a demo server with a page to try POST /plants
+       plant-store init HOST [options]        print the lines to mount it, and the migration
+       plant-store schema DATABASE [options]  print the SQL that creates the table
+       plant-store audit URL --token TOKEN    send the cases of the contract to a running POST URL/plants
 
-HOST is express, koa, fastify, hono, next, sveltekit, nest or node; ENGINE is postgres, mysql or sqlite, for init also turso
-or d1. With --write, init writes the files instead, and overwrites none.
+HOST is express, koa, fastify, hono, next, sveltekit, nest, node or worker; DATABASE is postgres, mysql, sqlite, turso or d1.
+
+init stores the plants in memory, or with --database DATABASE there. With --write, it writes the files, and overwrites none.
+schema takes the name of the table, --table NAME, and the column that an id is unique within, such as --namespace tenant.
 
 Each option of the demo server overrides an environment variable:
   --port NUMBER    PORT           default 3000; 0 picks a free one
@@ -57,6 +60,7 @@ const options = {
   token: string,
   database: string,
   table: string,
+  namespace: string,
   'forbidden-token': string,
   ids: string,
   strict: boolean,
@@ -74,7 +78,7 @@ type Flags = { readonly [Name in Flag]?: (typeof options)[Name]['type'] extends 
 const commands: Readonly<Record<string, readonly Flag[]>> = {
   '': ['port', 'host', 'token', 'database', 'quiet'],
   init: ['database', 'write'],
-  schema: ['table'],
+  schema: ['table', 'namespace'],
   audit: ['token', 'forbidden-token', 'ids', 'strict', 'yes'],
 };
 
@@ -92,12 +96,12 @@ export function readArguments(args: readonly string[]): Arguments {
   if (flags.help || flags.version) return { flags, command, words: rest };
   const allowed = Object.hasOwn(commands, command) ? commands[command] : undefined;
   if (!allowed || rest.length > (command ? 1 : 0))
-    throw new Error(`unknown command ${words.join(' ')} (plant-store --help lists the commands)`);
+    throw new CliError(`unknown command ${words.join(' ')} (plant-store --help lists the commands)`);
   for (const flag of Object.keys(flags) as Flag[]) {
     if (allowed.includes(flag)) continue;
     const owners = Object.keys(commands).filter((name) => commands[name]!.includes(flag));
     const names = owners.map((name) => (name ? `plant-store ${name}` : 'the demo server'));
-    throw new Error(`--${flag} is an option of ${names.join(' and ')} only (plant-store --help)`);
+    throw new CliError(`--${flag} is an option of ${names.join(' and ')} only (plant-store --help)`);
   }
   return { flags, command, words: rest };
 }
@@ -108,7 +112,7 @@ function parse(args: readonly string[]): { readonly flags: Flags; readonly words
     return { flags: values, words: positionals };
   } catch (error) {
     const [first] = (error as Error).message.split(/\. |\n/);
-    throw new Error(`${first} (plant-store --help lists the options)`);
+    throw new CliError(`${first} (plant-store --help lists the options)`);
   }
 }
 
@@ -140,7 +144,7 @@ export function readSettings(flags: Flags, environment: Environment): Settings {
   if (isPublic && !isLoopback(host)) {
     // By the way that the user has chosen for the host.
     const setting = givenHost.name === 'HOST' ? 'TOKEN' : '--token';
-    throw new Error(
+    throw new CliError(
       `${givenHost.name} ${host} exposes the server to other machines: set ${setting} to a secret value first`,
     );
   }
@@ -157,14 +161,14 @@ export function readAuditOptions(
   const read = reader(flags, environment);
   // With a user, a query or a fragment, `fetch` would fail, or send to another path.
   if (!/^https?:\/\/[^/@?#][^@?#]*$/.test(url ?? ''))
-    throw new Error(
+    throw new CliError(
       `audit requires the URL before /plants, without a user and a query, such as https://example.com/api, got ${described(url)}`,
     );
   const token = read('TOKEN', 'token');
-  if (!token.text) throw new Error('audit requires --token, or the environment variable TOKEN');
+  if (!token.text) throw new CliError('audit requires --token, or the environment variable TOKEN');
   checkToken(token.name, token.text);
   const { ids = String(randomInt(100_000_000, 1_000_000_000)) } = flags;
-  if (!/^[1-9]\d{8}$/.test(ids)) throw new Error(`--ids must be nine digits, got ${described(ids)}`);
+  if (!/^[1-9]\d{8}$/.test(ids)) throw new CliError(`--ids must be nine digits, got ${described(ids)}`);
   const forbiddenToken = flags['forbidden-token'];
   if (forbiddenToken !== undefined) checkToken('--forbidden-token', forbiddenToken);
   return { url: url!.replace(/\/$/, ''), token: token.text, forbiddenToken, ids, strict: flags.strict };
@@ -191,13 +195,13 @@ function reader(flags: Flags, environment: Environment): Read {
 
 function checkToken(name: string, token: string): void {
   if (!/^[\w.~+/-]+=*$/.test(token))
-    throw new Error(`${name} may contain only A-Z a-z 0-9 - . _ ~ + / and trailing =`);
+    throw new CliError(`${name} may contain only A-Z a-z 0-9 - . _ ~ + / and trailing =`);
 }
 
 function integer({ name, text }: Given, fallback: number, min: number, max: number): number {
   if (!text) return fallback;
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (!(value >= min && value <= max))
-    throw new Error(`${name} must be an integer from ${min} to ${max}, got ${described(text)}`);
+    throw new CliError(`${name} must be an integer from ${min} to ${max}, got ${described(text)}`);
   return value;
 }

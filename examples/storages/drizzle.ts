@@ -4,7 +4,7 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { bigint, pgTable, text } from 'drizzle-orm/pg-core';
 import express from 'express';
 import pg from 'pg';
-import { acceptTokens, createPlantStore, guard, json } from 'plant-store';
+import { acceptTokens, createPlantStore, describeError, guard, json } from 'plant-store';
 import { toExpress, toRoute } from 'plant-store/express';
 import { postgresStorage } from 'plant-store/postgres';
 import { idSchema } from 'plant-store/schema';
@@ -19,7 +19,7 @@ const plants = pgTable('plants', {
 const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 5_000 };
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, ...timeouts });
 // Without a listener, a dropped idle connection crashes the process.
-pool.on('error', (error) => console.error(error.message));
+pool.on('error', (error) => console.error(describeError(error)));
 const database = drizzle({ client: pool });
 
 // The bridge: the pool that Drizzle uses.
@@ -47,7 +47,5 @@ const app = express();
 app.use('/api', toExpress(createPlantStore(storage, verifyToken))); // POST /api/plants
 app.get('/api/plants/:id', toRoute(getPlant));
 
-export const server = app.listen(process.env.PORT ?? 3000, (error) => {
-  if (error) throw error;
-  console.log(server.address());
-});
+export const server = app.listen(process.env.PORT ?? 3000);
+server.on('listening', () => console.log(server.address()));

@@ -2,10 +2,10 @@
 import { DurableObject, env } from 'cloudflare:workers';
 import { acceptTokens, createPlantStore } from 'plant-store';
 import { toFetch } from 'plant-store/fetch';
-import { sqliteAsyncStorage } from 'plant-store/sqlite-async';
+import { sqliteStorage } from 'plant-store/sqlite';
 
 export class Garden extends DurableObject {
-  readonly #storage = sqliteAsyncStorage(this.ctx.storage);
+  readonly #storage = sqliteStorage(this.ctx.storage);
   readonly #plants = toFetch(createPlantStore(this.#storage, acceptTokens(env.TOKEN)));
 
   override async fetch(request: Request): Promise<Response> {

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import { CompiledQuery, Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
-import { acceptTokens, createPlantStore } from 'plant-store';
+import { acceptTokens, createPlantStore, describeError } from 'plant-store';
 import { toNode } from 'plant-store/node';
 import { postgresStorage } from 'plant-store/postgres';
 
@@ -14,8 +14,8 @@ interface Database {
 const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 5_000 };
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, ...timeouts });
 // Without listeners, a dropped connection crashes the process: an idle one, and one that Kysely uses.
-pool.on('error', (error) => console.error(error.message));
-pool.on('connect', (client) => client.on('error', (error) => console.error(error.message)));
+pool.on('error', (error) => console.error(describeError(error)));
+pool.on('connect', (client) => client.on('error', (error) => console.error(describeError(error))));
 const database = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
 
 // The bridge: Kysely's own connections, on which it runs `onCreateConnection` and `onReserveConnection`.

@@ -1,10 +1,10 @@
 // The smallest custom storage: one table, one statement.
 import pg from 'pg';
-import { acceptTokens, createPlantStore, PlantRefused, type PlantStorage } from 'plant-store';
+import { acceptTokens, createPlantStore, describeError, PlantRefused, type PlantStorage } from 'plant-store';
 
 const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 5_000 };
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, ...timeouts });
-pool.on('error', console.error); // without a listener, a dropped idle connection crashes the process
+pool.on('error', (error) => console.error(describeError(error))); // without a listener, a dropped idle connection crashes the process
 const insert = 'INSERT INTO plants (id, name, tag) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING';
 
 const storage: PlantStorage = {

@@ -1,15 +1,15 @@
 // An event for each plant, in its transaction: `DATABASE_URL=postgres://… node --import tsx examples/storages/outbox.ts`.
 import { createServer } from 'node:http';
 import pg from 'pg';
-import { acceptTokens, createPlantStore, groupCommit } from 'plant-store';
+import { acceptTokens, createPlantStore, describeError, groupCommit } from 'plant-store';
 import { toNode } from 'plant-store/node';
 import { schema } from 'plant-store/postgres';
 
 const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 5_000 };
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, ...timeouts });
 // Without a listener, a dropped idle connection crashes the process.
-pool.on('error', (error) => console.error(error.message));
-await pool.query(`${schema};
+pool.on('error', (error) => console.error(describeError(error)));
+await pool.query(`${schema}
   CREATE TABLE IF NOT EXISTS outbox (seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, event jsonb NOT NULL)`);
 
 // One statement is one transaction: PostgreSQL stores the plant and its event, or neither.

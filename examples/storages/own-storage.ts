@@ -20,8 +20,12 @@ function tenantStorage(database: Database.Database): PlantStorage<Caller> {
       const { changes } = insert.run(contexts[i]!.caller.tenant, String(id), name, tag ?? null);
       return changes === 1 ? 'created' : 'taken';
     });
-  // One transaction for concurrent creates; without a namespace, two tenants' ids would collide in it.
-  return groupCommit(database.transaction(insertAll), { namespace: ({ caller }) => caller.tenant });
+  return groupCommit(database.transaction(insertAll), {
+    // Two tenants' ids would collide in a transaction otherwise.
+    namespace: ({ caller }) => caller.tenant,
+    // So that the creates of one turn of the event loop share a transaction.
+    blocksEventLoop: true,
+  });
 }
 
 function open() {

@@ -1,7 +1,7 @@
 // PostgreSQL, through a pg Pool: `DATABASE_URL=postgres://… node --import tsx examples/storages/postgres.ts`.
 import express from 'express';
 import pg from 'pg';
-import { acceptTokens, createPlantStore } from 'plant-store';
+import { acceptTokens, createPlantStore, describeError } from 'plant-store';
 import { toExpress } from 'plant-store/express';
 import { postgresStorage } from 'plant-store/postgres';
 
@@ -9,7 +9,7 @@ import { postgresStorage } from 'plant-store/postgres';
 const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 5_000 };
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, ...timeouts });
 // Without a listener, a dropped idle connection crashes the process.
-pool.on('error', (error) => console.error(error.message));
+pool.on('error', (error) => console.error(describeError(error)));
 
 const storage = postgresStorage(pool, { table: 'public.plants' });
 await storage.createTable();
@@ -19,7 +19,5 @@ const handle = createPlantStore(storage, acceptTokens('secret'), { acceptReplays
 const app = express();
 app.use('/api', toExpress(handle)); // POST /api/plants
 
-const server = app.listen(process.env.PORT ?? 3000, (error) => {
-  if (error) throw error;
-  console.log(server.address());
-});
+const server = app.listen(process.env.PORT ?? 3000);
+server.on('listening', () => console.log(server.address()));

@@ -1,7 +1,7 @@
 // Redis: `REDIS_URL=redis://… node --import tsx examples/storages/redis.ts`. README.md lists its promises.
 import { createServer } from 'node:http';
 import { Redis } from 'ioredis';
-import { acceptTokens, createPlantStore, type PlantStorage } from 'plant-store';
+import { acceptTokens, createPlantStore, describeError, type PlantStorage } from 'plant-store';
 import { toNode } from 'plant-store/node';
 
 const redis = new Redis(process.env.REDIS_URL ?? 'redis://127.0.0.1:6379', {
@@ -10,7 +10,7 @@ const redis = new Redis(process.env.REDIS_URL ?? 'redis://127.0.0.1:6379', {
   enableAutoPipelining: true,
 });
 // ioredis reconnects by itself.
-redis.on('error', (error) => console.error(error.message));
+redis.on('error', (error) => console.error(describeError(error)));
 
 export const storage: PlantStorage = {
   async create({ id, name, tag }) {

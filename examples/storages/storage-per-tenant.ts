@@ -3,7 +3,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createServer } from 'node:http';
 import pg from 'pg';
-import { createPlantStore, type PlantStorage, type VerifyToken } from 'plant-store';
+import { createPlantStore, describeError, type PlantStorage, type VerifyToken } from 'plant-store';
 import { toNode } from 'plant-store/node';
 import { postgresStorage } from 'plant-store/postgres';
 
@@ -14,7 +14,7 @@ interface Caller {
 const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 5_000 };
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, ...timeouts });
 // Without a listener, a dropped idle connection crashes the process.
-pool.on('error', (error) => console.error(error.message));
+pool.on('error', (error) => console.error(describeError(error)));
 
 /** The tenant of the request. In your app its middleware may set it. */
 const currentTenant = new AsyncLocalStorage<string>();

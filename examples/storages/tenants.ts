@@ -3,7 +3,14 @@
 import express from 'express';
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose';
 import pg from 'pg';
-import { createPlantStore, guard, InsufficientScope, json, type VerifyToken } from 'plant-store';
+import {
+  createPlantStore,
+  describeError,
+  guard,
+  InsufficientScope,
+  json,
+  type VerifyToken,
+} from 'plant-store';
 import { toExpress, toRoute } from 'plant-store/express';
 import { type PostgresOptions, postgresStorage, schemaOf } from 'plant-store/postgres';
 import { idSchema } from 'plant-store/schema';
@@ -36,7 +43,7 @@ function allow(required: string): VerifyToken<Caller> {
 const timeouts = { connectionTimeoutMillis: 5_000, statement_timeout: 5_000 };
 const pool = new pg.Pool({ connectionString: DATABASE_URL, ...timeouts });
 // Without a listener, a dropped idle connection crashes the process.
-pool.on('error', (error) => console.error(error.message));
+pool.on('error', (error) => console.error(describeError(error)));
 
 const options: PostgresOptions<Caller> = {
   table: 'tenant_plants',
@@ -64,7 +71,5 @@ const app = express();
 app.use('/api', toExpress(createPlantStore(storage, allow('plants:write')))); // POST /api/plants
 app.get('/api/plants/:id', toRoute(getPlant));
 
-export const server = app.listen(Number(PORT), (error) => {
-  if (error) throw error;
-  console.log(server.address());
-});
+export const server = app.listen(Number(PORT));
+server.on('listening', () => console.log(server.address()));
