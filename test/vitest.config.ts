@@ -27,6 +27,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Tests of apps, by their own runners.
     exclude: ['**/node_modules/**', 'test/ecosystem/apps/**'],
+    setupFiles: ['test/support/fake-timeouts.ts'],
     globalSetup: ['test/support/run-folder.ts', 'test/support/print-seed.ts'],
     env: { SEED: String(seedOf(process.env.SEED ?? '1')) },
     // Two more than cores: the tests wait for sockets, timers and databases a third of the time.

@@ -505,6 +505,72 @@ describe('a signal', () => {
   });
 });
 
+/** As React Native's and older jsdoms' have it: neither `throwIfAborted` nor `reason`, and no class of the platform's. */
+function foreignSignal() {
+  const target = new EventTarget();
+  const signal = Object.assign(target, { aborted: false });
+  return {
+    signal: signal as unknown as AbortSignal,
+    abort() {
+      signal.aborted = true;
+      target.dispatchEvent(new Event('abort'));
+    },
+  };
+}
+
+describe("a signal that is not the platform's", () => {
+  it('lets a create pass', async () => {
+    const handle = createPlantStore(memoryStorage(), acceptTokens('secret'));
+    const { url, close } = await listen(createServer(toNode(handle)));
+    onTestFinished(close);
+    const client = createPlantClient(url, { token: 'secret' });
+    expect(await client.create(ilex, { signal: foreignSignal().signal })).toEqual({ name: 'Ilex' });
+  });
+
+  it('is passed to a fetch of the app, which may know it', async () => {
+    const fetch = vi.fn<ClientFetch>(async () => created());
+    const { signal } = foreignSignal();
+    await clientWith(fetch).create(ilex, { signal });
+    expect(fetch.mock.calls[0]?.[1].signal).toBe(signal);
+  });
+
+  it.each(['before', 'while'])(
+    'ends a create with an AbortError that it aborts %s it waits',
+    async (when) => {
+      const fetch = vi.fn<ClientFetch>(() => new Promise(() => {}));
+      const { signal, abort } = foreignSignal();
+      if (when === 'before') abort();
+      const creating = clientWith(fetch).create(ilex, { signal });
+      abort();
+      await expect(creating).rejects.toMatchObject({ name: 'AbortError' });
+      expect(fetch).toHaveBeenCalledTimes(when === 'before' ? 0 : 1);
+    },
+  );
+});
+
+describe('what JavaScript lets through', () => {
+  it.each<[string, unknown]>([
+    ['no name', { id: 1n }],
+    ['a name that is null', { id: 1n, name: null }],
+    ['a tag that is a number', { id: 1n, name: 'Ilex', tag: 5 }],
+    ['a tag that is null', { id: 1n, name: 'Ilex', tag: null }],
+  ])('a plant with %s is not sent', async (_, plant) => {
+    const fetch = vi.fn<ClientFetch>();
+    await expect(clientWith(fetch).create(plant as never)).rejects.toThrow(/^name must be a string, and tag/);
+    expect(fetch).not.toHaveBeenCalled();
+  });
+
+  it.each([{ name: 'Ilex', tag: 5 }, { name: 'Ilex', tag: null }, { tag: 'x' }])(
+    'a 200 with %o is no plant: whether one was stored is unknown',
+    async (plant) => {
+      expect(await failed(respondWith(Response.json(plant)))).toMatchObject({
+        status: 200,
+        stored: 'unknown',
+      });
+    },
+  );
+});
+
 it('errorNumbers has a type for each name', () => {
   const taken: 40003 = errorNumbers.id_taken;
   const numbers: ErrorNumber[] = Object.values(errorNumbers);

@@ -114,6 +114,17 @@ describe('the headers of a request', () => {
     ['two spellings, the other first', 40102, { AUTHORIZATION: 'Bearer good', ...good.headers }],
     ['two spellings, one of them empty', 40102, { ...good.headers, Authorization: '' }],
     ['two spellings of a type', 40005, { ...good.headers, 'Content-Type': json }],
+    [
+      'two types in one, with parameters',
+      40005,
+      { ...good.headers, 'content-type': `${json};a=b, ${json};c=d` },
+    ],
+    [
+      'two types whose quotes would hide the comma',
+      40005,
+      { ...good.headers, 'content-type': [`${json};a="`, '"'] },
+    ],
+    ['a quote that is not closed', 40005, { ...good.headers, 'content-type': `${json};a="b` }],
     ['a list of two types', 40005, { ...good.headers, 'content-type': [json, json] }],
     ['a list with a coding', 40005, { ...good.headers, 'content-encoding': ['identity', 'br'] }],
     ['a coding after chunked', 40005, { ...good.headers, 'transfer-encoding': 'chunked, gzip' }],

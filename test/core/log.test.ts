@@ -2,7 +2,9 @@
 import {
   BodyError,
   createPlantStore,
+  describeError,
   guard,
+  logWithMessages,
   type PlantRequest,
   type PlantStorage,
   type PlantStoreOptions,
@@ -10,8 +12,8 @@ import {
   StorageBusy,
   type VerifyToken,
 } from 'plant-store';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { ErrorLog } from '../../src/log.js';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { ErrorLog } from '../../src/errors/log.js';
 import { SimulatedClock } from '../support/clock.js';
 import fc, { anyUnit } from '../support/properties.js';
 
@@ -40,51 +42,63 @@ const throwing =
   () => {
     throw thrown;
   };
-const named = (name: string, message: string) => Object.assign(new Error(message), { name });
 const coded = (code: string, message: string) => Object.assign(new Error(message), { code });
+
+const noTexts = '. Its text may quote the request and is left out; onError: logWithMessages shows it';
 
 describe('without onError, one line explains', () => {
   const unavailable = (cause: Error) => new StorageBusy('the storage is unavailable', { cause });
+  const refused = { code: 'ECONNREFUSED', syscall: 'connect', address: '::1', port: 5432 };
   // As Node rejects if no address of a host accepts.
-  const ofNode = new AggregateError([], '', {
-    cause: coded('ECONNREFUSED', 'connect ECONNREFUSED ::1:5432'),
+  const ofNode = Object.assign(new AggregateError([Object.assign(new Error(), refused)]), {
+    code: 'ECONNREFUSED',
   });
+  const atPort =
+    'ECONNREFUSED, ::1 port 5432. Nobody listens there: start the server, or check host and port';
 
   test.each<[string, unknown, string]>([
     ['a full queue', new StorageBusy(), '50301 busy, POST /plants: the storage queue is full'],
     [
+      'what an app says to its operator by a class of plant-store',
+      new StorageBusy('shard 7 is moving'),
+      '50301 busy, POST /plants: shard 7 is moving',
+    ],
+    [
       'an outage, with its cause',
-      unavailable(coded('ECONNREFUSED', 'connect ECONNREFUSED')),
-      '50301 busy, POST /plants: the storage is unavailable: connect ECONNREFUSED',
+      unavailable(Object.assign(new Error('connect ECONNREFUSED'), refused)),
+      `50301 busy, POST /plants: the storage is unavailable: Error ${atPort}${noTexts}`,
     ],
     [
-      'an error without a message by its code and its cause',
-      unavailable(Object.assign(ofNode, { code: 'ECONNREFUSED' })),
-      '50301 busy, POST /plants: the storage is unavailable: ECONNREFUSED: connect ECONNREFUSED ::1:5432',
+      'an outage of a host with several addresses',
+      unavailable(ofNode),
+      `50301 busy, POST /plants: the storage is unavailable: AggregateError ${atPort}${noTexts}`,
     ],
     [
-      'a rejected plant, without quoting the cause twice',
-      new RolledBack('rejected', coded('42P01', 'relation "plants" does not exist')),
-      '50004 storage_rejected, POST /plants: relation "plants" does not exist',
+      'a rejected plant',
+      new RolledBack(
+        'rejected',
+        Object.assign(coded('23514', 'failing row contains (1, Rosa)'), { table: 'plants' }),
+      ),
+      `50004 storage_rejected, POST /plants: the database rejects a plant, and stored nothing: Error 23514 check_violation, table plants. A constraint of the table rejects the plant: the option refuse responds 400 with a text of yours${noTexts}`,
     ],
     [
-      'an error of a driver, without its properties',
+      'a rejection of plant-store, once',
+      new RolledBack('rejected', new StorageBusy('the column is too narrow')),
+      '50004 storage_rejected, POST /plants: the column is too narrow',
+    ],
+    [
+      'an error of a driver',
       Object.assign(coded('08006', 'Connection terminated'), { sql: "INSERT 'Rosa'", parameters: ['Rosa'] }),
-      '50001 storage_failed, POST /plants: Connection terminated',
-    ],
-    ['a timeout', named('TimeoutError', 'no reply'), '50001 storage_failed, POST /plants: no reply'],
-    [
-      'a thrown string, which may quote anybody',
-      'full',
-      '50001 storage_failed, POST /plants: a string was thrown',
+      `50001 storage_failed, POST /plants: the storage threw Error 08006 connection_failure. The connection broke: check the network, the pooler, and the log of the database${noTexts}`,
     ],
     [
-      'the first 1 000 characters',
-      new Error('x'.repeat(2_000)),
-      `50001 storage_failed, POST /plants: ${'x'.repeat(951)} …`,
+      'a code of nobody',
+      coded('E_ROSA', 'no'),
+      `50001 storage_failed, POST /plants: the storage threw Error with a code that plant-store does not know${noTexts}`,
     ],
-    ['nothing that was thrown', undefined, '50001 storage_failed, POST /plants: undefined was thrown'],
-    ['a thrown object', {}, '50001 storage_failed, POST /plants: an object was thrown'],
+    ['a thrown string', 'full', '50001 storage_failed, POST /plants: the storage threw a string'],
+    ['nothing that was thrown', undefined, '50001 storage_failed, POST /plants: the storage threw undefined'],
+    ['a thrown object', {}, `50001 storage_failed, POST /plants: the storage threw Object${noTexts}`],
   ])('%s', async (_what, thrown, line) => {
     await storeOf(rejecting(thrown))(request);
     expect(lines).toEqual([`plant-store: ${line}`]);
@@ -96,52 +110,137 @@ describe('without onError, one line explains', () => {
     expect(lines).toEqual(['plant-store: 50003 body_unreadable, POST /plants: mount plant-store first']);
   });
 
-  const hint =
-    '. verifyToken must return null for an invalid token, and throw only if it could not check the token';
-  const unreachable = new TypeError('fetch failed', { cause: coded('ECONNREFUSED', 'connect ECONNREFUSED') });
-  test.each<[string, unknown, string]>([
-    ['jsonwebtoken', named('JsonWebTokenError', 'jwt malformed'), `jwt malformed${hint}`],
-    ['jose', Object.assign(named('JWTExpired', 'expired'), { code: 'ERR_JWT_EXPIRED' }), `expired${hint}`],
-    ['jose for an encrypted token', named('JWEInvalid', 'Invalid Compact JWE'), `Invalid Compact JWE${hint}`],
-    ['fetch, whose service is away', unreachable, `fetch failed: connect ECONNREFUSED${hint}`],
-    ['anybody', new Error('no good'), `no good${hint}`],
-    ['nobody: a timeout', named('TimeoutError', 'timed out'), 'timed out'],
-  ])('an error that verifyToken got from %s, with the remedy', async (_library, thrown, message) => {
-    await storeOf(rejecting(0), throwing(thrown))(request);
-    expect(lines).toEqual([`plant-store: 50002 verification_failed, POST /plants: ${message}`]);
+  test('the first 1 000 characters', async () => {
+    await storeOf(rejecting(new StorageBusy('x'.repeat(2_000))))(request);
+    expect(lines).toEqual([expect.stringMatching(/^plant-store: 50301 busy, POST \/plants: x+ …$/)]);
+    expect(lines[0]).toHaveLength(1_002);
   });
 
-  test('a guarded route by its own method and path', async () => {
-    const handle = guard(() => true, throwing(new StorageBusy()) as never, { onError });
-    await handle({ ...request, method: 'GET', url: 'http://localhost/plants/7?x' });
-    expect(lines).toEqual(['plant-store: 50301 busy, GET /plants/7: the storage queue is full']);
+  test('own words as they were when their error was made', async () => {
+    const busy = new StorageBusy('shard 7 is moving');
+    busy.message = 'no room for Rosa canina';
+    await storeOf(rejecting(busy))(request);
+    expect(lines).toEqual(['plant-store: 50301 busy, POST /plants: shard 7 is moving']);
+  });
+
+  const hint =
+    '. verifyToken must return null for an invalid token, and throw only if it could not check the token';
+  class JsonWebTokenError extends Error {}
+  class JWTExpired extends Error {
+    readonly code = 'ERR_JWT_EXPIRED';
+  }
+  const unreachable = new TypeError('fetch failed', {
+    cause: coded('ENOTFOUND', 'getaddrinfo tokens.example'),
+  });
+  const notFound = 'TypeError: Error ENOTFOUND. The name of the host is not found: check it, and DNS';
+  test.each<[string, unknown, string]>([
+    ['jsonwebtoken', new JsonWebTokenError('jwt malformed'), 'JsonWebTokenError'],
+    ['jose', new JWTExpired('expired'), 'JWTExpired ERR_JWT_EXPIRED'],
+    ['fetch, whose service is away', unreachable, notFound],
+    ['fetch, which took too long', new DOMException('timeout', 'TimeoutError'), 'DOMException TimeoutError'],
+    ['anybody', new Error('no good'), 'Error'],
+  ])(
+    'an error that verifyToken got from %s, with the remedy and its place',
+    async (_library, thrown, said) => {
+      await storeOf(rejecting(0), throwing(thrown))(request);
+      const [line, ...frames] = lines;
+      expect(line).toBe(
+        `plant-store: 50002 verification_failed, POST /plants: verifyToken threw ${said}${hint}${noTexts}`,
+      );
+      expect(frames.filter((frame) => !/^ {4}at \S.*log\.test\.ts:\d+:\d+$/.test(frame))).toEqual([]);
+      expect(frames.length).toBeLessThan(2);
+    },
+  );
+
+  test('a verifier that takes too long, in own words', async () => {
+    const timeout = createPlantStore(rejecting(0), () => new Promise<true>(() => {}), {
+      onError,
+      timeoutMs: 1,
+    });
+    await timeout(request);
+    expect(lines).toEqual([
+      'plant-store: 50002 verification_failed, POST /plants: timed out after 1 ms waiting for verifyToken',
+    ]);
+  });
+
+  test('guarded routes that fail for reasons of their own are lines of their own, with method, path and place', async () => {
+    const failing = (error: unknown) => guard(() => true, throwing(error) as never, { onError });
+    await failing(new StorageBusy())({ ...request, method: 'GET', url: 'http://localhost/plants/7?x' });
+    expect(lines.splice(0)).toEqual(['plant-store: 50301 busy, GET /plants/7: the storage queue is full']);
+    await failing(new Error('one'))({ ...request, url: '/beds' });
+    await failing(new Error('other'))({ ...request, url: '/pots' });
+    const said = `the guarded handler threw Error${noTexts}`;
+    expect(lines.filter((line) => !line.startsWith(' '))).toEqual([
+      `plant-store: 50000 internal_error, POST /beds: ${said}`,
+      `plant-store: 50000 internal_error, POST /pots: ${said}`,
+    ]);
+    expect(lines.filter((line) => /^ {4}at .*log\.test\.ts:\d+:\d+$/.test(line))).toHaveLength(2);
   });
 
   test.each<[string, unknown]>([
     ['itself', new TypeError('x is no\nfunction')],
     ['as the cause of another', new RolledBack('rejected', new TypeError('x is no\nfunction'))],
-  ])('a fault of a program, %s, and its stack', async (_what, thrown) => {
+  ])('a fault of a program, %s, and where it is', async (_what, thrown) => {
     await storeOf(rejecting(thrown))(request);
     const [line, ...frames] = lines;
-    expect(line).toMatch(/^plant-store: 5000[14] \w+, POST \/plants: TypeError: x is no%0Afunction$/);
+    expect(line).toMatch(/^plant-store: 5000[14] \w+, POST \/plants: .*\bTypeError\. Its text may/);
     expect(frames.length).toBeGreaterThan(0);
-    expect(frames.filter((frame) => !/^ {4}at /.test(frame))).toEqual([]);
+    expect(frames.filter((frame) => !/^ {4}at \S*:\d+:\d+$/.test(frame))).toEqual([]);
   });
 
-  test('an error of no other kind has a stack, whatever its code', async () => {
-    const errors = [new Error('the disk is full'), named('PoolError', 'no connection'), coded('X', 'x')];
-    for (const error of errors) {
+  test('an error of no other kind of a storage has no frames, whatever its code', async () => {
+    for (const error of [new Error('the disk is full'), coded('ENOSPC', 'no connection'), coded('X', 'x')])
       await storeOf(rejecting(error))(request);
-      await storeOf(rejecting(0), throwing(error))(request);
-    }
-    expect(lines).toHaveLength(6);
+    expect(lines).toHaveLength(3);
   });
+
+  test('an onError that throws or rejects leaves the default line', async () => {
+    const write = vi.spyOn(console, 'error').mockImplementation(() => {});
+    onTestFinished(() => write.mockRestore());
+    const failing = [throwing(new Error('no logger')), async () => Promise.reject(new Error('no logger'))];
+    for (const [i, onError] of failing.entries())
+      await createPlantStore(rejecting(new StorageBusy(`shard ${i} is moving`)), () => true, {
+        onError: onError as never,
+      })(request);
+    await vi.waitFor(() =>
+      expect(write.mock.calls.flat()).toEqual([
+        'plant-store: 50301 busy, POST /plants: shard 0 is moving',
+        'plant-store: 50301 busy, POST /plants: shard 1 is moving',
+      ]),
+    );
+  });
+});
+
+test('describeError says the same, by the code of onError', () => {
+  const error = coded('23514', 'failing row contains (1, Rosa)');
+  const said =
+    'Error 23514 check_violation. A constraint of the table rejects the plant: the option refuse responds 400 with a text of yours';
+  expect([
+    describeError(error),
+    describeError(error, 50001),
+    describeError(new Error('a bed'), 50000),
+  ]).toEqual([
+    `${said}${noTexts}`,
+    `the storage threw ${said}${noTexts}`,
+    `the guarded handler threw Error${noTexts}`,
+  ]);
+});
+
+test('logWithMessages writes the error itself behind the line, each time', async () => {
+  const write = vi.spyOn(console, 'error').mockImplementation(() => {});
+  onTestFinished(() => write.mockRestore());
+  const error = new Error('no such bed', { cause: new Error('the cause') });
+  const handle = createPlantStore(rejecting(error), () => true, { onError: logWithMessages });
+  await handle(request);
+  await handle(request);
+  const call = [`plant-store: 50001 storage_failed, POST /plants: the storage threw Error${noTexts}`, error];
+  expect(write.mock.calls).toEqual([call, call]);
 });
 
 test('the default writes to console.error', async () => {
   const write = vi.spyOn(console, 'error').mockImplementation(() => {});
-  await createPlantStore(rejecting(new Error('the default')), () => true)(request);
-  expect(write.mock.calls).toEqual([['plant-store: 50001 storage_failed, POST /plants: the default']]);
+  await createPlantStore(rejecting(new StorageBusy('the default')), () => true)(request);
+  expect(write.mock.calls).toEqual([['plant-store: 50301 busy, POST /plants: the default']]);
   write.mockRestore();
 });
 
@@ -196,7 +295,7 @@ test('nothing disappears: over any incident, lines and counts add up to the 5xx 
     new StorageBusy('the queue is full'),
     new StorageBusy('unavailable'),
     new RolledBack('rejected', new Error('a constraint')),
-    new Error('unknown'),
+    Object.assign(new Error('unknown'), { code: '57P01' }),
     new TypeError('a fault'),
   ];
   const incident = fc.array(

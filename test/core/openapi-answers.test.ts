@@ -1,8 +1,8 @@
 import { createPlantStore } from 'plant-store';
 import { openapi } from 'plant-store/openapi';
 import { describe, expect, it } from 'vitest';
+import { Refusal } from '../../src/errors/problems.js';
 import { parsePlant } from '../../src/plant/json.js';
-import { Refusal } from '../../src/problems.js';
 import { contractSetup } from '../support/contract.js';
 import fc, { anyText } from '../support/properties.js';
 import { validators } from './openapi-documented.js';

@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { openapi } from 'plant-store/openapi';
 import { describe, expect, it } from 'vitest';
-import { errorNumbers, type Problem } from '../../src/error-numbers.js';
-import { sentences } from '../../src/problems.js';
+import { errorNumbers, type Problem } from '../../src/errors/numbers.js';
+import { sentences } from '../../src/errors/problems.js';
 
 const document = openapi();
 const { post } = document.paths['/plants'];

@@ -12,7 +12,7 @@ import {
   type VerifyToken,
 } from 'plant-store';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { sentences } from '../../src/problems.js';
+import { sentences } from '../../src/errors/problems.js';
 import { createRequest } from '../support/plants.js';
 
 const good = createRequest('good');
@@ -190,6 +190,7 @@ describe('a foreign error with the name of an error of the library', () => {
     ['storage.create', named('RolledBack', { reason: 'conflict' }), 50301],
     ['storage.create', named('RolledBack', { reason: 'locked' }), 50301],
     ['storage.create', named('RolledBack', { reason: 'rejected' }), 50004],
+    ['storage.create', named('RolledBack', { reason: 'unusable' }), 50004],
     ['storage.create', named('RolledBack', { reason: 'otherwise' }), 50001],
     // From another party than the one that it is meant for, it is an outage like any other.
     ['verifyToken', new RolledBack('rejected', new Error('a CHECK')), 50002],

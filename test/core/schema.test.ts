@@ -2,7 +2,7 @@
 import { createPlantStore, type NewPlant, type Plant } from 'plant-store';
 import { idSchema, issuesByField, newPlantFormSchema, newPlantSchema, plantSchema } from 'plant-store/schema';
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { memberRules } from '../../src/problems.js';
+import { memberRules } from '../../src/errors/problems.js';
 import { createRequest } from '../support/plants.js';
 import fc, { anyText } from '../support/properties.js';
 

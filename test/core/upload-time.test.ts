@@ -1,7 +1,7 @@
 // How long a refused client is served, on a simulated clock: until the timeout of its request, 5 s if that has none.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { deferred } from '../support/deferred.js';
 import { listen, raw, Wire } from '../support/sockets.js';
@@ -55,11 +55,14 @@ test('a body that is still coming when its request times out is drained for 500 
   expect(Math.abs((await stopped) - 1_200)).toBeLessThanOrEqual(200);
 });
 
+/** How long the client of a rejected token is served: 500 ms until its response, and at least 500 more. */
+const served = (expected: number) => Math.max(expected, 1_000);
+
 test.each(limits)(
-  'with timeoutMs %i, toFetch responds to an invalid token after %i ms',
+  'with timeoutMs %i, toFetch responds to an invalid token after 500 ms, and drains the body until %i ms have passed, or 500 more',
   async (timeoutMs, expected) => {
     timers.reset();
-    const { next, stop } = endless();
+    const { next, stop, stopped } = endless();
     const pull = async (controller: ReadableStreamDefaultController) =>
       controller.enqueue((await next()).value);
     const body = new ReadableStream({ pull, cancel: stop }, { highWaterMark: 0 });
@@ -68,17 +71,25 @@ test.each(limits)(
     const request = new Request('http://x/plants', init as never);
     const response = (await fetchPlants(request)) as Response;
     expect([response.status, response.headers.get('connection')]).toEqual([401, 'close']);
-    expect(Math.abs(timers.clock.now() - expected)).toBeLessThanOrEqual(200);
+    expect(Math.abs(timers.clock.now() - 500)).toBeLessThanOrEqual(200);
+    await response.text();
+    expect(Math.abs((await stopped) - served(expected))).toBeLessThanOrEqual(200);
   },
 );
 
 test.each(limits)(
-  'with timeoutMs %i, toNode responds to a client with an invalid token that sends a byte now and then after %i ms, and cuts it off 500 ms later',
+  'with timeoutMs %i, toNode responds to a client with an invalid token that sends a byte now and then after 500 ms, and cuts it off after %i ms, or 500 more',
   async (timeoutMs, expected) => {
     timers.reset();
     const sockets: Socket[] = [];
     const listener = toNode(createPlantStore(memoryStorage(), () => false, { timeoutMs }));
-    const server = createServer(listener).on('connection', (socket) => void sockets.push(socket));
+    let respondedAt = Number.NaN;
+    const server = createServer((request, response) => {
+      response.on('finish', () => {
+        respondedAt = timers.clock.now();
+      });
+      listener(request, response);
+    }).on('connection', (socket) => void sockets.push(socket));
     const { port, close } = await listen(server);
     const wire = await Wire.open(port);
     const requested = once(server, 'request');
@@ -94,11 +105,39 @@ test.each(limits)(
       await timers.clock.advance(100);
     }
     expect((await wire.answer()).status).toBe(401);
-    expect(Math.abs(timers.clock.now() - expected - 500)).toBeLessThanOrEqual(200);
+    expect(Math.abs(respondedAt - 500)).toBeLessThanOrEqual(200);
+    expect(Math.abs(timers.clock.now() - served(expected))).toBeLessThanOrEqual(200);
     wire.destroy();
     await close();
   },
 );
+
+test('toNode closes the connection of a client that asked for it, once its upload has ended after the response', async () => {
+  timers.reset();
+  const listener = toNode(createPlantStore(memoryStorage(), () => false));
+  let isResponded = false;
+  const server = createServer((request, response) => {
+    response.on('finish', () => {
+      isResponded = true;
+    });
+    listener(request, response);
+  });
+  const connected = once(server, 'connection');
+  const { port, close } = await listen(server);
+  // It keeps its own side open.
+  const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).resume();
+  client.write(raw(['Authorization: Bearer x', 'Content-Length: 1', 'Connection: close']));
+  const [socket] = (await connected) as [Socket];
+  while (!isResponded) {
+    await new Promise((resolve) => setImmediate(resolve));
+    await timers.clock.advance(100);
+  }
+  expect(socket.destroyed).toBe(false);
+  client.write(' ');
+  await once(socket, 'close');
+  client.destroy();
+  await close();
+});
 
 test.each([
   ['HTTP/1', protocols[0]!],

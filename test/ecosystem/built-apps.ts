@@ -16,12 +16,14 @@ import { expect } from 'vitest';
 import { audit } from '../../examples/server/audit.js';
 import { filesOf, type InitOptions } from '../../examples/server/init.js';
 import { schemaOf } from '../../examples/server/schema.js';
+import { openSocket } from '../support/connection.js';
 import { ecosystemFolder } from '../support/installed.js';
 import { packedPackage } from '../support/package.js';
 import { createPlant } from '../support/plants.js';
 import { freePort, type Program, startProgram } from '../support/program.js';
 import { root } from '../support/root.js';
 import { newFile } from '../support/run-folder.js';
+import { raw } from '../support/sockets.js';
 import { waitFor } from '../support/wait-for.js';
 
 /** How a framework builds its apps, and starts them in production, in the folder of the app. */
@@ -144,6 +146,17 @@ export class BuiltApp {
   }
 }
 
+/** Sends the beginning of a body, as a client that then hangs up. */
+async function hangUp(url: string, way: 'reset' | 'end'): Promise<void> {
+  const socket = await openSocket(Number(new URL(url).port));
+  socket.on('error', () => {}).resume();
+  const headers = ['Authorization: Bearer secret', 'Content-Type: application/json', 'Content-Length: 100'];
+  const line = 'POST /api/plants HTTP/1.1';
+  await new Promise((resolve) => socket.write(raw(headers, '{"id":', { line }), resolve));
+  if (way === 'reset') socket.resetAndDestroy();
+  else socket.end();
+}
+
 /**
  * Builds an app on SQLite without a database, as in an image, and runs it: what returned 200 is still there after a restart and another
  * build, no other file has it, and the audit passes.
@@ -163,12 +176,15 @@ export async function expectNothingLost(app: BuiltApp, use: (url: string) => Pro
   const options = { url: `${first.url}/api`, token: 'secret', forbiddenToken: undefined, ids: '123456789' };
   await audit(options, (line) => lines.push(line));
   expect(lines.filter((line) => line.startsWith('FAIL'))).toEqual([]);
+  for (const way of ['reset', 'end'] as const) await hangUp(first.url, way);
   await use(first.url);
+  // The clients that hung up are in no log.
+  expect(first.program.output()).not.toMatch(/plant-store: 5/);
   await app.stop();
 
   // Relative to the folder that the server runs in: nothing is created.
   const relative = await app.start({ DATABASE: 'plants.db' });
-  expect(await createPlant(`${relative.url}/api`, plant)).toMatchObject({ status: 500 });
+  expect(await createPlant(`${relative.url}/api`, plant)).toMatchObject({ status: 503 });
   await waitFor(() =>
     expect(relative.program.output()).toContain('DATABASE must be the absolute path of a file'),
   );

@@ -1,5 +1,5 @@
 // Creates plants through a client of its own: `far-creators.mjs <kind> <url> <first id> <count>`. Prints what each was told.
-import { sqliteAsyncStorage } from 'plant-store/sqlite-async';
+import { sqliteStorage } from 'plant-store/sqlite';
 import { context } from '../storages/context.js';
 import type { Any } from '../support/installed.js';
 
@@ -20,7 +20,7 @@ const open: Record<string, () => Promise<never>> = {
 };
 
 const handle = await open[kind!]!();
-const storage = sqliteAsyncStorage(handle);
+const storage = sqliteStorage(handle);
 // The other process may do the same.
 if ('exec' in (handle as object)) await (handle as Any).exec('PRAGMA busy_timeout=10000');
 await storage.createTable();

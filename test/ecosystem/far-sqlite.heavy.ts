@@ -3,14 +3,14 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PlantStorage } from 'plant-store';
-import { sqliteAsyncStorage } from 'plant-store/sqlite-async';
+import { schema, sqliteStorage } from 'plant-store/sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { context } from '../storages/context.js';
 import { bundleOf } from '../support/bundle.js';
 import { Doorway } from '../support/doorway.js';
 import { type Any, ecosystemFolder, load } from '../support/installed.js';
 import { describeUnless } from '../support/obstacle.js';
-import { startProgram } from '../support/program.js';
+import { type Program, startProgram, untilTestEnds } from '../support/program.js';
 import { newFolder } from '../support/run-folder.js';
 import { listen } from '../support/sockets.js';
 import { obstacleOfSqld, startSqld } from './sqld.js';
@@ -54,6 +54,46 @@ describe('two processes × 200 creates, half of them of the same ids: each id is
   });
 });
 
+/** Runs SQL in another process, and then this. */
+function run(file: string, sql: string, then = ''): Program {
+  const program = `new (require('libsql'))(process.argv[1]).exec(process.argv[2]); console.log('done'); ${then}`;
+  return untilTestEnds(startProgram([process.execPath, '-e', program, file, sql]));
+}
+
+/** What opens a file, and then waits for a lock for a second. */
+const openers: Record<string, (file: string) => Promise<Any>> = {
+  '@libsql/client': async (file) => createClient({ url: `file:${file}`, timeout: 1_000 }),
+  libsql: async (file) => waiting(new (await load('libsql')).default(file)),
+  'libsql/promise': async (file) => waiting(new (await load('libsql/promise')).default(file, {})),
+};
+
+async function waiting(database: Any): Promise<Any> {
+  await database.exec('PRAGMA busy_timeout=1000');
+  return database;
+}
+
+describe.each(Object.entries(openers))(
+  'a file that another process has locked for longer than %s waits',
+  (_, open) => {
+    it.each(['DELETE', 'WAL'])('two instances create again at once, journal_mode %s', async (mode) => {
+      const file = join(newFolder(), 'plants.db');
+      await run(file, `PRAGMA journal_mode=${mode}; ${schema}`).exit;
+      const handles = [await open(file), await open(file)];
+      onTestFinished(() => handles.forEach((handle) => void handle.close()));
+      const instances = handles.map((handle) => sqliteStorage(handle, { timeoutMs: 2_000 }));
+      const each = (first: number) => Promise.all(instances.map((storage, i) => told(storage, first + i)));
+      expect(await each(0)).toEqual(['created', 'created']);
+      const holder = run(file, 'BEGIN IMMEDIATE', 'setInterval(() => {}, 1_000)');
+      await holder.printed(/done/);
+      expect(await each(10)).toEqual(['StorageBusy', 'StorageBusy']);
+      holder.child.kill('SIGKILL');
+      await holder.exit;
+      for (let id = 20; id < 40; id += 2) expect(await each(id)).toEqual(['created', 'created']);
+      expect(await run(file, "INSERT INTO plants VALUES (-1, 'Ilex', NULL)").exit).toBe(0);
+    });
+  },
+);
+
 const clients: Record<string, (url: string) => Any> = {
   '@libsql/client': (url) => createClient({ url }),
   '@tursodatabase/serverless': (url) => connect({ url }),
@@ -69,7 +109,7 @@ describeUnless(obstacleOfSqld(), 'messages to a server', () => {
     doorway.onRequest = (bytes) => {
       if (bytes.toString('latin1').startsWith('POST ')) messages++;
     };
-    const storage = sqliteAsyncStorage(open(`http://127.0.0.1:${doorway.port}`));
+    const storage = sqliteStorage(open(`http://127.0.0.1:${doorway.port}`));
     await storage.createTable();
     await told(storage, 0);
     const before = messages;
@@ -87,7 +127,7 @@ describeUnless(obstacleOfSqld(), 'a server that is killed while plants are creat
     async (_, open) => {
       const server = await startSqld();
       onTestFinished(() => server.stop());
-      const storage = sqliteAsyncStorage(open(server.url), { timeoutMs: 2_000 });
+      const storage = sqliteStorage(open(server.url), { timeoutMs: 2_000 });
       await storage.createTable();
       const outcomes = new Map<number, string>();
       let id = 0;
@@ -123,14 +163,14 @@ describeUnless(obstacleOfSqld(), 'a server that is killed while plants are creat
 });
 
 describeUnless(obstacleOfSqld(), 'an embedded replica', () => {
-  it('returns created and taken truly, and what its server rejects without a code is unknown', async () => {
+  it('returns created and taken truly, what its server rejects without a code is unknown, and check says so', async () => {
     const server = await startSqld();
     onTestFinished(() => server.stop());
     const replica = createClient({ url: `file:${join(newFolder(), 'replica.db')}`, syncUrl: server.url });
     onTestFinished(() => replica.close());
     const primary = createClient({ url: server.url });
-    const storage = sqliteAsyncStorage(replica);
-    await sqliteAsyncStorage(primary).createTable();
+    const storage = sqliteStorage(replica);
+    await sqliteStorage(primary).createTable();
     await primary.execute('CREATE UNIQUE INDEX tags ON plants (tag)');
     await replica.sync();
     const create = (id: bigint, tag: string) =>
@@ -140,6 +180,9 @@ describeUnless(obstacleOfSqld(), 'an embedded replica', () => {
     expect(await create(1n, 'a')).not.toMatch(/created|taken|RolledBack|StorageBusy/);
     const { rows } = await primary.execute('SELECT CAST(id AS TEXT) AS id FROM plants');
     expect(rows.map((row: Any) => row.id)).toEqual([String(2n ** 63n - 1n)]);
+    const batch = [2n ** 63n - 1n, 2n, 3n].map((id) => create(id, `batch ${id}`));
+    expect(await Promise.all(batch)).toEqual(['taken', 'created', 'created']);
+    await expect(storage.check()).rejects.toThrow(/Pass a client of its primary, without syncUrl$/);
   });
 });
 
@@ -148,7 +191,7 @@ describe('a token that has expired', () => {
     const server = createServer((_, response) => response.writeHead(401).end('{"error":"expired"}'));
     const { url, close } = await listen(server);
     onTestFinished(close);
-    const storage = sqliteAsyncStorage(createClient({ url }));
+    const storage = sqliteStorage(createClient({ url }));
     await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({
       name: 'StorageBusy',
       message: expect.stringContaining('the server refuses the login. Check user, password or token'),

@@ -6,8 +6,8 @@ import { createBy, fastifyApp, plants } from '../hosts/mounting/fastify-app.js';
 import { load } from '../support/installed.js';
 
 const pluginOf = async (name: string) => (await load(`@fastify/${name}`)).default;
-const [compress, cors, helmet, rateLimit, underPressure] = await Promise.all(
-  ['compress', 'cors', 'helmet', 'rate-limit', 'under-pressure'].map(pluginOf),
+const [compress, cors, helmet, rateLimit, responseValidation, underPressure] = await Promise.all(
+  ['compress', 'cors', 'helmet', 'rate-limit', 'response-validation', 'under-pressure'].map(pluginOf),
 );
 const { jsonSchemaTransform, serializerCompiler, validatorCompiler } =
   await load('fastify-type-provider-zod');
@@ -51,6 +51,16 @@ test('the plugins compress, cors, helmet, rate-limit and under-pressure treat th
   const ours = await ask('/api/plants');
   expect(ours).toEqual(await ask('/by-hand'));
   expect(ours).toMatchObject({ statusCode: 200, encoding: 'gzip' });
+});
+
+test('@fastify/response-validation, which compiles the schemas of responses, lets the route be', async () => {
+  const app = fastifyApp();
+  await app.register(responseValidation);
+  await app.register(plants(), { prefix: '/api' });
+  expect([
+    (await app.inject(createBy('good'))).statusCode,
+    (await app.inject(createBy('bad'))).statusCode,
+  ]).toEqual([200, 401]);
 });
 
 test('the line of adapters/hosts/README.md puts the route into the document next to those with Zod schemas', async () => {

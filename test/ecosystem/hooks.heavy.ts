@@ -1,7 +1,7 @@
 // What the libraries of the page of recipes do for each connection, transaction, query or retry: each line of the page, as it stands
 // there, stores a plant as the app's own INSERT does.
 import { createPool, type Pool, type RowDataPacket } from 'mysql2/promise';
-import type { PlantStorage } from 'plant-store';
+import { acceptTokens, createPlantStore, type PlantStorage } from 'plant-store';
 import { mysqlStorage } from 'plant-store/mysql';
 import { postgresStorage } from 'plant-store/postgres';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -10,11 +10,12 @@ import { clean } from '../programs/cluster/machine.js';
 import { context } from '../storages/context.js';
 import { faultyPostgres } from '../storages/fault-databases.js';
 import { faultyMariaDb, mariaDbObstacle } from '../storages/fault-mariadb.js';
-import { itSurvivesTheNetwork } from '../storages/faults.js';
+import { itSurvivesTheNetwork, loseResponse } from '../storages/faults.js';
 import { ownServer } from '../storages/postgres-server.js';
 import { Doorway } from '../support/doorway.js';
 import type { Any } from '../support/installed.js';
 import { describeUnless } from '../support/obstacle.js';
+import { createRequest } from '../support/plants.js';
 import { type Hooked, onlyPg, typeOrm } from './hooked-postgres.js';
 import { cases as onMysql } from './hooks-mysql.js';
 import { cases as onPostgres, tenants } from './hooks-postgres.js';
@@ -109,6 +110,30 @@ describe('PostgreSQL', () => {
       await hooked.close();
     }
     expect((await own.pool.query('SELECT id::int FROM plants')).rows).toEqual([{ id: 2 }]);
+  });
+
+  it('Sequelize, whose retries the line does not turn off: finds its own plant taken, which acceptReplays accepts', async () => {
+    await own.pool.query('TRUNCATE public.plants');
+    const { scope, close } = await retrying.Sequelize!(addresses());
+    const { onAnswer } = doorway;
+    const [before, after, ...others] = lines.get('Sequelize')!.split('retry: { max: 1 }, ');
+    expect(others).toEqual([]);
+    const storage = evaluate(`${before}${after}`, { ...scope, postgresStorage }) as PlantStorage;
+    const isStored = async (id: number) =>
+      (await own.pool.query('SELECT FROM public.plants WHERE id = $1', [id])).rows.length > 0;
+    try {
+      expect(await storage.create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
+      loseResponse(doorway, () => isStored(2));
+      expect(await storage.create({ id: 2n, name: 'Rosa' }, context)).toBe('taken');
+      doorway.onAnswer = onAnswer;
+      const handle = createPlantStore(storage, acceptTokens('secret'), { acceptReplays: true });
+      loseResponse(doorway, () => isStored(3));
+      const { status } = await handle(createRequest('secret', '{"id":3,"name":"Rosa"}'));
+      expect(status).toBe(200);
+    } finally {
+      doorway.onAnswer = onAnswer;
+      await close();
+    }
   });
 
   describe.each(Object.entries(retrying))('%s, which retries', (name, open) => {

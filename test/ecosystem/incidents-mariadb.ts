@@ -1,5 +1,6 @@
 /** Incidents of a MariaDB, as in incidents.ts. */
 import type { Pool } from 'mysql2/promise';
+import type { Doorway } from '../support/doorway.js';
 import {
   cannotUse,
   type Incident,
@@ -12,6 +13,7 @@ import {
 
 /** With a database of MariaDB. */
 export interface MariaGarden extends Plot {
+  readonly doorway: Doorway;
   /** Of its database, as an administrator. */
   readonly mysql: Pool;
 }
@@ -87,7 +89,7 @@ export const incidentsOfMariaDb: readonly Incident<MariaGarden>[] = [
     ...unavailable,
     name: 'MariaDB: the whole table is locked',
     provoke: holding('LOCK TABLES PLANTS READ', 'UNLOCK TABLES'),
-    line: /50301 .*[Ll]ock/,
+    line: /50301 .*another transaction has locked the table, or each row that was tried/,
   },
   {
     ...unavailable,
@@ -123,7 +125,7 @@ export const incidentsOfMariaDb: readonly Incident<MariaGarden>[] = [
     ...unusable,
     name: 'MariaDB: a trigger rejects all plants',
     provoke: trigger("SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'nothing grows'"),
-    line: /50004 .*nothing grows/,
+    line: /50004 .* 1644 ER_SIGNAL_EXCEPTION\. A trigger/,
   },
   {
     name: 'MariaDB: a row is locked',

@@ -112,7 +112,7 @@ export const incidentsOfPgbouncer: readonly Incident<PgbouncerGarden>[] = [
         await admin.end();
       };
     },
-    line: /50[03]01 .*no more connections allowed/,
+    line: /50[03]01 .* 08P01 protocol_violation/,
   },
   {
     ...unavailable,
@@ -123,7 +123,7 @@ export const incidentsOfPgbouncer: readonly Incident<PgbouncerGarden>[] = [
       await holder.query('BEGIN');
       return () => holder.end();
     },
-    line: /50001 .*query_wait_timeout/,
+    line: /50001 .* 08P01 protocol_violation/,
   },
   {
     ...unavailable,

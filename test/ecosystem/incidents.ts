@@ -1,4 +1,4 @@
-/** Incidents, whose fault each is, and what tells it: the table of adapters/OPERATING.md. */
+/** Incidents, whose fault each is, and what tells it: the rows of adapters/OPERATING.md. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,14 +7,11 @@ import { onTestFinished } from 'vitest';
 import type { Doorway } from '../support/doorway.js';
 import type { PostgresServer } from '../support/postgres.js';
 import type { Program } from '../support/program.js';
+import type { Party } from '../support/runbook.js';
 import type { AlertLoad } from './alert-load.js';
-
-/** Whoever can end an incident. */
-export type Party = 'database' | 'network' | 'issuer' | 'app' | 'developers' | 'platform';
 
 /** What one incident has for itself: an app, whatever its database. */
 export interface Plot {
-  readonly doorway: Doorway;
   /** The name of its database, and of the user of the app. */
   readonly name: string;
   readonly load: AlertLoad;
@@ -25,6 +22,8 @@ export interface Plot {
 
 /** With a database of PostgreSQL. */
 export interface Garden extends Plot {
+  /** What is between the app and the server. */
+  readonly doorway: Doorway;
   readonly server: PostgresServer;
   /** Of its database, as an administrator. */
   readonly pool: pg.Pool;
@@ -48,8 +47,10 @@ export interface Incident<Where extends Plot = Garden> {
   readonly ticket?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly path?: string;
-  /** Another instance of the app has the same database. */
-  readonly hasOther?: boolean;
+  /** Another instance of the app has the same database: `well`, or harmed by the same. */
+  readonly other?: 'well' | 'harmed';
+  /** The size of the disk of its database. */
+  readonly diskMiB?: number;
   /** A server of its own, which it harms. */
   readonly isServerOwn?: boolean;
 }
@@ -173,7 +174,7 @@ export const incidentsOfDatabase: readonly Incident[] = [
     ...unavailable,
     name: 'it is a read-only standby',
     provoke: altered('SET default_transaction_read_only = on', 'RESET default_transaction_read_only'),
-    line: /50301 .*read-only transaction/,
+    line: /50301 .* 25006 read_only_sql_transaction\. The server is read-only/,
   },
   {
     ...unavailable,
@@ -185,7 +186,7 @@ export const incidentsOfDatabase: readonly Incident[] = [
     ...unavailable,
     name: 'it has no connection left',
     provoke: altered('CONNECTION LIMIT 0', 'CONNECTION LIMIT -1'),
-    line: /50301 .*too many connections/,
+    line: /50301 .* 53300 too_many_connections\. The server has no connection left/,
   },
   {
     ...unavailable,
@@ -195,31 +196,31 @@ export const incidentsOfDatabase: readonly Incident[] = [
       await endSessions(garden);
       return () => garden.admin.query(`ALTER ROLE "${garden.name}" LOGIN`);
     },
-    line: /50301 .*the server refuses the login.*not permitted to log in/,
+    line: /50301 .*the server refuses the login.* 28000 invalid_authorization_specification/,
   },
   {
     ...unavailable,
     name: 'the whole table is locked',
     provoke: holding('LOCK TABLE plants'),
-    line: /50301 .*statement timeout/,
+    line: /50301 .* 57014 query_canceled.*\. The statement was cancelled/,
   },
   {
     ...unavailable,
     name: 'its disk is full',
     provoke: trigger("RAISE 'no space left on device' USING ERRCODE = 'disk_full'"),
-    line: /50301 .*no space left/,
+    line: /50301 .* 53100 disk_full.*\. The disk is full/,
   },
   {
     ...unavailable,
     name: 'each transaction deadlocks',
     provoke: trigger("RAISE 'deadlock detected' USING ERRCODE = 'deadlock_detected'"),
-    line: /50301 .*deadlock detected/,
+    line: /50301 .* 40P01 deadlock_detected.*\. Transactions collide/,
   },
   {
     ...unavailable,
     name: 'each statement outlasts statement_timeout',
     provoke: trigger('PERFORM pg_sleep(6)', 'STATEMENT'),
-    line: /50301 .*statement timeout/,
+    line: /50301 .* 57014 query_canceled.*\. The statement was cancelled/,
   },
   {
     name: 'it kills sessions',
@@ -296,7 +297,7 @@ const ofTable: readonly Incident[] = [
       'ALTER TABLE plants ADD CONSTRAINT nothing CHECK (false) NOT VALID',
       'ALTER TABLE plants DROP CONSTRAINT nothing',
     ),
-    line: /50004 .*nothing/,
+    line: /50004 .* 23514 check_violation.*constraint nothing/,
   },
   {
     name: 'a constraint rejects some plants',
@@ -307,7 +308,7 @@ const ofTable: readonly Incident[] = [
       garden.load.startOne(-1);
       return remedy;
     },
-    line: /50004 .*positive/,
+    line: /50004 .* 23514 check_violation.*constraint positive/,
   },
   {
     name: 'a row is locked',
@@ -350,13 +351,13 @@ const ofNetwork: readonly Incident[] = [
         doorway.onRequest = onRequest;
       };
     },
-    line: /50[03]01 .*(ECONNRESET|terminated)/,
+    line: /50[03]01 .*(no connection|the connection failed)/,
   },
   {
     ...unavailable,
     name: 'one instance of two has lost the database',
     party: 'network',
-    hasOther: true,
+    other: 'well',
     async provoke({ doorway }) {
       doorway.vanish();
       return () => doorway.heal();
@@ -376,7 +377,7 @@ const ofNetwork: readonly Incident[] = [
         doorway.onAnswer = onAnswer;
       };
     },
-    line: /50001 .*terminated/,
+    line: /50001 .*the connection failed before the database said what it stored/,
   },
   {
     ...unavailable,
@@ -390,7 +391,7 @@ const ofNetwork: readonly Incident[] = [
     name: 'the server speaks no TLS',
     party: 'network',
     provoke: toLogins('ask for TLS'),
-    line: /50301 .*SSL/,
+    line: /50301 .*no connection: check host, port and TLS/,
   },
   {
     ...unavailable,
@@ -414,7 +415,7 @@ const ofTokens: readonly Incident[] = [
     ...unverified,
     name: 'the issuer is down',
     provoke: toApp('verify, refused'),
-    line: /50002 .*fetch failed/,
+    line: /50002 .*verifyToken threw TypeError/,
   },
   {
     ...unverified,
@@ -432,7 +433,7 @@ const ofTokens: readonly Incident[] = [
     ...unverified,
     name: 'its keys cannot be had',
     provoke: toApp('fail to verify'),
-    line: /50002 .*no key set/,
+    line: /50002 .*verifyToken threw Error\./,
   },
 ];
 

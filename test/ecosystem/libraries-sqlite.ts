@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { sqliteStorage } from 'plant-store/sqlite';
 import type { BehindSqlite } from '../storages/fault-databases.js';
 import { bundleOf } from '../support/bundle.js';
 import { Doorway } from '../support/doorway.js';
@@ -42,7 +41,7 @@ async function openLibsqlClient(): Promise<SqliteLibrary & { client: Any }> {
   const { createClient } = await load('@libsql/client');
   const file = join(newFolder(), 'plants.db');
   const { behind, close } = await connectionTo(file, 'libsql');
-  const client = createClient({ url: `file:${file}` });
+  const client = createClient({ url: `file:${file}`, timeout: 100 });
   return {
     client,
     scope: { client },
@@ -103,7 +102,7 @@ async function openInWorkerd(where: 'D1' | 'Durable Objects'): Promise<SqliteLib
   const { Miniflare } = await load('miniflare');
   const line = pageRows('Libraries on SQLite').get(where);
   // A Worker may export nothing but classes and handlers.
-  const bundle = readFileSync(bundleOf('adapters/storages/sqlite-async.ts'), 'utf8');
+  const bundle = readFileSync(bundleOf('adapters/storages/sqlite.ts'), 'utf8');
   const script = `${bundle.replace(/^export \{[^}]*\};$/m, '')}
     async function answer(request, storage, run) {
       const { sql, plant } = await request.json();
@@ -144,7 +143,7 @@ async function openInWorkerd(where: 'D1' | 'Durable Objects'): Promise<SqliteLib
   const create = ({ id, ...rest }: { id: bigint }) => ask({ plant: { ...rest, id: String(id) } });
   const behind = { run: (sql: string) => ask({ sql }), rows: (sql: string) => ask({ sql }) };
   // The line has run in workerd.
-  const scope = { ctx: { storage: {} }, env: {}, sqliteAsyncStorage: () => ({ create }) };
+  const scope = { ctx: { storage: {} }, env: {}, sqliteStorage: () => ({ create }) };
   return { scope, behind, close: () => worker.dispose() };
 }
 
@@ -213,7 +212,7 @@ export const onSqlite: Readonly<Record<string, Row>> = {
       const file = join(newFolder(), 'plants.db');
       const { behind, close } = await connectionTo(file, 'better-sqlite3');
       const db = drizzle({ client: new Sqlite(file, { timeout: 100 }) });
-      return { scope: { db, sqliteStorage }, behind, close: async () => [db.$client.close(), close()] };
+      return { scope: { db }, behind, close: async () => [db.$client.close(), close()] };
     },
   },
   'libsql/promise': {

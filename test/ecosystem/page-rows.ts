@@ -22,9 +22,18 @@ export function pageNotes(heading: string): ReadonlyMap<string, string> {
 
 /** The rows of a table of the page: what is in the first column, and the code in the second. */
 export function pageRows(heading: string): ReadonlyMap<string, string> {
-  const table = tableBelow(heading);
-  const rows = table.matchAll(/^\| ([^|]+) \| (`+)(.+?)\2 \|/gm);
-  return new Map(Array.from(rows, ([, library, , code]) => [library!.replaceAll('`', ''), code!]));
+  return new Map([...pageCode(heading)].map(([library, [code]]) => [library, code!]));
+}
+
+/** The same with the code of each column that has some. A `…` at its beginning stands for the code of the column before. */
+export function pageCode(heading: string): ReadonlyMap<string, readonly string[]> {
+  const rows = tableBelow(heading).matchAll(/^\| ([^|]+) ((?:\| (`+).+?\3 )+)\|/gm);
+  return new Map(
+    Array.from(rows, ([, library, cells]) => {
+      const codes = Array.from(cells!.matchAll(/\| (`+)(.+?)\1 /g), ([, , code]) => code!);
+      return [library!.replaceAll('`', ''), codes.map((code) => code.replace(/^…/, codes[0]!))];
+    }),
+  );
 }
 
 /** The text that a line of the page gives this name. */

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-
+import { expect } from 'vitest';
 import { freePort, startProgram, untilTestEnds } from '../support/program.js';
 import { root } from '../support/root.js';
 import { newFolder } from '../support/run-folder.js';
@@ -93,4 +93,21 @@ export function promtoolTest(test: string): string {
     encoding: 'utf8',
   });
   return stdout + stderr;
+}
+
+/** What must not have been between two moments, in milliseconds: an expression that has had no sample at any evaluation. */
+export type Never = readonly [what: string, expression: string, from: number, to: number];
+
+/** Expects of series, with a sample each 5 s, that none of this has been. */
+export function expectNever(series: readonly string[], nevers: readonly Never[]): void {
+  const checks = nevers.map(([what, expression, from, to]) => {
+    const [start, end] = [Math.ceil(from / 5_000) * 5, Math.floor(to / 5_000) * 5];
+    // The name of the check is in what promtool prints of one that fails.
+    const times = `count_over_time((${expression})[${end - start}s:5s])`;
+    return `{ expr: '${times} # ${what}', eval_time: ${end}s, exp_samples: [] }`;
+  });
+  const tests = `[{ interval: 5s, input_series: [${series.join(', ')}], promql_expr_test: [${checks.join(', ')}] }]`;
+  expect(promtoolTest(`{ rule_files: [alerts.yml], evaluation_interval: 5s, tests: ${tests} }`)).toContain(
+    'SUCCESS',
+  );
 }

@@ -1,12 +1,12 @@
 // What the page of recipes says of ids beyond 2^53 when an app reads its plants back, by each line as it stands there.
 import { join } from 'node:path';
-import { sqliteAsyncStorage } from 'plant-store/sqlite-async';
+import { sqliteStorage } from 'plant-store/sqlite';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { context } from '../storages/context.js';
 import { type Any, load } from '../support/installed.js';
 import { newFolder } from '../support/run-folder.js';
 import { obstacleOf, onSqlite, openD1, type SqliteLibrary } from './libraries-sqlite.js';
-import { evaluate, pageNotes, pageRows, pageText } from './page-rows.js';
+import { evaluate, pageCode, pageNotes, pageText } from './page-rows.js';
 import { prismaClient } from './prisma.js';
 
 const ids = [2n ** 63n - 1n, 9_007_199_254_740_993n, -(2n ** 63n)];
@@ -44,17 +44,17 @@ const text = (value: unknown) =>
   JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? `${each}` : each));
 
 async function scopeOf({ scope, behind }: SqliteLibrary): Promise<Any> {
-  const { sql, getTableColumns } = await load('drizzle-orm');
+  const { eq, sql, getTableColumns } = await load('drizzle-orm');
   const { integer, sqliteTable, text } = await load('drizzle-orm/sqlite-core');
   const plants = sqliteTable('plants', { id: integer().primaryKey(), name: text().notNull(), tag: text() });
-  return { ...scope, sql, getTableColumns, plants, behind };
+  return { ...scope, eq, sql, getTableColumns, plants, behind };
 }
 
 describe('Reading plants on SQLite', async () => {
-  const lines = pageRows('Reading plants on SQLite');
+  const lines = pageCode('Reading plants on SQLite');
   const notes = pageNotes('Reading plants on SQLite');
 
-  for (const [name, line] of lines) {
+  for (const [name, [line, lineOfOne]] of lines) {
     // In an object of workerd: its program is in `runtimes`.
     if (name === 'Durable Objects') continue;
     const obstacle = await obstacleOf(name);
@@ -72,29 +72,38 @@ describe('Reading plants on SQLite', async () => {
           scope = { ...scope, sql, db: new Kysely({ dialect: new LibsqlDialect({ client: scope.client }) }) };
         }
         const { client, db, env } = scope;
-        const storage = sqliteAsyncStorage(db?.$client ?? client ?? env?.DB ?? db);
+        const storage = sqliteStorage(db?.$client ?? client ?? env?.DB ?? db);
         await storage.createTable();
         for (const id of ids) expect(await storage.create({ id, name: 'Rosa' }, context)).toBe('created');
         return () => opened.close();
       });
 
-      const read = async (code: string) => {
+      const read = async (code: string, id?: bigint) => {
         const all =
           scope.db?.all &&
-          ((sql: string) =>
+          ((...given: unknown[]) =>
             new Promise((resolve, reject) => {
-              scope.db.all(sql, (error: unknown, rows: unknown) => (error ? reject(error) : resolve(rows)));
+              scope.db.all(...given, (error: unknown, rows: unknown) =>
+                error ? reject(error) : resolve(rows),
+              );
             }));
-        return text(await evaluate(code, { ...scope, all, list: pageText('list') }));
+        return text(
+          await evaluate(code, { ...scope, all, id, list: pageText('list'), one: pageText('one') }),
+        );
       };
 
       it('gives every id exactly', async () => {
-        const found = await read(line);
+        const found = await read(line!);
         for (const id of ids) expect(found).toContain(String(id));
       });
 
+      it('finds one plant by its id, and never its neighbour', async () => {
+        for (const id of ids) expect(await read(lineOfOne!, id)).toMatch(new RegExp(`"${id}".*Rosa`));
+        expect((await read(lineOfOne!, 9_007_199_254_740_992n)) ?? '').not.toContain('Rosa');
+      });
+
       it(`without that, it ${notes.get(name)}`, async () => {
-        const [found, error] = await read(plainly(line)).then(
+        const [found, error] = await read(plainly(line!)).then(
           (found) => [found, undefined],
           (error) => ['', error],
         );

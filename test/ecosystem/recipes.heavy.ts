@@ -27,18 +27,24 @@ describe('metrics', () => {
       40003: '1',
       40102: '1',
     });
-    const others = text.match(/^plant_store_(batch\w*_(count|total)|queued|queued_max|circuit_open)\b.*$/gm);
+    const others = text.match(
+      /^plant_store_(batch\w*_(count|total)|queued|queued_max|circuit_open|failed_batches|failed_in_row|failing_seconds|rejected_in_row|rejecting_seconds)\b.*$/gm,
+    );
     expect(others?.sort()).toEqual(
       [
         'plant_store_batch_plants_count 3',
         'plant_store_batch_seconds_count 3',
         'plant_store_batches_total{end="settled"} 3',
-        ...['conflict', 'locked', 'rejected', 'unavailable', 'unknown'].map(
+        ...['conflict', 'locked', 'rejected', 'unusable', 'unavailable', 'unknown'].map(
           (end) => `plant_store_batches_total{end="${end}"} 0`,
         ),
         'plant_store_queued 0',
         'plant_store_queued_max 10000',
         'plant_store_circuit_open 0',
+        'plant_store_failed_in_row 0',
+        'plant_store_failing_seconds 0',
+        'plant_store_rejected_in_row 0',
+        'plant_store_rejecting_seconds 0',
       ].sort(),
     );
   });

@@ -16,13 +16,15 @@ interface Sqld {
   readonly url: string;
   readonly port: number;
   stop(signal?: NodeJS.Signals): Promise<void>;
+  /** It takes connections, and responds to nothing, until it is stopped or thawed. */
+  freeze(): void;
+  thaw(): void;
   /** Starts it again, at the same address. */
   start(): Promise<void>;
 }
 
-export async function startSqld(): Promise<Sqld> {
+export async function startSqld(folder = newFolder()): Promise<Sqld> {
   const port = await freePort();
-  const folder = newFolder();
   const start = async () => {
     const address = `127.0.0.1:${port}`;
     const program = startProgram([binary(), '--http-listen-addr', address, '--no-welcome', '-d', folder]);
@@ -37,6 +39,8 @@ export async function startSqld(): Promise<Sqld> {
       program.child.kill(signal);
       await program.exit;
     },
+    freeze: () => void program.child.kill('SIGSTOP'),
+    thaw: () => void program.child.kill('SIGCONT'),
     async start() {
       program = await start();
     },

@@ -134,7 +134,7 @@ describe('an audit of an endpoint that is not plant-store', () => {
       expect.arrayContaining([
         'what must be a 400 is a 422: 34 cases',
         'a member that is given twice is accepted: 12 cases',
-        'an Error is not { error: int32, message: string } as application/json: 25 cases',
+        'an Error is not { error: int32, message: string } as application/json: 26 cases',
       ]),
     );
     expect(text).toMatch(/^ids beyond 2\^53 are rounded or rejected: \d+ cases$/m);

@@ -16,7 +16,16 @@ import { startDemo } from './demo.js';
 
 /** Of all commands: the compiler asks for a new one. */
 const flags: Readonly<Record<keyof Arguments['flags'], true>> = {
-  ...{ port: true, host: true, token: true, database: true, quiet: true, table: true, write: true },
+  ...{
+    port: true,
+    host: true,
+    token: true,
+    database: true,
+    quiet: true,
+    table: true,
+    namespace: true,
+    write: true,
+  },
   ...{ 'forbidden-token': true, ids: true, strict: true, yes: true, help: true, version: true },
 };
 
@@ -86,10 +95,10 @@ Open \\1 in a browser, or run in another terminal:
   it.each([
     [['--port', 'eighty'], `--port ${aPort} "eighty"`],
     [['--database', 'plants.db'], /^--database must start with one of .*$/],
-    [['schema', 'oracle'], 'schema requires one of postgres, mysql, sqlite, got "oracle"'],
+    [['schema', 'oracle'], 'schema requires one of postgres, mysql, sqlite, turso, d1, got "oracle"'],
     [
       ['init', 'rails'],
-      'init requires one of express, koa, fastify, hono, next, sveltekit, nest, node, got "rails"',
+      'init requires one of express, koa, fastify, hono, next, sveltekit, nest, node, worker, got "rails"',
     ],
     [['audit', 'plants.example', '--token', 'x'], /^audit requires the URL before \/plants, .*$/],
   ])('ends with one line and the exit code 1 for the arguments %j', async (args, line) => {
@@ -129,27 +138,38 @@ Open \\1 in a browser, or run in another terminal:
 describe('plant-store schema', () => {
   it.each([
     ['sqlite', undefined, sqlite.schema],
+    ['turso', undefined, sqlite.schema],
+    ['d1', undefined, sqlite.schema],
     ['mysql', undefined, mysql.schema],
     ['postgres', undefined, postgres.schema],
     ['postgres', 'garden.my "plants"', postgres.schema.replace('"plants"', '"garden"."my ""plants"""')],
     ['mysql', 'garden.plants', mysql.schema.replace('`plants`', '`garden`.`plants`')],
     ['sqlite', '$&.x', sqlite.schema.replace('"plants"', () => '"$&.x"')],
   ])('is the SQL that creates the table, for %s --table %s', (engine, table, sql) => {
-    expect(schemaOf(engine, table)).toBe(`${sql};`);
+    expect(schemaOf(engine, { table })).toBe(sql);
   });
 
   it('is printed, with the name of the table', async () => {
     const program = startDemo(['schema', 'mysql', '--table', 'garden.plants']);
     expect(await program.exit).toBe(0);
-    expect(program.output()).toBe(`${schemaOf('mysql', 'garden.plants')}\n`);
+    expect(program.output()).toBe(`${schemaOf('mysql', { table: 'garden.plants' })}\n`);
   });
 
   it.each([
-    [undefined, undefined, /^schema requires one of postgres, mysql, sqlite, got nothing$/],
-    ['postgres', 'a.b.c', /^table must be .*$/],
-  ])('rejects %s --table %s', (engine, table, line) => {
-    expect(() => schemaOf(engine, table)).toThrow(line);
+    [undefined, {}, /^schema requires one of postgres, mysql, sqlite, turso, d1, got nothing$/],
+    ['postgres', { table: 'a.b.c' }, /^table must be .*$/],
+    ['postgres', { namespace: 'id' }, /^columns must have different names/],
+  ])('rejects %s with %j', (database, options, line) => {
+    expect(() => schemaOf(database, options)).toThrow(line);
   });
+
+  it.each(['postgres', 'mysql', 'sqlite', 'turso', 'd1'])(
+    'of %s, with a namespace, has an id that is unique within it',
+    (database) => {
+      const sql = schemaOf(database, { namespace: 'tenant' });
+      expect(sql.replace(/["`]/g, '')).toMatch(/tenant \S.*NOT NULL.*PRIMARY KEY \(tenant, id\)/s);
+    },
+  );
 });
 
 describe('the printed command', () => {

@@ -129,7 +129,7 @@ describe('an exception says what is wrong', () => {
     [
       'createTable() where the database is not, as in a build',
       () => postgresStorage(new pg.Pool({ host: '127.0.0.1', port: 1 })).createTable(),
-      'Error: createTable() got no connection to the database: connect ECONNREFUSED 127.0.0.1:1. If this is a build, run a migration before the deployment instead: npx plant-store schema prints the SQL',
+      'StorageBusy: createTable() got no connection to the database: connect ECONNREFUSED 127.0.0.1:1. If this is a build, run a migration before the deployment instead: npx plant-store schema prints the SQL',
     ],
     [
       'a pool that is not awaited',
@@ -139,7 +139,7 @@ describe('an exception says what is wrong', () => {
     [
       'a file in place of a database',
       () => sqliteStorage(wrong('plants.db')),
-      "TypeError: sqliteStorage needs an open database of a synchronous driver (others are for sqliteAsyncStorage of plant-store/sqlite-async), got a string: pass new Database('plants.db'). For libraries, see examples/README.md#databases",
+      "TypeError: sqliteStorage needs a database, a client or a binding of SQLite, got a string: pass new Database('plants.db'), createClient({ url }), env.DB or ctx.storage. For libraries, see examples/README.md#databases",
     ],
     [
       "mysql2's pool with callbacks",
@@ -149,12 +149,12 @@ describe('an exception says what is wrong', () => {
     [
       'createTable() where the database is not, on MySQL',
       () => mysqlStorage(createPromisePool('mysql://127.0.0.1:1/x')).createTable(),
-      'Error: createTable() got no connection to the database: connect ECONNREFUSED 127.0.0.1:1. If this is a build, run a migration before the deployment instead: npx plant-store schema prints the SQL',
+      'StorageBusy: createTable() got no connection to the database: connect ECONNREFUSED 127.0.0.1:1. If this is a build, run a migration before the deployment instead: npx plant-store schema prints the SQL',
     ],
     [
       'check() where the database is not',
       () => postgresStorage(new pg.Pool({ host: '127.0.0.1', port: 1 })).check(),
-      'Error: check() got no connection to the database: connect ECONNREFUSED 127.0.0.1:1. Check the settings of the pool, and whether the database runs',
+      'StorageBusy: check() got no connection to the database: connect ECONNREFUSED 127.0.0.1:1. Check the settings of the pool, and whether the database runs. A build has none; in a Worker, call it in a handler',
     ],
     [
       'a guard without verifyToken',
@@ -347,6 +347,7 @@ describe('a line of the log says what is wrong', () => {
     (handle: PlantHandler) =>
       express().use(...middleware, toExpress(handle));
   const alone = (handle: PlantHandler) => express().use(toExpress(handle));
+  class JsonWebTokenError extends Error {}
   const store = (verifyToken: VerifyToken<Wrong>, create: () => unknown = () => 'created') =>
     createPlantStore({ create: create as Wrong }, verifyToken);
 
@@ -378,27 +379,27 @@ describe('a line of the log says what is wrong', () => {
       alone,
       () =>
         store(() => {
-          throw Object.assign(new Error('jwt malformed'), { name: 'JsonWebTokenError' });
+          throw new JsonWebTokenError('jwt malformed');
         }),
-      'plant-store: 50002 verification_failed, POST /plants: jwt malformed. verifyToken must return null for an invalid token, and throw only if it could not check the token',
+      'plant-store: 50002 verification_failed, POST /plants: verifyToken threw JsonWebTokenError. verifyToken must return null for an invalid token, and throw only if it could not check the token. Its text may quote the request and is left out; onError: logWithMessages shows it',
     ],
     [
       'a verifier with a fault of its own',
       alone,
       () => store(() => Promise.reject(new TypeError("Cannot read properties of undefined (reading 'get')"))),
-      "plant-store: 50002 verification_failed, POST /plants: TypeError: Cannot read properties of undefined (reading 'get'). verifyToken must return null for an invalid token, and throw only if it could not check the token",
+      'plant-store: 50002 verification_failed, POST /plants: verifyToken threw TypeError. verifyToken must return null for an invalid token, and throw only if it could not check the token. Its text may quote the request and is left out; onError: logWithMessages shows it',
     ],
     [
       'a storage that returns nothing',
       alone,
       () => store(tokens, () => undefined),
-      "plant-store: 50001 storage_failed, POST /plants: TypeError: storage.create must return 'created' or 'taken'",
+      "plant-store: 50001 storage_failed, POST /plants: storage.create must return 'created' or 'taken'",
     ],
     [
       'a table that was not created',
       alone,
       () => createPlantStore(sqliteStorage(new Database(':memory:')), tokens),
-      'plant-store: 50004 storage_rejected, POST /plants: plant-store cannot use the table "plants": it does not exist. If yours has another name, set the option table; else call storage.createTable(), or run: CREATE TABLE IF NOT EXISTS "plants" ("id" INTEGER PRIMARY KEY, "name" TEXT NOT NULL, "tag" TEXT): no such table: plants',
+      'plant-store: 50004 storage_rejected, POST /plants: plant-store cannot use the table "plants": it does not exist. If yours has another name, set the option table; else call storage.createTable(), or run: CREATE TABLE IF NOT EXISTS "plants" ("id" INTEGER PRIMARY KEY, "name" TEXT NOT NULL, "tag" TEXT);: SqliteError SQLITE_ERROR. Its text may quote the request and is left out; onError: logWithMessages shows it',
     ],
     [
       'a guard without an adapter',
@@ -414,7 +415,7 @@ describe('a line of the log says what is wrong', () => {
           tokens,
           wrong(async () => undefined),
         ),
-      'plant-store: 50000 internal_error, POST /plants: TypeError: a guarded handler must return { status, headers, body }: an integer from 200 to 599, a plain object of header fields, and a string, which is empty for 204, 205 and 304',
+      'plant-store: 50000 internal_error, POST /plants: a guarded handler must return { status, headers, body }: an integer from 200 to 599, a plain object of header fields, and a string, which is empty for 204, 205 and 304',
     ],
   ])('%s', async (_, mount, handle, sentence) => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {});

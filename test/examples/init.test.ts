@@ -9,8 +9,10 @@ import pg from 'pg';
 import { schema as mysqlSchema } from 'plant-store/mysql';
 import { schema as postgresSchema } from 'plant-store/postgres';
 import { schema as sqliteSchema, sqliteStorage } from 'plant-store/sqlite';
+import ts from 'typescript';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { filesOf, nextSteps } from '../../examples/server/init.js';
+import { filesOf, nextSteps, writeNew } from '../../examples/server/init.js';
+import { compilerOptions } from '../support/compiler.js';
 import { initProgram } from '../support/init-program.js';
 import { expectExactPlants, rose } from '../support/plants.js';
 import { PostgresServer } from '../support/postgres.js';
@@ -35,6 +37,10 @@ async function createThrough(start: Start, host: string, env: Record<string, str
   await expectExactPlants(`http://127.0.0.1:${port}${host === 'node' ? '' : '/api'}`);
 }
 
+/** Each program says how to see what an error says. */
+const ofDevelopment =
+  "// While you develop, the options { onError: logWithMessages } of createPlantStore, from 'plant-store', print each error.";
+
 describe('plant-store init', () => {
   it.each([...hosts, 'nest', 'sveltekit'])(
     '%s is the example of the host, with the packages that it needs',
@@ -44,8 +50,9 @@ describe('plant-store init', () => {
       const text = example(`hosts/${file}`)
         .replace(/^\/\/ (app|src).*\n/, '')
         // In the folder of an app in JavaScript.
-        .replace('{ request }: { request: Request }', '{ request }');
-      expect(Object.values(files)).toEqual([text]);
+        .replace('{ request }: { request: Request }', '{ request }')
+        .replace('error?: Error', 'error');
+      expect(Object.values(files)).toEqual([`${ofDevelopment}\n${text}`]);
       const steps = nextSteps(files, { host, database: undefined });
       const [, packages = ''] = /npm install (.*)/.exec(steps) ?? [];
       for (const [, name] of text.matchAll(/ from '((?:@\w+\/)?[\w-]+)[/']/g))
@@ -72,14 +79,14 @@ describe('plant-store init', () => {
     for (const line of example(name).replace('export const', 'const').split('\n'))
       expect(program?.split('\n')).toContain(line);
     expect(program).not.toContain('memory');
-    expect(sql).toBe(`${schema};\n`);
+    expect(sql).toBe(`${schema}\n`);
   });
 
   it('--database sqlite and turso print a migration whose table passes check()', async () => {
     const { 'plants.sql': sql = '' } = filesOf({ host: 'sveltekit', database: 'turso' }, newFolder());
     const database = new Database(':memory:');
     database.exec(sql);
-    await expect(sqliteStorage(database).check()).resolves.toEqual({ notAsked: [] });
+    await sqliteStorage(database).check();
   });
 
   it.each([
@@ -88,10 +95,31 @@ describe('plant-store init', () => {
   ])('%s --database d1 prints %s, for wrangler', (host, name, file) => {
     const files = filesOf({ host, database: 'd1' }, newFolder());
     const program = example(name).replace(/^\/\/ .*\n/, '');
-    expect(files).toEqual({ [file]: program, 'plants.sql': `${sqliteSchema};\n` });
+    expect(files).toEqual({ [file]: `${ofDevelopment}\n${program}`, 'plants.sql': `${sqliteSchema}\n` });
     const steps = nextSteps(files, { host, database: 'd1' });
     expect(steps).toContain('  npx wrangler d1 execute DB --remote --file plants.sql\n');
     expect(steps).not.toContain('cloudflare:workers');
+  });
+
+  it.each([
+    [undefined, 'hosts/worker'],
+    ['d1', 'storages/worker-d1'],
+    ['postgres', 'storages/worker-postgres'],
+  ])('worker --database %s prints %s, which wrangler builds', (database, name) => {
+    const { 'src/index.ts': program } = filesOf({ host: 'worker', database }, newFolder());
+    const [text] = example(name).match(/^import [\s\S]*/m)!;
+    expect(program).toBe(`${ofDevelopment}\n${text}`);
+  });
+
+  it.each(['express', 'express4'])('express compiles with the types of %s', (types) => {
+    const folder = newFolder();
+    writeFileSync(join(folder, 'tsconfig.json'), '{}');
+    writeNew(filesOf({ host: 'express', database: undefined }, folder), folder);
+    const paths = { ...compilerOptions.paths, express: [join(root, 'node_modules/@types', types)] };
+    const file = join(folder, 'server.ts');
+    const program = ts.createProgram([file], { ...compilerOptions, paths, baseUrl: root });
+    const faults = ts.getPreEmitDiagnostics(program, program.getSourceFile(file));
+    expect(faults.map(({ messageText }) => messageText)).toEqual([]);
   });
 
   it.each(['next', 'sveltekit'])('%s in JavaScript has no types', (host) => {
@@ -122,7 +150,7 @@ describe('plant-store init', () => {
       const { POST } = await import(initProgram({ host: 'next', database: 'sqlite' }).bundle());
       const headers = { authorization: 'Bearer secret', 'content-type': 'application/json' };
       const request = new Request('http://localhost', { method: 'POST', headers, body: rose });
-      expect(await POST(request)).toMatchObject({ status: 500 });
+      expect(await POST(request)).toMatchObject({ status: 503 });
       expect(String(logged.mock.calls)).toContain('DATABASE must be the absolute path of a file');
     },
   );
@@ -222,13 +250,14 @@ describe('plant-store init', () => {
   it.each([
     [
       { host: undefined },
-      'init requires one of express, koa, fastify, hono, next, sveltekit, nest, node, got nothing',
+      'init requires one of express, koa, fastify, hono, next, sveltekit, nest, node, worker, got nothing',
     ],
     [
       { host: 'rails' },
-      'init requires one of express, koa, fastify, hono, next, sveltekit, nest, node, got "rails"',
+      'init requires one of express, koa, fastify, hono, next, sveltekit, nest, node, worker, got "rails"',
     ],
-    [{ host: 'koa', database: 'd1' }, '--database d1 requires hono or next, got koa'],
+    [{ host: 'koa', database: 'd1' }, '--database d1 requires hono, next, worker, got koa'],
+    [{ host: 'worker', database: 'mysql' }, 'worker requires --database d1 or postgres, got mysql'],
     [
       { host: 'koa', database: 'oracle' },
       '--database must be one of postgres, mysql, sqlite, turso, d1, got "oracle"',

@@ -50,12 +50,13 @@ describe('a port that is in use is a clear error, with which the process exits,'
     other.close();
   });
 
-  it('in each Express app, which throws what `listen` passes to its callback', () => {
+  // Express 5 would pass the error to a callback. Those of Express 4 have no parameter, so that one does not compile there.
+  it('in each Express app, none of which passes `listen` a callback', () => {
     const apps = [...examples.values()]
       .map((path) => [path, readFileSync(root + path, 'utf8')] as const)
       .filter(([, text]) => text.includes("from 'express'") && text.includes('app.listen('));
     expect(apps.length).toBeGreaterThan(5);
     for (const [path, text] of apps)
-      expect([path, text.includes('if (error) throw error;')]).toEqual([path, true]);
+      expect([path, text]).toEqual([path, expect.stringMatching(/app\.listen\([^=]*\)(;|\.on\()/)]);
   });
 });

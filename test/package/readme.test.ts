@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { command } from '../../examples/server/command.js';
 import { examples } from '../support/examples.js';
 import { anchorsOf, linksOf } from '../support/pages.js';
+import { rows as runbook } from '../support/runbook.js';
 import { titled } from '../support/titled.js';
 
 const root = new URL('../..', import.meta.url);
@@ -88,16 +89,14 @@ it('examples/README.md shows what the demo server prints, which a test of the se
 });
 
 it('adapters/OPERATING.md lists every code of a 5xx for operators, with texts that a log line can have', () => {
-  const [, section = ''] = /## Codes and alerts\n([\s\S]*?)\n## /.exec(read('adapters/OPERATING.md')) ?? [];
-  const rows = [...section.matchAll(/^\| (\d{5}) \| ([^|]+) \|/gm)];
   const codes = Object.values(errorNumbers).filter((code) => code >= 50_000);
-  expect([...new Set(rows.map(([, code]) => Number(code)))].sort()).toEqual(codes.sort());
+  expect([...new Set(runbook.flatMap((row) => row.codes))].map(Number).sort()).toEqual(codes.sort());
   const sources = ['src', 'adapters'].flatMap((folder) =>
     readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))
       .map((name) => read(`${folder}/${name}`)),
   );
-  const texts = rows.flatMap(([, , cell = '']) => [...cell.matchAll(/`([^`]+)`/g)].map(([, text]) => text!));
+  const texts = runbook.flatMap((row) => row.texts);
   expect(texts.filter((text) => !sources.some((source) => source.includes(text)))).toEqual([]);
   expect(texts.length).toBeGreaterThan(5);
 });

@@ -87,3 +87,13 @@ test('the check finds each of these ways', () => {
     console.log(token); logger.info(\`caller \${token}\`)`;
   expect(leaks(text)).toEqual(Array(9).fill('token'));
 });
+
+test('nothing that an app copies writes an error itself, or its text, into a log or a trace', () => {
+  const writes =
+    /\b(?:log|info|warn|error|debug|recordException)\((?:[^()]*,\s*)?(?:error|err|cause)(?:\.(?:message|stack|detail))?(?: as \w+)?\)|\.on\('error', console\.\w+\)/g;
+  const found = blocks
+    // What the client throws is its own, and has the server's message to its client.
+    .filter(({ file }) => !/^(examples\/clients|examples\/server)\//.test(file))
+    .flatMap(({ file, text }) => [...text.matchAll(writes)].map(([call]) => `${file}: ${call}`));
+  expect(found).toEqual([]);
+});

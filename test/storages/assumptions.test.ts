@@ -6,6 +6,7 @@ import { type EventEmitter, once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
+import AsyncDatabase from 'libsql/promise';
 import { createPool as createCallbackPool } from 'mysql2';
 import { createPool } from 'mysql2/promise';
 import pg from 'pg';
@@ -116,8 +117,30 @@ const assumptions: readonly Assumption[] = [
     holds: (changes: number[]) => changes.join() === '1,0,1',
   },
   {
+    name: 'a statement of libsql returns rows, and libsql/promise prepares it later',
+    line: ['_sqlite/handles.ts', "database.prepare('SELECT 1')"],
+    real() {
+      const [rows, later] = [new Database(':memory:'), new AsyncDatabase(':memory:', {})].map((database) =>
+        database.prepare('SELECT 1'),
+      );
+      return [Array.isArray((rows as Database.Statement).all()), later instanceof Promise];
+    },
+    broken: [true, false],
+    holds: (shown: unknown[]) => String(shown) === 'true,true',
+  },
+  {
+    name: 'libsql/promise has `transaction` and `sync`',
+    line: ['_sqlite/handles.ts', "'sync' in database"],
+    real() {
+      const database = new AsyncDatabase(':memory:', {});
+      return ['transaction' in database, 'sync' in database];
+    },
+    broken: [true, false],
+    holds: (shown: unknown[]) => String(shown) === 'true,true',
+  },
+  {
     name: '`open` of libsql is false after close()',
-    line: ['_sqlite/connection.ts', 'open === false'],
+    line: ['_sqlite/client.ts', 'open === false'],
     real() {
       const database = new Database(':memory:');
       const before = database.open;

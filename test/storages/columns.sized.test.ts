@@ -2,17 +2,14 @@
 // test/programs/cluster/mariadb.cluster.ts.
 import { dirname } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
-import Database from 'libsql';
 import { memoryStorage } from 'plant-store/memory';
 import { schemaOf, sqliteStorage } from 'plant-store/sqlite';
-import { schemaOf as asyncSchema, sqliteAsyncStorage } from 'plant-store/sqlite-async';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe } from 'vitest';
-import { asyncKinds } from '../support/async-sqlite.js';
 import { isHeavy } from '../support/heavy.js';
 import { openPglite } from '../support/pglite.js';
 import { newFile } from '../support/run-folder.js';
-import { minimal } from '../support/sqlite.js';
+import { sqliteKinds } from '../support/sqlite-handles.js';
 import {
   itKeepsNamespacesApart,
   itStoresExactly,
@@ -73,39 +70,23 @@ const sqliteTables: Pick<TableDatabase, 'mark' | 'alike' | 'maxName' | 'asText' 
   newTable: () => `columns ${tables++}`,
 };
 
-describe('SQLite', () => {
-  const connection = new Database(':memory:');
-  afterAll(() => connection.close());
+// What is in a column does not depend on the handle: one that blocks, one that is far away, and in the heavy run a third.
+const handles = ['libsql', '@libsql/client', ...(isHeavy ? ['libsql/promise'] : [])];
+
+describe.each(handles)('SQLite, by %s', (kind) => {
+  const { handle, run, rows, close } = sqliteKinds[kind]!.open(newFile(), {});
+  afterAll(close);
   const database = (): TableDatabase => ({
     ...sqliteTables,
     schemaOf,
-    run: async (sql) => connection.exec(sql),
-    rows: async (sql) => connection.prepare(sql).all() as Record<string, unknown>[],
-    storage: (options) => sqliteStorage<unknown>(minimal(connection), options as never),
+    run,
+    rows,
+    storage: (options) => sqliteStorage<unknown>(handle, options as never),
   });
   itStoresOwnColumns(database);
   itStoresExactly(database, sqliteCases, ways);
   itKeepsNamespacesApart(namespaceIn(database));
 });
-
-// One that is far away, and in the heavy run one that is not: what is in a column does not depend on the handle.
-describe.each(isHeavy ? ['@libsql/client', 'libsql/promise'] : ['@libsql/client'])(
-  'SQLite, by %s',
-  (kind) => {
-    const { handle, run, rows, close } = asyncKinds[kind]!.open(newFile(), {});
-    afterAll(close);
-    const database = (): TableDatabase => ({
-      ...sqliteTables,
-      schemaOf: asyncSchema,
-      run,
-      rows,
-      storage: (options) => sqliteAsyncStorage<unknown>(handle, options as never),
-    });
-    itStoresOwnColumns(database);
-    itStoresExactly(database, sqliteCases, ways);
-    itKeepsNamespacesApart(namespaceIn(database));
-  },
-);
 
 describe('memory', () => {
   itKeepsNamespacesApart(async (namespace) => memoryStorage(new Map(), { namespace }) as never);

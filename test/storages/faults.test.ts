@@ -1,17 +1,14 @@
 // The built-in storages through the faults that recipes run, too.
-import { join } from 'node:path';
-import Database from 'libsql';
 import pg from 'pg';
 import type { PlantStorage } from 'plant-store';
 import { postgresStorage } from 'plant-store/postgres';
 import { sqliteStorage } from 'plant-store/sqlite';
-import { sqliteAsyncStorage } from 'plant-store/sqlite-async';
 import { storageCases } from 'plant-store/testing';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { evaluate, pageRows } from '../ecosystem/page-rows.js';
-import { asyncKinds, connect } from '../support/async-sqlite.js';
 import { Doorway } from '../support/doorway.js';
-import { newFile, newFolder } from '../support/run-folder.js';
+import { newFile } from '../support/run-folder.js';
+import { connect, sqliteKinds } from '../support/sqlite-handles.js';
 import { faultyPostgres, faultySqlite, sqliteFaultsAtCommit } from './fault-databases.js';
 import { type FaultyDatabase, itSurvivesFaults, openFaulty } from './faults.js';
 import { ownServer } from './postgres-server.js';
@@ -76,26 +73,7 @@ describe('on PostgreSQL', () => {
   }
 });
 
-describe('sqliteStorage', () => {
-  const file = join(newFolder(), 'plants.db');
-  const database = new Database(file);
-  database.exec('PRAGMA journal_mode=WAL; PRAGMA foreign_keys=ON');
-  const other = new Database(file);
-  const behind = {
-    run: (sql: string) => other.exec(sql),
-    rows: (sql: string) => other.prepare(sql).all(),
-  };
-  const open = (timeoutMs: number) => sqliteStorage(database, { timeoutMs });
-  itSurvivesFaults(
-    faultySqlite(() => behind, open, { isApart: true, isPrecise: true, faults: sqliteFaultsAtCommit }),
-  );
-  afterAll(() => {
-    database.close();
-    other.close();
-  });
-});
-
-describe.each(Object.entries(asyncKinds))('sqliteAsyncStorage of %s', (_, { open }) => {
+describe.each(Object.entries(sqliteKinds))('sqliteStorage of %s', (_, { open }) => {
   const file = newFile();
   const other = connect(file);
   other.exec('PRAGMA journal_mode=WAL');
@@ -106,7 +84,7 @@ describe.each(Object.entries(asyncKinds))('sqliteAsyncStorage of %s', (_, { open
     run: (sql: string) => other.exec(sql),
     rows: (sql: string) => other.prepare(sql).all(),
   };
-  const openStorage = (timeoutMs: number) => sqliteAsyncStorage(handle, { timeoutMs });
+  const openStorage = (timeoutMs: number) => sqliteStorage(handle, { timeoutMs });
   itSurvivesFaults(
     faultySqlite(() => behind, openStorage, { isApart: true, isPrecise: true, faults: sqliteFaultsAtCommit }),
   );

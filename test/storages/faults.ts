@@ -121,7 +121,7 @@ export async function createTruly(table: FaultyTable, plants: readonly NewPlant[
  * Passes on what the server sends until a plant is stored; ends the connection of a create instead of telling so, once. A pool
  * may open and test further connections meanwhile: theirs are no responses to a create.
  */
-function loseResponse(doorway: Doorway, isStored: () => Promise<boolean>): void {
+export function loseResponse(doorway: Doorway, isStored: () => Promise<boolean>): void {
   let isLost = false;
   const creating = new Set<Socket>();
   doorway.onRequest = (request, client) => {

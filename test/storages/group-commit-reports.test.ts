@@ -4,7 +4,16 @@ import { RolledBack, StorageBusy } from 'plant-store';
 import { sqliteStorage } from 'plant-store/sqlite';
 import { describe, expect, it, vi } from 'vitest';
 import { deferred } from '../support/deferred.js';
-import { answers, created, hangs, open, outcomesOf, refused, refuses } from './group-commit-queue.js';
+import {
+  answers,
+  created,
+  hangs,
+  open,
+  outcomesOf,
+  refused,
+  refuses,
+  rejects,
+} from './group-commit-queue.js';
 
 const busy = { name: 'StorageBusy' };
 
@@ -39,6 +48,7 @@ describe('onBatch', () => {
     ['stores one of two', async () => ['created', broken], 'settled', 1],
     ['has an error for each', async () => [broken, broken], 'rejected', 2],
     ['has stored nothing', () => Promise.reject(new StorageBusy('closed')), 'unavailable', 2],
+    ['can store no plant', rejects('unusable', broken), 'unusable', 2],
     ['has rolled back both, which are sent again', refuses, 'conflict', 0],
     ['loses its connection', () => Promise.reject(broken), 'unknown', 2],
   ])(
@@ -120,7 +130,16 @@ describe('onBatch', () => {
 });
 
 describe('the state', () => {
-  const idle = { queued: 0, text: 0, inFlightSince: null, isOpen: false };
+  const idle = {
+    queued: 0,
+    text: 0,
+    inFlightSince: null,
+    isOpen: false,
+    failedInRow: 0,
+    failingMs: null,
+    rejectedInRow: 0,
+    rejectingMs: null,
+  };
 
   it('shows what is pending, how long the call in flight takes, and the circuit, at any time', async () => {
     const { answersIn, clock, create, database, queue } = open({ timeoutMs: 1_000 });
@@ -129,9 +148,9 @@ describe('the state', () => {
     create(1, 'Rosa');
     await clock.advance(4);
     create(2, 'Ilex aquifolium');
-    expect(queue.state()).toEqual({ queued: 2, text: 19, inFlightSince: 4, isOpen: false });
+    expect(queue.state()).toEqual({ ...idle, queued: 2, text: 19, inFlightSince: 4 });
     await clock.advance(7);
-    expect(queue.state()).toEqual({ queued: 1, text: 15, inFlightSince: 1, isOpen: false });
+    expect(queue.state()).toEqual({ ...idle, queued: 1, text: 15, inFlightSince: 1 });
     await clock.advance(10);
     expect(queue.state()).toEqual(idle);
   });
@@ -145,7 +164,7 @@ describe('the state', () => {
     expect(onBatch).not.toHaveBeenCalled();
     expect(queue.state()).toMatchObject({ queued: 4, inFlightSince: 900, isOpen: false });
     await clock.advance(100);
-    expect(queue.state()).toEqual({ ...idle, isOpen: true });
+    expect(queue.state()).toEqual({ ...idle, isOpen: true, failedInRow: 4, failingMs: 0 });
   });
 
   it('fails creates with what has opened the circuit, although a probe has timed out since', async () => {
@@ -159,7 +178,7 @@ describe('the state', () => {
       await clock.advance(0);
       expect(other.outcome).toMatchObject({ ...busy, cause: refused });
       await clock.advance(1_000);
-      expect(queue.state()).toEqual({ ...idle, isOpen: true });
+      expect(queue.state()).toMatchObject({ queued: 0, isOpen: true });
     }
   });
 

@@ -44,7 +44,7 @@ describe('a locked row', () => {
     await clock.advance(1_000);
     expect(told.outcome).toMatchObject({
       name: 'StorageBusy',
-      message: 'another transaction has locked the row',
+      message: 'another transaction has locked the row, or the table',
       cause: locked,
     });
     expect(new Set(reports)).toEqual(new Set(['locked']));
@@ -269,7 +269,12 @@ describe.each(['conflict', 'locked'] as const)('a database that rolls back by %s
     const probe = create(100);
     const other = create(101);
     await clock.advance(1);
-    expect(other.outcome).toMatchObject({ message: 'the circuit is open', cause: refused });
+    const lock = {
+      message: 'another transaction has locked the table, or each row that was tried',
+      cause: refused,
+    };
+    const cause = reason === 'locked' ? lock : refused;
+    expect(other.outcome).toMatchObject({ message: 'the circuit is open', cause });
     state.isAway = false;
     await clock.advance(250);
     expect(probe.outcome).toBe('created');
@@ -329,6 +334,8 @@ describe('a call that times out', () => {
       cause: { name: 'TimeoutError', message: 'the storage did not send within 1000 ms' },
     });
     for (const [i, limit] of [250, 500, 1_000, 1_000].entries()) {
+      // The pause before a probe.
+      await clock.advance(250);
       const probe = create(i + 2);
       await clock.advance(1_000);
       expect(probe.after).toBe(limit);

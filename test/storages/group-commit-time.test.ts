@@ -7,6 +7,7 @@ import {
   context,
   created,
   hangs,
+  idsOf,
   open,
   outcomesOf,
   plant,
@@ -19,6 +20,11 @@ const busy = { name: 'StorageBusy' };
 const unavailable = { ...busy, message: 'the storage is unavailable' };
 const circuitOpen = { ...busy, message: 'the circuit is open' };
 const unanswered = { name: 'TimeoutError', message: expect.stringMatching(/did not answer within/) };
+
+const unsent: CreateMany<unknown> = (_plants, _contexts, call) => {
+  call.sent = false;
+  return hangs();
+};
 
 const microtasks = () => new Promise((resolve) => process.nextTick(resolve));
 
@@ -140,7 +146,7 @@ describe('a driver', () => {
   ])(
     'that blocks the event loop gets all creates of each turn of it together, if it %s',
     async (_, blocks) => {
-      const { clock, create, sentIds } = open(undefined, blocks);
+      const { clock, create, sentIds } = open({ timeoutMs: 1_000, blocksEventLoop: true }, blocks);
       for (let id = 0; id < 20; id += 2) {
         create(id);
         await microtasks();
@@ -151,62 +157,17 @@ describe('a driver', () => {
     },
   );
 
-  it('that does not block it gets a lone create at once, and then all that are called until it settles', async () => {
+  it('that does not block it gets the first creates at once, and then all that are called until it settles', async () => {
     const { answersIn, clock, create, database, sentIds } = open();
     database.current = answersIn(1);
-    for (let id = 0; id < 9; id += 2) {
-      create(id);
-      create(id + 1);
-      await clock.advance(2);
-    }
     create(10);
     await microtasks();
-    // Also after a turn with several.
-    expect(sentIds().at(-1)).toEqual([10]);
+    expect(sentIds()).toEqual([[10]]);
     for (const id of [13, 12, 11]) create(id);
     await clock.advance(1);
     expect(sentIds().at(-1)).toEqual([11, 12, 13]);
     await clock.advance(1);
     expect(clock.timerCount).toBe(0);
-  });
-});
-
-describe('whether a driver blocks the event loop', () => {
-  /** Whether each create was sent before the turn of the event loop ended, if the calls before it blocked or did not. */
-  async function areSentAtOnce(calls: readonly ('blocks' | 'takes 1 ms')[]) {
-    const { answersIn, clock, create, createMany, database } = open();
-    const sent: boolean[] = [];
-    for (const [id, call] of calls.entries()) {
-      database.current = call === 'blocks' ? answers : answersIn(1);
-      create(id);
-      await microtasks();
-      sent.push(createMany.mock.calls.length > id);
-      await clock.advance(2);
-    }
-    return sent;
-  }
-
-  it('is known after three calls in a row', async () => {
-    const longer = ['takes 1 ms', 'takes 1 ms', 'takes 1 ms'] as const;
-    expect(await areSentAtOnce([...longer, 'blocks', 'blocks'])).toEqual([false, false, false, true, true]);
-    const blocking = ['blocks', 'blocks', 'blocks'] as const;
-    expect(await areSentAtOnce([...blocking, ...longer, ...longer])).not.toContain(true);
-  });
-
-  it('is unknown until three calls in a row have shown the same', async () => {
-    const mixed = [
-      'takes 1 ms',
-      'takes 1 ms',
-      'blocks',
-      'blocks',
-      'takes 1 ms',
-      'takes 1 ms',
-      'blocks',
-    ] as const;
-    expect(await areSentAtOnce([...mixed, 'takes 1 ms', 'takes 1 ms', 'takes 1 ms', 'blocks'])).toEqual([
-      ...Array(10).fill(false),
-      true,
-    ]);
   });
 });
 
@@ -322,6 +283,26 @@ describe('a queue whose circuit is open', () => {
       expect(probes.at(-1)?.outcome).toEqual(last);
     },
   );
+
+  it.each<[string, CreateMany<unknown>, boolean]>([
+    ['hangs when they are sent', hangs, true],
+    ['hangs before they are sent', unsent, false],
+    ['rolls them back', refuses, false],
+  ])('makes no outcome unknown but those of probes, if the storage %s', async (_, behaviour, isSent) => {
+    const { clock, create, createMany } = await openCircuit(behaviour);
+    const creates: Told[] = [];
+    for (let id = 0; id < 400; id++) {
+      creates.push(create(id));
+      await clock.advance(50);
+    }
+    await clock.advance(1_000);
+    const sent = new Set(createMany.mock.calls.flatMap(([plants]) => idsOf(plants)));
+    const unknown = creates.flatMap(({ outcome }, id) =>
+      (outcome as Error).name === 'StorageBusy' ? [] : [id],
+    );
+    expect(unknown).toEqual(isSent ? [...sent] : []);
+    expect(sent.size).toBeGreaterThan(10);
+  });
 
   it('stays open after a dropped connection, and closes after a rejected plant', async () => {
     const { clock, database, create } = await openCircuit();

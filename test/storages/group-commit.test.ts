@@ -40,7 +40,7 @@ describe('a batch', () => {
       const ports = active('MessagePort');
       const { [missing]: removed } = globalThis;
       Reflect.deleteProperty(globalThis, missing);
-      const { create } = (await loadAnew())(createMany);
+      const { create } = (await loadAnew())(createMany, { blocksEventLoop: true });
       Object.assign(globalThis, { [missing]: removed });
       create(plant(1), context);
       for (let i = 0; i < 100; i++) await null;
@@ -123,8 +123,9 @@ describe('a duplicate of a create', () => {
   );
 });
 
-it.each([new Error('a CHECK'), 'a CHECK'])('RolledBack has the message of its cause: %s', (cause) => {
-  expect(new RolledBack('rejected', cause)).toMatchObject({ message: 'a CHECK', cause });
+it.each([new Error('a CHECK'), 'a CHECK'])('RolledBack has its cause, and words of its own: %s', (cause) => {
+  const message = 'the database rejects a plant, and stored nothing';
+  expect(new RolledBack('rejected', cause)).toMatchObject({ message, cause });
 });
 
 describe('a namespace', () => {
@@ -295,6 +296,7 @@ describe('groupCommit', () => {
     [{ timeoutMs: '5' as never }, 'timeoutMs'],
     [{ maxQueuedText: 0 }, 'maxQueuedText'],
     [{ namespace: 'tenant' as never }, 'namespace must be a function'],
+    [{ blocksEventLoop: 1 as never }, 'blocksEventLoop must be true or false'],
     [{ onBatch: true as never }, 'onBatch must be a function'],
     [{ maxbatch: 5 } as never, 'unknown option maxbatch'],
   ])('throws at once for the options %j', (options, message) => {

@@ -237,7 +237,7 @@ export function itStoresOwnColumns(
       );
       const creates = [1n, 2n, 3n].map((id) => create({ id, name: 'Rosa' }, contextOf({ tenant: 'garden' })));
       for (const failed of await Promise.allSettled(creates)) {
-        expect(failed).toMatchObject({ reason: { name: 'RolledBack', reason: 'rejected' } });
+        expect(failed).toMatchObject({ reason: { name: 'RolledBack', reason: 'unusable' } });
       }
       expect(await rows('name')).toEqual([]);
     },

@@ -1,4 +1,4 @@
-/** The type `Caller` of `namespace` and `columns`: `tsc` checks this file, nothing runs it. */
+/** The types of `namespace`, `columns` and `names`: `tsc` checks this file, nothing runs it. */
 import { createPlantStore, type PlantStorage, type StorageContext, type VerifyToken } from 'plant-store';
 import { memoryStorage } from 'plant-store/memory';
 import { type MysqlPool, mysqlStorage } from 'plant-store/mysql';
@@ -42,7 +42,21 @@ export function plain(): void {
   createPlantStore(sqliteStorage(database, { columns: { at: () => new Date() } }), verify);
 }
 
+export function renamed(): void {
+  const names = { id: 'plant_no', name: 'title', tag: 'kind' };
+  createPlantStore(postgresStorage(pool, { names }), verify);
+  mysqlStorage(mysql, { ...options, names: { tag: 'kind' } });
+  sqliteStorage(database, { names: { id: undefined } });
+  schemaOf({ names, namespace: options.namespace });
+}
+
 export function mistakes(): void {
+  // @ts-expect-error: no member of a plant
+  sqliteStorage(database, { names: { title: 'name' } });
+  // @ts-expect-error: no name
+  postgresStorage(pool, { names: { id: 5 } });
+  // @ts-expect-error: memory has no columns
+  memoryStorage(new Map(), { names: { id: 'plant_no' } });
   // @ts-expect-error: the verifier gives no email
   createPlantStore(postgresStorage(pool, options), verifyTooLittle);
   // @ts-expect-error: without a type argument the caller is unknown
@@ -59,6 +73,8 @@ export function mistakes(): void {
   memoryStorage<Caller>(new Map(), { columns: { email: ({ caller }) => caller.email } });
   // @ts-expect-error: no member of the caller
   postgresStorage<Caller>(pool, { namespace: { tenant: ({ caller }) => caller.tenants } });
+  // @ts-expect-error: the storage knows whether its driver blocks
+  sqliteStorage(database, { blocksEventLoop: true });
   // @ts-expect-error: what groupCommit takes
   postgresStorage<Caller>(pool, { namespace: ({ caller }) => caller.tenant });
 }

@@ -2,10 +2,10 @@
 import type pg from 'pg';
 import { postgresStorage, schemaOf } from 'plant-store/postgres';
 import { expect, it } from 'vitest';
-import { plantOf } from '../support/tables.js';
+import { plantOf, unended } from '../support/tables.js';
 import { context } from './context.js';
 import { createTruly } from './faults.js';
-import { expectCheck, expectNoPlant, expectTruth, type PeersTable, rosa } from './peers.js';
+import { expectCheck, expectNoLogin, expectNoPlant, expectTruth, type PeersTable, rosa } from './peers.js';
 
 const logOf = (table: string) => `"log of ${table}"`;
 
@@ -19,10 +19,10 @@ const onPostgres: Record<string, (table: string) => string> = {
   'a trigger that counts before each row': (table) => `${schemaOf({ table })};
     CREATE TABLE ${logOf(table)} (n bigint); INSERT INTO ${logOf(table)} VALUES (0);
     ${trigger(table, 'BEFORE INSERT', `UPDATE ${logOf(table)} SET n = n + 1; RETURN new;`)}`,
-  'partitions by hash': (table) => `${schemaOf({ table })} PARTITION BY HASH (id);
+  'partitions by hash': (table) => `${unended(schemaOf({ table }))} PARTITION BY HASH (id);
     CREATE TABLE "${table} 0" PARTITION OF "${table}" FOR VALUES WITH (MODULUS 2, REMAINDER 0);
     CREATE TABLE "${table} 1" PARTITION OF "${table}" FOR VALUES WITH (MODULUS 2, REMAINDER 1)`,
-  'partitions by range': (table) => `${schemaOf({ table })} PARTITION BY RANGE (id);
+  'partitions by range': (table) => `${unended(schemaOf({ table }))} PARTITION BY RANGE (id);
     CREATE TABLE "${table} 0" PARTITION OF "${table}" FOR VALUES FROM (MINVALUE) TO (3);
     CREATE TABLE "${table} 1" PARTITION OF "${table}" FOR VALUES FROM (3) TO (MAXVALUE)`,
   'a view': (table) => `${schemaOf({ table: `${table} below` })};
@@ -46,7 +46,7 @@ const onPostgres: Record<string, (table: string) => string> = {
     table,
   ) => `CREATE TYPE "e ${table}" AS ENUM ('tree', 'shrub'); ${schemaOf({ table })};
     ALTER TABLE "${table}" ADD kind "e ${table}" NOT NULL DEFAULT 'tree'`,
-  'partitions by list, and a default': (table) => `${schemaOf({ table })} PARTITION BY LIST (id);
+  'partitions by list, and a default': (table) => `${unended(schemaOf({ table }))} PARTITION BY LIST (id);
     CREATE TABLE "${table} 0" PARTITION OF "${table}" FOR VALUES IN (1, 2);
     CREATE TABLE "${table} 1" PARTITION OF "${table}" DEFAULT`,
   'an exclusion constraint': (table) =>
@@ -59,7 +59,7 @@ const onPostgres: Record<string, (table: string) => string> = {
   'a foreign key that is deferred': (
     table,
   ) => `CREATE TABLE ${logOf(table)} (tag text PRIMARY KEY); ${schemaOf({ table })};
-    INSERT INTO ${logOf(table)} VALUES ('a'), ('b');
+    INSERT INTO ${logOf(table)} VALUES ('Check');
     ALTER TABLE "${table}" ADD FOREIGN KEY (tag) REFERENCES ${logOf(table)} DEFERRABLE INITIALLY DEFERRED`,
   'an unlogged table': (table) => schemaOf({ table }).replace('CREATE TABLE', 'CREATE UNLOGGED TABLE'),
   'row-level security with a policy': (
@@ -72,7 +72,7 @@ const onPostgres: Record<string, (table: string) => string> = {
     CREATE FUNCTION "on ${table}"() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN INSERT INTO ${logOf(table)} VALUES (now()); RETURN NULL; END $$;
     CREATE TRIGGER peer AFTER INSERT ON "${table}" EXECUTE FUNCTION "on ${table}"()`,
-  'a trigger of a partition that logs': (table) => `${schemaOf({ table })} PARTITION BY HASH (id);
+  'a trigger of a partition that logs': (table) => `${unended(schemaOf({ table }))} PARTITION BY HASH (id);
     CREATE TABLE "${table} 0" PARTITION OF "${table}" FOR VALUES WITH (MODULUS 1, REMAINDER 0);
     CREATE TABLE ${logOf(table)} (id bigint);
     ${trigger(`${table} 0`, 'AFTER INSERT', `INSERT INTO ${logOf(table)} VALUES (new.id); RETURN NULL;`)}`,
@@ -116,7 +116,9 @@ const refusedByPostgres: Record<string, (table: string) => string> = {
   'a view with a trigger in place of the INSERT': (table) => `${schemaOf({ table: `${table} below` })};
     CREATE VIEW "${table}" AS SELECT * FROM "${table} below";
     ${trigger(table, 'INSTEAD OF INSERT', 'RETURN new;')}`,
-  'a partition whose trigger changes the id': (table) => `${schemaOf({ table })} PARTITION BY HASH (id);
+  'a partition whose trigger changes the id': (
+    table,
+  ) => `${unended(schemaOf({ table }))} PARTITION BY HASH (id);
     CREATE TABLE "${table} 0" PARTITION OF "${table}" FOR VALUES WITH (MODULUS 1, REMAINDER 0);
     ${trigger(`${table} 0`, 'BEFORE INSERT', 'new.id := new.id + 100; RETURN new;')}`,
   'a view of a table whose trigger changes the id': (table) => `${schemaOf({ table: `${table} below` })};
@@ -129,7 +131,7 @@ const refusedByPostgres: Record<string, (table: string) => string> = {
       $$ BEGIN DELETE FROM "${table}" WHERE id = new.id; RETURN NULL; END $$;
     CREATE CONSTRAINT TRIGGER peer AFTER INSERT ON "${table}" DEFERRABLE INITIALLY DEFERRED
       FOR EACH ROW EXECUTE FUNCTION "on ${table}"()`,
-  'a partition for other ids alone': (table) => `${schemaOf({ table })} PARTITION BY RANGE (id);
+  'a partition for other ids alone': (table) => `${unended(schemaOf({ table }))} PARTITION BY RANGE (id);
     CREATE TABLE "${table} 0" PARTITION OF "${table}" FOR VALUES FROM (100) TO (200)`,
 };
 
@@ -225,6 +227,17 @@ export function itTellsTheTruthOnPostgres(own: { readonly pool: pg.Pool }): void
       cause: { message: expect.stringContaining('neither inserted nor found') },
     });
   });
+
+  it.each(['P0001', '22003', '08006', 'XX000', 'GA001'])(
+    'a trigger that rejects one plant in ten with SQLSTATE %s costs no login',
+    async (state) => {
+      const body = `IF new.tag = 'fault' THEN RAISE 'no' USING ERRCODE = '${state}'; END IF; RETURN new;`;
+      const table = await open((table) => `${schemaOf({ table })}; ${trigger(table, 'BEFORE INSERT', body)}`);
+      let logins = 0;
+      own.pool.on('connect', () => logins++);
+      await expectNoLogin(table, () => logins);
+    },
+  );
 
   it('a trigger that numbers plants without a number: the others of its batch keep theirs', async () => {
     const table = await open(

@@ -1,5 +1,6 @@
 // What an app puts on the table of plants in SQLite, statement by statement: the programs of other runtimes run them, too, without vitest.
 import { schema } from 'plant-store/sqlite';
+import { unended } from '../support/tables.js';
 
 /** What leaves plants as they are. */
 export const onSqlite: Record<string, readonly string[]> = {
@@ -21,12 +22,12 @@ export const onSqlite: Record<string, readonly string[]> = {
     'CREATE TEMP TRIGGER peer AFTER INSERT ON plants BEGIN INSERT INTO log VALUES (new.id); END',
   ],
   'a generated column': ['ALTER TABLE plants ADD COLUMN label AS (upper(name))'],
-  'no rowid': ['DROP TABLE plants', `${schema} WITHOUT ROWID`],
+  'no rowid': ['DROP TABLE plants', `${unended(schema)} WITHOUT ROWID`],
 };
 
 /** The same, in files and by statements that not every runtime has. */
 export const furtherOnSqlite: Record<string, readonly string[]> = {
-  'strict types': ['DROP TABLE plants', `${schema} STRICT`],
+  'strict types': ['DROP TABLE plants', `${unended(schema)} STRICT`],
   'ids that count by themselves': [
     'DROP TABLE plants',
     schema.replace('PRIMARY KEY', 'PRIMARY KEY AUTOINCREMENT'),

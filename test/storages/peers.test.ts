@@ -1,9 +1,9 @@
 // What an app puts on the same table: triggers, rules, partitions, views. What each create is told is true, or the table is refused by name.
 import Database from 'libsql';
-import { sqliteAsyncStorage } from 'plant-store/sqlite-async';
+import { sqliteStorage } from 'plant-store/sqlite';
 import { describe } from 'vitest';
-import { asyncKinds } from '../support/async-sqlite.js';
 import { newFile } from '../support/run-folder.js';
+import { sqliteKinds } from '../support/sqlite-handles.js';
 import { itTellsTheTruthOnPostgres } from './peers-postgres.js';
 import { itTellsTheTruthOnSqlite, peersDatabase } from './peers-sqlite.js';
 import { ownServer } from './postgres-server.js';
@@ -21,10 +21,10 @@ describe.each(Object.entries(drivers).filter(([, Driver]) => Driver))(
   },
 );
 
-describe.each(Object.entries(asyncKinds))('on SQLite, by %s', (_, { open, sharesConnection }) => {
+describe.each(Object.entries(sqliteKinds))('on SQLite, by %s', (_, { open, sharesConnection }) => {
   const connect = () => {
     const { handle, ...database } = open(newFile(), {});
-    return { ...database, storage: sqliteAsyncStorage(handle, { timeoutMs: 2_000 }) };
+    return { ...database, storage: sqliteStorage(handle, { timeoutMs: 2_000 }) };
   };
   // TEMP triggers and further files are of a connection.
   itTellsTheTruthOnSqlite(connect, (sql) => sharesConnection || !/TEMP|ATTACH/.test(sql));

@@ -29,9 +29,16 @@ const own = ownServer();
 it.each<[string, string, (url: string) => string]>([
   ['28000', 'role "nobody" does not exist', (url) => url.replace('postgres@', 'nobody@')],
   ['3D000', 'database "garden" does not exist', (url) => url.replace('/postgres?', '/garden?')],
+  // It has the code of an index that is deferrable.
+  [
+    '55000',
+    'database "closed" is not currently accepting connections',
+    (url) => url.replace('/postgres?', '/closed?'),
+  ],
 ])(
   'postgresStorage is busy at once, without a retry, if the server refuses the login with %s: %s',
   async (code, message, urlFrom) => {
+    if (code === '55000') await own.pool.query('CREATE DATABASE closed ALLOW_CONNECTIONS false');
     const pool = new pg.Pool({ connectionString: urlFrom(own.server.url) });
     const { create, find } = postgresStorage(pool);
     const busy = {
@@ -54,21 +61,40 @@ it('postgresStorage fails at once after the app has ended its pool', async () =>
   });
 });
 
+/** The messages of the error of a create, and of its causes. */
+async function causesOf(creating: Promise<unknown>): Promise<string[]> {
+  const causes: string[] = [];
+  let error = await creating.catch((error: unknown) => error);
+  for (; error instanceof Error; error = error.cause) causes.push(error.message);
+  return causes;
+}
+
 it('postgresStorage says what the pool says of a connection that it does not give', async () => {
   const pool = own.poolOf({ max: 1 });
   const held = await pool.connect();
   onTestFinished(() => held.release());
   // Only now: on a busy machine the first connection takes longer.
   pool.options.connectionTimeoutMillis = 20;
-  const causes: string[] = [];
-  let error = await postgresStorage(pool, { timeoutMs: 200 })
-    .create({ id: 1n, name: 'Rosa' }, context)
-    .catch((error: unknown) => error);
-  for (; error instanceof Error; error = error.cause) causes.push(error.message);
+  const causes = await causesOf(
+    postgresStorage(pool, { timeoutMs: 200 }).create({ id: 1n, name: 'Rosa' }, context),
+  );
   expect(causes.slice(-2)).toEqual([
     'the pool gave no connection: 0 of 1 idle, 1 waiting',
     'timeout exceeded when trying to connect',
   ]);
+});
+
+it('postgresStorage says on Workers that each request needs a pool of its own', async () => {
+  vi.stubGlobal('navigator', { userAgent: 'Cloudflare-Workers' });
+  onTestFinished(() => void vi.unstubAllGlobals());
+  // Its connection belongs to a request that has ended.
+  const pool = { totalCount: 1, idleCount: 0, waitingCount: 1, query: async () => ({}), connect: () => {} };
+  const told = await causesOf(
+    postgresStorage(pool as never, { timeoutMs: 100 }).create({ id: 1n, name: 'Rosa' }, context),
+  );
+  expect(told.join('; ')).toContain(
+    'the pool gave no connection: 0 of 1 idle, 1 waiting. On Workers, make a pool for each request',
+  );
 });
 
 /** A `pg` Pool of one client whose INSERTs have this result, and which shows nothing of its tables. */

@@ -104,7 +104,7 @@ describe('a connection of the pool that comes with a transaction of the app', ()
     expect(await rows()).toEqual([]);
     expect(await create({ id: 3n, name: 'Rosa' }, context)).toBe('created');
     // The app may have a transaction of its own there at any time, so that `check` begins none.
-    expect(await check()).toEqual({ notAsked: [expect.stringContaining('an INSERT of no rows was tried')] });
+    await check();
     await client.end();
   });
 
@@ -171,7 +171,7 @@ it('check says that the table is locked while another transaction has one of the
   );
   await other.query('ROLLBACK');
   other.release();
-  expect(await storage.check()).toEqual({ notAsked: [] });
+  await storage.check();
 });
 
 it.each(['', '-c lock_timeout=1min'])(
@@ -200,6 +200,15 @@ it.each(['', '-c lock_timeout=1min'])(
     expect(rows).toEqual([{ lock_timeout: options.split('=')[1] ?? '0' }]);
   },
 );
+
+it('check finds nothing wrong with a further column of an enumeration, which takes none of its values', async () => {
+  await own.pool.query(`CREATE TYPE "of ${table}" AS ENUM ('integer', 'date')`);
+  const options = { table, columns: { mood: () => 'date' } };
+  await own.pool.query(withColumns(schemaOf(options), { mood: `"of ${table}"` }));
+  const storage = postgresStorage(own.pool, options);
+  await storage.check();
+  expect(await storage.create({ id: 1n, name: 'Rosa' }, context)).toBe('created');
+});
 
 const uuid = '6f9619ff-8b86-d011-b42d-00c04fc964ff';
 
@@ -348,7 +357,7 @@ describe('what a role may not do is told as PostgreSQL knows it', () => {
   it('createTable without CREATE on the schema', async () => {
     await newRole();
     const storage = postgresStorage(own.poolOf({ role: table }), { table });
-    const why = 'the role of the pool may not create it. Run: GRANT CREATE, USAGE ON SCHEMA ... TO ...';
+    const why = 'the role of the pool may not create it. It needs GRANT CREATE, USAGE ON SCHEMA ... TO ...';
     await expect(storage.createTable()).rejects.toThrow(why);
     await own.pool.query(`GRANT CREATE, USAGE ON SCHEMA public TO "${table}"`);
     await storage.createTable();
@@ -378,7 +387,7 @@ describe('what a role may not do is told as PostgreSQL knows it', () => {
     await newRole();
     if (granted) await own.pool.query(`GRANT ${granted} ON "${table}" TO "${table}"`);
     const storage = postgresStorage(own.poolOf({ role: table }), { table });
-    const why = `plant-store cannot use the table "${table}": the role of the pool may not use it. Run: GRANT SELECT, INSERT ON "${table}" TO ..., and`;
+    const why = `plant-store cannot use the table "${table}": the role of the pool may not use it. It needs GRANT SELECT, INSERT ON "${table}" TO ..., and`;
     await expect(storage.check()).rejects.toThrow(why);
     const denied = { reason: { name: 'RolledBack', message: expect.stringContaining(why) } };
     const createAll = (...ids: bigint[]) =>
@@ -429,7 +438,7 @@ it.each<[string, () => string, string]>([
     () =>
       `CREATE TABLE "${table}" (id bigint NOT NULL, name text NOT NULL, tag text, day date NOT NULL DEFAULT '2026-01-01')
         PARTITION BY RANGE (day); CREATE TABLE "of ${table}" PARTITION OF "${table}" DEFAULT`,
-    'it needs a unique index of exactly ("id")',
+    'it is a view or has partitions, and no unique index of exactly ("id") is to be seen',
   ],
   [
     'a table whose key may be violated until COMMIT',
@@ -440,9 +449,15 @@ it.each<[string, () => string, string]>([
     'a view of a table without an index',
     () => `CREATE TABLE "of ${table}" (id bigint, name text, tag text);
       CREATE VIEW "${table}" AS SELECT * FROM "of ${table}"`,
-    'it needs a unique index of exactly ("id")',
+    'it is a view or has partitions, and no unique index of exactly ("id") is to be seen',
   ],
-])('%s is told by why no index helps', async (_, sql, why) => {
+  [
+    'a view without a column, which ALTER TABLE cannot add',
+    () => `CREATE TABLE "of ${table}" (id bigint PRIMARY KEY, name text, tag text);
+      CREATE VIEW "${table}" AS SELECT id, name FROM "of ${table}"`,
+    "by the option names: { tag: '...' }. If not, add it to the view",
+  ],
+])('%s is told by what to do', async (_, sql, why) => {
   await own.pool.query(sql());
   const storage = postgresStorage(own.pool, { table });
   await expect(storage.check()).rejects.toThrow(why);

@@ -71,7 +71,7 @@ it('a create that times out at a locked row names it, and opens no circuit', asy
   await waitFor(() => expect(onBatch).toHaveBeenCalled());
   expect(await settled(failed, () => passInPause(clock, { state }))).toMatchObject({
     name: 'StorageBusy',
-    message: 'another transaction has locked the row',
+    message: 'another transaction has locked the row, or the table',
     cause: { code: '55P03' },
   });
   expect(state()).toMatchObject({ queued: 0, isOpen: false });

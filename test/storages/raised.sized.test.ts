@@ -1,11 +1,9 @@
-import Database from 'libsql';
 import { postgresStorage, schemaOf } from 'plant-store/postgres';
 import { schema, sqliteStorage } from 'plant-store/sqlite';
-import { sqliteAsyncStorage } from 'plant-store/sqlite-async';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { asyncKinds } from '../support/async-sqlite.js';
 import { isHeavy } from '../support/heavy.js';
 import { newFile } from '../support/run-folder.js';
+import { sqliteKinds } from '../support/sqlite-handles.js';
 import { ownServer } from './postgres-server.js';
 import { expectOnlyItsPlant, sqlStates } from './raised.js';
 
@@ -41,23 +39,13 @@ describe('an error that a trigger raises for one plant harms no other, whatever 
       CREATE TRIGGER peer AFTER INSERT ON plants WHEN new.tag IS NOT NULL BEGIN ${raises.join(' ')}
         INSERT INTO log SELECT NULL WHERE new.tag = 'NOTNULL'; INSERT INTO log SELECT 1 WHERE new.tag = 'ONCE'; END`;
 
-  it('on SQLite', async () => {
-    const database = new Database(':memory:');
-    onTestFinished(() => void database.close());
-    database.exec(onSqlite);
-    await expectOnlyItsPlant({
-      open: (options) => sqliteStorage(database, options),
-      codes: ['ABORT', 'FAIL', 'ROLLBACK', 'NOTNULL'],
-    });
-  });
-
-  it.each(Object.entries(asyncKinds))('on SQLite, by %s', async (_, { open }) => {
+  it.each(Object.entries(sqliteKinds))('on SQLite, by %s', async (_, { open }) => {
     const { handle, run, close } = open(newFile(), {});
     onTestFinished(close);
     await run(onSqlite);
     await expectOnlyItsPlant({
       // A busy machine may take more than a second for the steps of a driver that does not block.
-      open: (options) => sqliteAsyncStorage(handle, { ...options, timeoutMs: 10_000 }),
+      open: (options) => sqliteStorage(handle, { ...options, timeoutMs: 10_000 }),
       codes: ['ABORT', 'FAIL', 'ROLLBACK', 'NOTNULL'],
     });
   });

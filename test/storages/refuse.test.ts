@@ -1,14 +1,12 @@
 // What the database definitely rejected: 50004, or 40004 with the text of the option `refuse`.
-import Database from 'libsql';
 import { acceptTokens, createPlantStore, type PlantStorage } from 'plant-store';
 import { mysqlStorage } from 'plant-store/mysql';
 import { schemaOf as postgresSchema, postgresStorage } from 'plant-store/postgres';
 import { schema as sqliteSchema, sqliteStorage } from 'plant-store/sqlite';
-import { sqliteAsyncStorage } from 'plant-store/sqlite-async';
 import { describe, expect, it, vi } from 'vitest';
-import { asyncKinds } from '../support/async-sqlite.js';
 import { createRequest } from '../support/plants.js';
 import { newFile } from '../support/run-folder.js';
+import { sqliteKinds } from '../support/sqlite-handles.js';
 import { withColumns } from '../support/tables.js';
 import { context } from './context.js';
 import { connectionOf, inserted } from './mysql-connection.js';
@@ -34,18 +32,13 @@ const storages: Record<string, (refuse: Refuse) => Promise<PlantStorage>> = {
     await own.pool.query(withColumns(postgresSchema({ table }), withoutNettles));
     return postgresStorage(own.pool, { table, refuse });
   },
-  async SQLite(refuse) {
-    const database = new Database(':memory:');
-    database.exec(withColumns(sqliteSchema, withoutNettles));
-    return sqliteStorage(database, { refuse });
-  },
   ...Object.fromEntries(
-    Object.entries(asyncKinds).map(([kind, { open }]) => [
+    Object.entries(sqliteKinds).map(([kind, { open }]) => [
       `SQLite by ${kind}`,
       async (refuse: Refuse) => {
         const { handle, run } = open(newFile(), {});
         await run(withColumns(sqliteSchema, withoutNettles));
-        return sqliteAsyncStorage(handle, { refuse });
+        return sqliteStorage(handle, { refuse });
       },
     ]),
   ),

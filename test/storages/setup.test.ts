@@ -1,10 +1,8 @@
-import Database from 'libsql';
 import { schemaOf as postgresSchema, postgresStorage } from 'plant-store/postgres';
 import { schemaOf as sqliteSchema, sqliteStorage } from 'plant-store/sqlite';
-import { schemaOf as asyncSchema, sqliteAsyncStorage } from 'plant-store/sqlite-async';
 import { describe } from 'vitest';
-import { asyncKinds } from '../support/async-sqlite.js';
 import { newFile } from '../support/run-folder.js';
+import { sqliteKinds } from '../support/sqlite-handles.js';
 import { ownServer } from './postgres-server.js';
 import { itSaysWhatToDo } from './setup.js';
 
@@ -17,20 +15,11 @@ describe('postgresStorage', () => {
   });
 });
 
-describe('sqliteStorage', () => {
-  const database = new Database(':memory:');
-  itSaysWhatToDo({
-    schemaOf: sqliteSchema,
-    open: (options) => sqliteStorage(database, options),
-    run: (sql) => database.exec(sql),
-  });
-});
-
-describe.each(Object.entries(asyncKinds))('sqliteAsyncStorage of %s', (_, { open }) => {
+describe.each(Object.entries(sqliteKinds))('sqliteStorage of %s', (_, { open }) => {
   const { handle, run } = open(newFile(), {});
   itSaysWhatToDo({
-    schemaOf: asyncSchema,
-    open: (options) => sqliteAsyncStorage(handle, options),
+    schemaOf: sqliteSchema,
+    open: (options) => sqliteStorage(handle, options),
     run,
   });
 });

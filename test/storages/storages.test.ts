@@ -7,13 +7,12 @@ import { groupCommit, type NewPlant, PlantRefused, type PlantStorage } from 'pla
 import { memoryStorage } from 'plant-store/memory';
 import { type PostgresPool, postgresStorage, schemaOf } from 'plant-store/postgres';
 import { type SqliteDatabase, sqliteStorage } from 'plant-store/sqlite';
-import { sqliteAsyncStorage } from 'plant-store/sqlite-async';
 import { type OpenedStorage, storageCases } from 'plant-store/testing';
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { asyncKinds, asyncVariants } from '../support/async-sqlite.js';
 import { openPglite } from '../support/pglite.js';
 import { newFile, newFolder } from '../support/run-folder.js';
-import { plantOf } from '../support/tables.js';
+import { sqliteKinds, sqliteVariants } from '../support/sqlite-handles.js';
+import { plantOf, unended } from '../support/tables.js';
 import { ownServer } from './postgres-server.js';
 
 // The app's own parser for ids: the storage has to work in spite of it.
@@ -67,11 +66,11 @@ const storages: Record<string, () => OpenedStorage<unknown> | Promise<OpenedStor
   },
   'SQLite in memory': () => openSqlite(new Database(':memory:')),
   ...Object.fromEntries(
-    Object.entries({ ...asyncKinds, ...asyncVariants }).map(([kind, { open }]) => [
+    Object.entries({ ...sqliteKinds, ...sqliteVariants }).map(([kind, { open }]) => [
       `SQLite by ${kind}`,
       async () => {
         const { handle, run, rows, close } = open(newFile(), {});
-        const storage = sqliteAsyncStorage(handle);
+        const storage = sqliteStorage(handle);
         await storage.createTable();
         return {
           storage,
@@ -120,7 +119,7 @@ async function openPostgres(database: PostgresPool, partitions = 0): Promise<Ope
   const quoted = `"${schema.replaceAll('"', '""')}"`;
   await database.query(`CREATE SCHEMA ${quoted}`);
   const table = `${schema}.plants`;
-  if (partitions) await database.query(`${schemaOf({ table })} PARTITION BY HASH (id)`);
+  if (partitions) await database.query(`${unended(schemaOf({ table }))} PARTITION BY HASH (id)`);
   for (let part = 0; part < partitions; part++) {
     const values = `FOR VALUES WITH (MODULUS ${partitions}, REMAINDER ${part})`;
     await database.query(`CREATE TABLE ${quoted}.part${part} PARTITION OF ${quoted}.plants ${values}`);

@@ -1,14 +1,12 @@
 // Objects that are no pool and no database: each is told at once, by what came and what to pass instead. None looks like an outage,
 // none waits, and none ends the process.
 import Database from 'libsql';
-import AsyncDatabase from 'libsql/promise';
 import { createPoolCluster as createCallbackCluster, createPool as createCallbackPool } from 'mysql2';
 import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 import { mysqlStorage } from 'plant-store/mysql';
 import { postgresStorage } from 'plant-store/postgres';
 import { schema as sqliteSchema, sqliteStorage } from 'plant-store/sqlite';
-import { sqliteAsyncStorage } from 'plant-store/sqlite-async';
 import postgres from 'postgres';
 import { describe, expect, it, vi } from 'vitest';
 import { context } from './context.js';
@@ -17,7 +15,7 @@ import { context } from './context.js';
 const withMethods = (...names: string[]) =>
   Object.fromEntries(names.map((name) => [name, async () => [] as unknown[]]));
 
-const storages = { postgresStorage, mysqlStorage, sqliteStorage, sqliteAsyncStorage };
+const storages = { postgresStorage, mysqlStorage, sqliteStorage };
 
 /** Objects of libraries that people pass by mistake. */
 const libraries: Record<string, unknown> = {
@@ -49,12 +47,12 @@ const libraries: Record<string, unknown> = {
   'a promise': new Promise(() => {}),
 };
 
-/** What `sqliteAsyncStorage` is for. */
-const asynchronous = ["D1's binding", 'the callback database of sqlite3'];
+/** What `sqliteStorage` is for. */
+const onSqlite = ["D1's binding", 'the callback database of sqlite3'];
 
 describe.each(Object.entries(storages))('%s', (name, make) => {
   const wrong = Object.entries(libraries).filter(
-    ([library]) => name !== 'sqliteAsyncStorage' || !asynchronous.includes(library),
+    ([library]) => name !== 'sqliteStorage' || !onSqlite.includes(library),
   );
   it.each(wrong)('says of %s, at once or by its first create, what is needed', async (_, handle) => {
     const create = async () =>
@@ -87,6 +85,35 @@ it.each<[string, string, () => unknown]>([
     'a connection that prepares nothing',
     "new Database('plants.db')",
     () => sqliteStorage({ exec() {} } as never),
+  ],
+  [
+    'a sqlite3 database that lacks a method',
+    'it has no parallelize. Else pass ',
+    () => sqliteStorage({ all() {}, exec() {} } as never),
+  ],
+  [
+    'what promised-sqlite3 makes of one',
+    'it has no transaction. Else pass ',
+    // Its statements stay open until somebody ends them.
+    () => {
+      const prepare = async () => Promise.reject(new Error('must not end the process'));
+      return sqliteStorage({ prepare, exec: async () => {}, all: async () => [], inner: {} } as never);
+    },
+  ],
+  [
+    'a database whose statements take callbacks',
+    'it has no statements whose all() returns rows. Else pass ',
+    () => sqliteStorage({ prepare: () => ({ all: () => ({}) }), exec() {} } as never),
+  ],
+  [
+    'a Durable Object that keeps its data elsewhere',
+    'it has no SQLite: list its class in new_sqlite_classes. Else pass ',
+    () => {
+      const exec = () => {
+        throw new Error('SQL is not enabled for this Durable Object class');
+      };
+      return sqliteStorage({ sql: { exec }, transactionSync() {} } as never);
+    },
   ],
 ])('%s is told by what to pass: %s', (_, remedy, make) => {
   expect(make).toThrow(TypeError);
@@ -125,20 +152,6 @@ const shown: [string, string, () => ReturnType<typeof sqliteStorage>][] = [
         getConnection: async () => withMethods('execute', 'unprepare', 'release', 'destroy'),
       } as never),
   ],
-  [
-    'libsql/promise',
-    'exec must return no promise',
-    () => sqliteStorage(new AsyncDatabase(':memory:', {}) as never),
-  ],
-  [
-    'statements that are promises',
-    'prepare must return a statement, got an object of class Promise',
-    () => {
-      const database = new Database(':memory:');
-      const prepare = async () => Promise.reject(new Error('must not end the process'));
-      return sqliteStorage({ exec: (sql: string) => database.exec(sql), prepare } as never);
-    },
-  ],
 ];
 
 it.each(shown)('%s is told by the first create, find and check', async (_, why, open) => {
@@ -167,7 +180,7 @@ it('a statement of SQLite whose run counts no rows is told by a create, and noth
       run: (...values: unknown[]) => void statement.run(...values),
     };
   };
-  const storage = sqliteStorage({ exec: (sql) => database.exec(sql), prepare });
+  const storage = sqliteStorage({ exec: (sql: string) => database.exec(sql), prepare });
   const cause = { name: 'SetupError', message: expect.stringContaining('run must return { changes }') };
   await expect(storage.create({ id: 1n, name: 'Rosa' }, context)).rejects.toMatchObject({
     name: 'RolledBack',

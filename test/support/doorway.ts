@@ -14,8 +14,8 @@ export class Doorway {
   /** Counts outages: a connection that met one stays dead after it. */
   #outages = 0;
 
-  private constructor(target: NetConnectOpts) {
-    this.#server = createServer((client) => this.#join(client, connect(target)));
+  private constructor(private target: NetConnectOpts) {
+    this.#server = createServer((client) => this.#join(client, connect(this.target)));
   }
 
   static async before(target: NetConnectOpts): Promise<Doorway> {
@@ -27,6 +27,11 @@ export class Doorway {
 
   get port(): number {
     return this.#port;
+  }
+
+  /** New connections lead to another server; those that there are keep theirs. */
+  leadTo(target: NetConnectOpts): void {
+    this.target = target;
   }
 
   /** From now on connections are accepted, and bytes are swallowed, without a RST or a FIN. */

@@ -31,10 +31,32 @@ export function fakeTimeouts() {
   };
 }
 
-/** Puts `AbortSignal.timeout`, which Vitest does not fake, on the clock of `setTimeout`. */
-export const fakeAbortSignalTimeout = () =>
-  vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+type Timeout = typeof AbortSignal.timeout;
+const switched = Symbol.for('plant-store.test.timeout');
+const shared = globalThis as unknown as Record<symbol, { timeout: Timeout; readonly real: Timeout }>;
+
+// The library keeps `AbortSignal.timeout` from when it is loaded, and this module is loaded before, as a setup file: what it keeps can be
+// switched.
+if (!shared[switched]) {
+  const real = AbortSignal.timeout.bind(AbortSignal);
+  const current = { timeout: real, real };
+  shared[switched] = current;
+  AbortSignal.timeout = (ms) => current.timeout(ms);
+}
+
+/** Puts `AbortSignal.timeout`, which Vitest does not fake, on the clock of `setTimeout`, until it is restored. */
+export function fakeAbortSignalTimeout(): { mockRestore(): void } {
+  const current = shared[switched]!;
+  current.timeout = (ms) => {
+    // As Node does.
+    if (!Number.isInteger(ms) || ms < 0) throw new RangeError(`${ms} is not a whole number of milliseconds`);
     const controller = new AbortController();
     setTimeout(() => controller.abort(), ms);
     return controller.signal;
-  });
+  };
+  return {
+    mockRestore() {
+      current.timeout = current.real;
+    },
+  };
+}

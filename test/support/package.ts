@@ -23,7 +23,7 @@ export async function packedPackage(): Promise<string> {
     const npm = (...args: string[]) =>
       execFileSync('npm', args, { cwd: source, stdio: ['ignore', 'ignore', 'inherit'] });
     npm('run', '--silent', 'build');
-    npm('pack', '--ignore-scripts', '--silent', '--pack-destination', folder);
+    npm('run', '--silent', 'package', folder);
   });
   return join(folder, `plant-store-${packageJson.version}.tgz`);
 }

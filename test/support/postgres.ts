@@ -37,6 +37,16 @@ export class PostgresServer {
     return `postgres://postgres@localhost/postgres?host=${encodeURIComponent(this.#folder)}`;
   }
 
+  /** What it has logged since it started. */
+  get log(): string {
+    return this.#log;
+  }
+
+  /** The process that listens. */
+  get pid(): number {
+    return this.#child!.pid!;
+  }
+
   /** The socket that it listens on. */
   get socket(): string {
     return this.#path('.s.PGSQL.5432');

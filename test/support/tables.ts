@@ -14,6 +14,9 @@ export function withColumns(schema: string, definitions: Readonly<Record<string,
   return sql;
 }
 
+/** The SQL of a table that `schemaOf` returned, for options that follow its columns. */
+export const unended = (schema: string): string => schema.replace(/;$/, '');
+
 /** The plant in a row, as a test reads it without the storage. */
 export function plantOf(row: Readonly<Record<string, unknown>> | undefined): Whole<NewPlant> | undefined {
   if (!row) return undefined;

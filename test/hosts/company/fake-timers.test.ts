@@ -24,7 +24,7 @@ async function load() {
 
 const apps = appHosts.filter(({ name }) => !/Express 4|Koa 2/.test(name));
 
-function fakeTimers(): void {
+function fakeTimers(when: string): void {
   vi.useFakeTimers({
     toFake: [
       'setImmediate',
@@ -39,6 +39,9 @@ function fakeTimers(): void {
   });
   // As in Jest, whose `process` is a copy: Node's own streams need the real one.
   vi.stubGlobal('process', Object.create(process, { nextTick: { value() {}, writable: true } }));
+  // As `node:test` from Node 24 on, after the library was loaded.
+  if (when === 'after')
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => new AbortController().signal);
   // As in a jsdom whose setup defines MessageChannel alone.
   vi.stubGlobal('MessagePort', undefined);
   onTestFinished(realTimers);
@@ -47,6 +50,7 @@ function fakeTimers(): void {
 function realTimers(): void {
   vi.useRealTimers();
   vi.unstubAllGlobals();
+  vi.restoreAllMocks();
 }
 
 async function wiresTo(running: Running, count: number): Promise<Wire[]> {
@@ -62,7 +66,7 @@ async function wiresTo(running: Running, count: number): Promise<Wire[]> {
 
 describe.each(['before', 'after'])('when timers were faked %s the library was loaded', (when) => {
   const started = async () => {
-    if (when === 'before') fakeTimers();
+    if (when === 'before') fakeTimers(when);
     const adapters = await load();
     // The frameworks need real timers to start.
     if (when === 'before') realTimers();
@@ -73,7 +77,7 @@ describe.each(['before', 'after'])('when timers were faked %s the library was lo
       const handle = adapters.createPlantStore(storage, adapters.acceptTokens('good'));
       opened.push(await wiresTo(await start(handle, { own, adapters }), 3));
     }
-    fakeTimers();
+    fakeTimers(when);
     return opened;
   };
 

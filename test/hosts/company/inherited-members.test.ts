@@ -19,7 +19,7 @@ beforeAll(async () => {
 test.each(['before', 'after'])(
   'every host responds as usual if Object.prototype gets members %s plant-store is loaded',
   async (when) => {
-    expect(usual.match(/HTTP\/1.1 200/g)).toHaveLength(24);
+    expect(usual.match(/HTTP\/1.1 200/g)).toHaveLength(56);
     expect(await responses(when)).toBe(usual);
   },
 );

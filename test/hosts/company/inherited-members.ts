@@ -10,6 +10,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import express from 'express';
 import fastify from 'fastify';
 import Koa from 'koa';
+import mount from 'koa-mount';
 import { raw } from '../../support/sockets.js';
 
 const when = process.argv[2];
@@ -31,25 +32,45 @@ function pollute(): void {
     'name',
     'tag',
     'repeated',
+    // What a host, a router or a parser may have put on a request, and an app into options.
+    ...['routed', 'body', 'rawBody', 'stream', 'matched', 'mountPath', 'route', 'baseUrl', 'raw'],
+    ...[
+      'requestIP',
+      'remoteAddr',
+      'incoming',
+      'table',
+      'columns',
+      'names',
+      'namespace',
+      'find',
+      'status',
+      'watch',
+    ],
   ];
   const members = {
     ...{ extend: inherited, each: inherited, clone: inherited },
     ...Object.fromEntries(texts.map((name) => [name, `an inherited ${name}`])),
+    params: { id: 'an inherited id' },
+    // Node's own modules cannot be loaded with it.
+    ...(when === 'after' && { get: inherited }),
     ...{ 'a name': 'of two words', 'a\r\nb': 'of two lines', é: inherited },
   };
   Object.assign(Object.prototype, members);
 }
 
 if (when === 'before') pollute();
-const { acceptTokens, createPlantStore } = await import('plant-store');
+const { acceptTokens, createPlantStore, guard, json } = await import('plant-store');
 const { memoryStorage } = await import('plant-store/memory');
 const { toExpress } = await import('plant-store/express');
 const { toFastify } = await import('plant-store/fastify');
-const { toFetch } = await import('plant-store/fetch');
-const { toKoa } = await import('plant-store/koa');
-const { toNode } = await import('plant-store/node');
+const { toFetch, toRoute: toFetchRoute } = await import('plant-store/fetch');
+const { toKoa, toRoute: toKoaRoute } = await import('plant-store/koa');
+const { toNode, toRoute } = await import('plant-store/node');
+const { schemaOf } = await import('plant-store/sqlite');
 
+console.log(schemaOf());
 const handle = () => createPlantStore(memoryStorage(), acceptTokens('good'), { acceptReplays: true });
+const showId = () => guard(acceptTokens('good'), ({ params }) => json(200, { id: params?.id }));
 const refuse: express.ErrorRequestHandler = (_error, _request, response, _next) =>
   void response.sendStatus(400);
 const app = fastify();
@@ -61,12 +82,17 @@ const hosts: Record<string, Server> = {
   koa: createServer(new Koa().use(toKoa(handle())).callback()),
   fastify: app.server,
   fetch: createAdaptorServer({ fetch: toFetch(handle()) }) as Server,
+  'a guard on node': createServer(toRoute(showId())),
+  'a guard on koa': createServer(new Koa().use(mount('/plants', toKoaRoute(showId()))).callback()),
+  'a guard on fetch': createAdaptorServer({ fetch: toFetchRoute(showId()) }) as Server,
 };
 for (const server of Object.values(hosts)) await once(server.listen(0, '127.0.0.1'), 'listening');
 if (when === 'after') pollute();
 
 const authorized = ['Authorization: Bearer good', 'Content-Type: application/json'];
-const requests: readonly [headers: readonly string[], body: string][] = [
+const requests: readonly [headers: readonly string[], body: string, path?: string][] = [
+  [authorized, '{"id":1,"name":"Rosa"}', '/elsewhere'],
+  [authorized, ''],
   [authorized, '{"id":1,"name":"Rosa"}'],
   // A replay.
   [authorized, '{"id":1,"name":"Rosa"}'],
@@ -81,10 +107,27 @@ const requests: readonly [headers: readonly string[], body: string][] = [
   [['Authorization: Bearer good'], '{}'],
 ];
 for (const [host, server] of Object.entries(hosts)) {
-  for (const [headers, body] of requests) {
+  for (const [headers, body, path = '/plants'] of requests) {
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
-    socket.write(raw(['Connection: close', ...headers], body));
+    socket.write(raw(['Connection: close', ...headers], body, { line: `POST ${path} HTTP/1.1` }));
     console.log(host, JSON.stringify((await text(socket)).replace(/^date:.*$/im, '')));
   }
 }
+// A request without a signal, whose storage reads that of its context. Node itself cannot bear an inherited one.
+if (when !== 'never') Object.assign(Object.prototype, { signal: 'an inherited signal' });
+const storage = {
+  create: async (_: unknown, { signal }: { signal: { aborted: boolean } }) => {
+    return signal.aborted ? ('taken' as const) : ('created' as const);
+  },
+};
+const bare = {
+  method: 'POST',
+  url: '/plants',
+  headers: { authorization: 'Bearer good', 'content-type': 'application/json' },
+};
+const { status } = await createPlantStore(
+  storage,
+  acceptTokens('good'),
+)({ ...bare, body: '{"id":1,"name":"Rosa"}' });
+console.log('handle', status);
 process.exit();

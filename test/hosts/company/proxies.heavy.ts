@@ -15,9 +15,9 @@ for (const proxy of proxies) {
 
     const hosts = everyHost.filter(proxy.hosts);
     describe.each(named(hosts.map((host) => behind(proxy, host))))('%s', (_, host) => {
-      eachIsAnswered(host, 2, 'keep-alive');
+      eachIsAnswered(host, 2, 'keep-alive', { isProxied: true });
       // More than the buffers of both kernels' sockets and of the proxy. Two clients: eight would send 22 GB in all.
-      eachIsAnswered(host, 12, 'keep-alive', 2);
+      eachIsAnswered(host, 12, 'keep-alive', { clients: 2, isProxied: true });
       turnsAreAnswered(host);
     });
   });

@@ -12,6 +12,9 @@ import { named } from '../../support/titled.js';
 import { appHosts, hostNamed, onKoa } from '../hosts.js';
 import { json, rose, token } from '../node/server.js';
 
+/** What the console gets: no text of the error. */
+const inOneLine = expect.stringMatching(/^plant-store: 50000 internal_error: Error\. Its text/);
+
 /** The errors that the host's error handler, or without one the console, got. */
 const told: unknown[] = [];
 const onError = (error: unknown) => void told.push(error);
@@ -65,7 +68,8 @@ describe.each(named(nodeHosts))('on %s', (host, { start }) => {
     };
     const wire = await wireTo(await start(handle, { before, onError }));
     expect((await wire.answer()).status).toBe(500);
-    expect(told).toMatchObject([{ code: 'ERR_HTTP_TRAILER_INVALID' }]);
+    const codes = told.map((error) => (error as { code?: string }).code ?? error);
+    expect(codes).toEqual([expect.stringContaining('ERR_HTTP_TRAILER_INVALID')]);
   });
 
   const begun = [['begun', begin, 200]] as const;
@@ -99,7 +103,7 @@ describe.each(named([...nodeHosts, ...fetchHosts]))('on %s', (_, { start }) => {
   ])('a wrapper of handle that %s causes a 500, and the host gets the error', async (_how, handle) => {
     const wire = await wireTo(await start(handle, { onError }));
     expect((await wire.answer()).status).toBe(500);
-    expect(told).toEqual([error]);
+    expect(told).toEqual([typeof told[0] === 'string' ? inOneLine : error]);
   });
 });
 
@@ -113,7 +117,7 @@ test('toNode closes the connection of a response whose headers cannot be set at 
   };
   const wire = await wireTo(await nodeHttp.start(handle, { before, onError }));
   await wire.closed;
-  expect([wire.rest, told]).toEqual(['', [new Error('of a patch')]]);
+  expect([wire.rest, told]).toEqual(['', [inOneLine]]);
 });
 
 test('toKoa leaves the context alone if the app has responded meanwhile', async () => {
@@ -169,5 +173,5 @@ test('toNode cuts the connection if a wrapper of `handle` fails in the midst of 
   const wire = await wireTo(await nodeHttp.start(...slow(during)));
   await wire.closed;
   expect(wire.rest).toMatch(/^HTTP\/1\.1 200 OK.*\r\n\r\nhalf$/s);
-  expect(told).toEqual([error]);
+  expect(told).toEqual([inOneLine]);
 });

@@ -25,6 +25,19 @@ const contract = openapi();
 const { post } = contract.paths['/plants'];
 const info = { title: 'An app', version: '1.0.0' };
 
+test('a plugin that compiles the schemas of responses is told to let the route be', async () => {
+  // What @fastify/response-validation documents: its Ajv does not know the formats of OpenAPI.
+  const seen: unknown[] = [];
+  const app = fastifyApp();
+  app.addHook(
+    'onRoute',
+    (route) => void seen.push((route as { responseValidation?: boolean }).responseValidation),
+  );
+  app.register(plants(), { prefix: '/api' });
+  await app.ready();
+  expect(seen).toEqual([false]);
+});
+
 describe.each(['3.0.3', '3.1.0'])("in the app's document, OpenAPI %s", (version) => {
   const options = { openapi: { openapi: version, info } };
 

@@ -35,10 +35,16 @@ const wrong = (value: unknown) => value as any;
 /** What a host's error handler, or the console, got. */
 const told = vi.fn();
 beforeEach(() => void vi.spyOn(console, 'error').mockImplementation((error) => told(String(error))));
-const expectTold = () => {
+const expectTold = (what = advice) => {
   expect(told.mock.calls.length).toBeGreaterThan(0);
-  for (const call of told.mock.calls) expect(call).toEqual([expect.stringMatching(advice)]);
+  for (const call of told.mock.calls) expect(call).toEqual([expect.stringMatching(what)]);
 };
+
+/** What an adapter of another host says there. */
+const lineOf = (host: string) =>
+  /^Koa/.test(host)
+    ? /another host. Write toKoa\(handle\), or as a route toRoute\(handle\), from 'plant-store\/koa'/
+    : /another host. Write toExpress\(handle\), or as a route toRoute\(handle\), from 'plant-store\/express'/;
 afterEach(() => {
   vi.restoreAllMocks();
   told.mockClear();
@@ -92,8 +98,25 @@ const nodeHosts: [name: string, serve: (mounted: unknown) => Server][] = [
 ];
 
 describe.each(nodeHosts)('a wrong mount on %s', (host, serve) => {
+  const nothing = Object.entries({
+    handle,
+    toNode,
+    toExpress,
+    toKoa,
+    toFetch,
+    toRoute,
+    toExpressRoute,
+    toKoaRoute,
+  });
+  test.each(nothing)(
+    'of %s alone is a 500 of the host, which gets what to write',
+    async (_mistake, mounted) => {
+      expect((await responseOf(serve(mounted))).status).toBe(500);
+      expectTold();
+    },
+  );
+
   const mistakes: [string, unknown, unless?: RegExp][] = [
-    ...Object.entries({ handle, toNode, toExpress, toKoa, toFetch, toRoute, toExpressRoute, toKoaRoute }),
     ["Fetch's adapter", toFetch(handle)],
     ["Fetch's route", toRoute(handle)],
     ["Koa's adapter", toKoa(handle), /^Koa/],
@@ -102,9 +125,9 @@ describe.each(nodeHosts)('a wrong mount on %s', (host, serve) => {
     ["Express's route", toExpressRoute(handle), /^(node|Express)/],
   ];
   const made = mistakes.filter(([, , unless]) => !unless?.test(host));
-  test.each(made)('of %s alone is a 500 of the host, which gets what to write', async (_mistake, mounted) => {
+  test.each(made)('of %s is a 500 of the host, which gets the line for itself', async (_mistake, mounted) => {
     expect((await responseOf(serve(mounted))).status).toBe(500);
-    expectTold();
+    expectTold(lineOf(host));
   });
 });
 
@@ -124,6 +147,46 @@ describe('on Fastify', () => {
       expect([answer.statusCode, answer.json().message]).toEqual([500, expect.stringMatching(advice)]);
     },
   );
+
+  test.each<[string, unknown]>([
+    ["Express's adapter", toExpress(handle)],
+    ["Koa's route", toKoaRoute(handle)],
+    ["Fetch's route", toRoute(handle)],
+  ])('a route that is %s returns the line of Fastify', async (_name, mounted) => {
+    const app = Fastify();
+    onTestFinished(() => app.close());
+    app.post('/api/plants', wrong(mounted));
+    const answer = await app.inject({ method: 'POST', url: '/api/plants', payload: {} });
+    const line = /another host. Write app.register\(toFastify\(handle\), { prefix: '\/api' }\)/;
+    expect([answer.statusCode, answer.json().message]).toEqual([500, expect.stringMatching(line)]);
+  });
+
+  test('a route is for a guard: of the handler of createPlantStore it throws the line of toFastify', () => {
+    expect(() => toFastifyRoute(handle)).toThrow(
+      /write app.register\(toFastify\(handle\), { prefix: '\/api' }\)/,
+    );
+    expect(
+      toFastifyRoute(guard(acceptTokens('secret'), () => ({ status: 204, headers: {}, body: '' }))),
+    ).toBeTypeOf('function');
+  });
+
+  test("its route throws, on another host, that host's line", () => {
+    const route = toFastifyRoute(
+      guard(acceptTokens('secret'), () => ({ status: 204, headers: {}, body: '' })),
+    );
+    const ofExpress = { rawHeaders: [], headers: {} };
+    expect(() => wrong(route)(ofExpress, {}, () => {})).toThrow(/another host. Write toExpress\(handle\)/);
+  });
+
+  test('a guard that is registered fails the start with the line of a route', async () => {
+    const app = Fastify();
+    onTestFinished(() => app.close());
+    const route = toFastifyRoute(
+      guard(acceptTokens('secret'), () => ({ status: 204, headers: {}, body: '' })),
+    );
+    app.register(wrong(route));
+    await expect(app.ready()).rejects.toThrow(/Write app.get\('\/plants\/:id', toRoute\(getPlant\)\)/);
+  });
 
   // Fastify itself ends the process by what a plugin throws.
   test.each(Object.entries({ handle, toFastify }))('a plugin that is %s alone throws', (_name, plugin) => {
@@ -158,9 +221,43 @@ describe('a host that speaks Fetch', () => {
   );
 });
 
-test("Node's adapter says what to write if a host calls it with a Request alone", () => {
+describe('a host that passes a Request, or a context with one', () => {
   const request = new Request('http://localhost/api/plants', { method: 'POST', headers, body: rose });
-  expect(() => wrong(toNode(handle))(request)).toThrow(advice);
+  test.each<[string, unknown, RegExp]>([
+    [
+      'a Request',
+      request,
+      /Write toFetch\(handle\), or as a route toRoute\(handle\), from 'plant-store\/fetch'/,
+    ],
+    [
+      "Hono's context",
+      { req: { raw: request } },
+      /Write app.post\('\/api\/plants', \(c\) => plants\(c.req.raw\)\)/,
+    ],
+    ["h3's event", { req: request }, /\({ request }\) => plants\(request\)/],
+    ["SvelteKit's event", { request }, /\({ request }\) => plants\(request\)/],
+  ])('gets its line from the adapters of others: %s', (_what, given, line) => {
+    for (const mounted of [toNode(handle), toExpressRoute(handle)])
+      expect(() => wrong(mounted)(given)).toThrow(line);
+    if (given !== request) expect(() => wrong(toRoute(handle))(given)).toThrow(line);
+  });
+
+  test('nothing at all gets the line of any host', () => {
+    expect(() => wrong(toRoute(handle))()).toThrow(advice);
+  });
+});
+
+test('a third argument that is no function is no next: find-my-way passes parameters there', async () => {
+  const expected = [
+    [toNode(handle), 404],
+    [toExpressRoute(handle), 405],
+  ] as const;
+  for (const [plants, status] of expected) {
+    const listener: RequestListener = (request, response) => wrong(plants)(request, response, { id: '7' });
+    const { url, close } = await listen(createServer(listener));
+    onTestFinished(close);
+    expect((await fetch(`${url}/trees`)).status).toBe(status);
+  }
 });
 
 describe('an adapter throws at once', () => {

@@ -129,6 +129,14 @@ describe.each(Object.entries(expresses))('%s serves a route', (version, make) =>
     expect(warnings).not.toHaveBeenCalled();
   });
 
+  test('at a wildcard of a router, with doubled slashes', async () => {
+    const files = make.Router();
+    const send = await opened(
+      onExpress(make, (app, _, route) => app.use('/api', files.post(/^\/files\/.*/, route))),
+    );
+    expect(await send('/api/files/a//b')).toBe('created');
+  });
+
   test('with no more than a function call for a path of 2 kB that its own pattern could stumble over', async () => {
     const places: Place = (app, _, route) =>
       app.post(['/:lang-:region-:site/plants', '/:lang/:region/plants'], route);
@@ -146,6 +154,11 @@ describe('@koa/router serves a route', () => {
       ' with an optional slash, strictly',
       (_, route) => routesOf(new Router({ strict: true }).post('/api/plants{/}', route as never)),
       ['/api/plants', '/api/plants/'],
+    ],
+    [
+      ' at a wildcard below a koa-mount, with doubled slashes',
+      (_, route) => mount('/api', koaRoute('/files/{*rest}', route)),
+      ['/api/files/a//b'],
     ],
     [
       ' below a prefix',
@@ -232,11 +245,6 @@ describe('hazard: plant-store does not respond to a path that the app has not pa
       (plants) => mount('/trees/', plants),
       { '/trees//plants': 201 },
     ],
-    [
-      'of a route below a mount with a slash, which swallows one',
-      (_, route) => mount('/trees/', koaRoute('/plants', route)),
-      { '/trees//plants': 201 },
-    ],
   ])('on Koa, if it is %s', async (_what, place, paths) => {
     const send = await opened(onKoa3(place), '', own);
     for (const [path, expected] of Object.entries(paths))
@@ -286,6 +294,21 @@ describe.each(named(guests))('as a guest of %s', (name, { start, basePath }) => 
     const send = await opened(start, basePath, { own, onError: (error) => void told.push(error) });
     expect([await send('/api/broken'), told]).toEqual([500, [error]]);
   });
+
+  // The body came with its headers, and is read before Node has parsed its end.
+  test.each(['end', 'close'])(
+    'a middleware hears the %s of a request that plant-store has responded to',
+    async (event) => {
+      const heard: Promise<unknown>[] = [];
+      const before: Before = (request, _response, next) => {
+        heard.push(once(request, event));
+        next();
+      };
+      const send = await opened(start, basePath, { before });
+      for (let i = 0; i < 3; i++) expect(await send('/api/plants')).toBe('created');
+      expect(await Promise.all(heard)).toHaveLength(3);
+    },
+  );
 
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   const onData: Before = (request, _response, next) => {
@@ -344,6 +367,11 @@ describe('a wrong mount', () => {
   const code = { code: 'PLANT_STORE_MOUNT' };
   const ofRoute = (adapter: string, host: string) =>
     `plant-store: ${adapter}(handle) is the handler of a route. Write toRoute(handle) in its place: import { toRoute } from 'plant-store/${host}'.`;
+  const ofMiddleware = (app: string, adapter: string) =>
+    `plant-store: toRoute(handle) is middleware. As a route, write ${app}.post('/api/plants', toRoute(handle)); as middleware, ${adapter}(handle) in place of toRoute(handle).`;
+  /** A router with a route of the app's own: without one it calls no middleware. */
+  const anyRoute = (place: (router: Router) => Router) =>
+    routesOf(place(new Router()).all('/{*rest}', passOn as never));
   const parentOnExpress =
     "plant-store: toExpress(handle) adds /plants to its mount. If that is app.use('/api/plants', toExpress(handle)), write app.use('/api', toExpress(handle)), which serves POST /api/plants.";
   const parentOnKoa = (at: string, parent: string) =>
@@ -372,6 +400,34 @@ describe('a wrong mount', () => {
         parentOnExpress,
       ],
     ]),
+    ...Object.entries(expresses).flatMap(([name, make]): [string, Start, string][] => [
+      [
+        `${name}, toRoute as middleware`,
+        onExpress(make, (app, _, route) => app.use('/api', route)),
+        ofMiddleware('app', 'toExpress'),
+      ],
+      [
+        `${name}, toRoute as middleware of a router`,
+        onExpress(make, (app, _, route) => app.use('/api', make.Router().use(route))),
+        ofMiddleware('app', 'toExpress'),
+      ],
+    ]),
+    ['Koa, toRoute as middleware', onKoa3((_, route) => route), ofMiddleware('router', 'toKoa')],
+    [
+      'Koa, toRoute below a koa-mount',
+      onKoa3((_, route) => mount('/api', route)),
+      ofMiddleware('router', 'toKoa'),
+    ],
+    [
+      'Koa, toRoute as middleware of a router',
+      onKoa3((_, route) => anyRoute((router) => router.use('/api', route as never))),
+      ofMiddleware('router', 'toKoa'),
+    ],
+    [
+      'Koa, as middleware of a router at a path, which it strips not',
+      onKoa3((plants) => anyRoute((router) => router.use('/api', plants as never))),
+      "plant-store: toKoa(handle) is in router.use('/api', …), which strips no path. For POST /api/plants, write router.post('/api/plants', toRoute(handle)), or app.use(mount('/api', toKoa(handle))).",
+    ],
     ['Koa, a route', onKoa3((plants) => koaRoute('/api/plants', plants)), ofRoute('toKoa', 'koa')],
     [
       'Koa, at the path',
@@ -395,6 +451,18 @@ describe('a wrong mount', () => {
     expect([response.status, warnings.mock.calls]).toEqual([204, [[ofRoute('toExpress', 'express'), code]]]);
   });
 
+  test('on Fastify says so, too, if the prefix ends in a slash', async () => {
+    const app = Fastify();
+    onTestFinished(() => app.close());
+    const handle = createPlantStore(memoryStorage(), acceptTokens('good'));
+    await app.register(toFastify(handle), { prefix: '/api/plants/' });
+    expect(warnings.mock.calls.map(([message]) => message)).toEqual([
+      expect.stringContaining("write app.register(toFastify(handle), { prefix: '/api' })."),
+    ]);
+  });
+
+  const ofRouteOnFastify =
+    "plant-store: toFastify(handle) is the handler of a route. For POST /api/plants, write app.register(toFastify(handle), { prefix: '/api' }).";
   test('on Fastify says so when it is registered, and as the handler of a route fails', async () => {
     const handle = createPlantStore(memoryStorage(), acceptTokens('good'));
     const app = Fastify();
@@ -402,13 +470,16 @@ describe('a wrong mount', () => {
     await app.register(toFastify(handle), { prefix: '/api/plants' });
     app.post('/api/trees', toFastify(handle) as never);
     const { statusCode, body } = await app.inject({ method: 'POST', url: '/api/trees', body: {} });
-    expect([statusCode, body]).toEqual([500, expect.stringContaining('import { toRoute } from')]);
+    expect([statusCode, JSON.parse(body).message]).toEqual([
+      500,
+      ofRouteOnFastify.slice('plant-store: '.length),
+    ]);
     expect(warnings.mock.calls).toEqual([
       [
         "plant-store: toFastify(handle) is registered with the prefix '/api/plants', and adds /plants to it. For POST /api/plants, write app.register(toFastify(handle), { prefix: '/api' }).",
         code,
       ],
-      [ofRoute('toFastify', 'fastify'), code],
+      [ofRouteOnFastify, code],
     ]);
   });
 

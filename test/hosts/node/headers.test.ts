@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { VerifyToken } from 'plant-store';
 import { expect, test } from 'vitest';
 import { fakeTimeouts } from '../../support/fake-timeouts.js';
-import { raw } from '../../support/sockets.js';
+import { chunk, lastChunk, raw } from '../../support/sockets.js';
 import { errorOf, json, rose, roseCreated, start, token } from './server.js';
 
 const invalid = 'Authorization: Bearer bad';
@@ -14,6 +14,7 @@ test.each<[what: string, outcome: number, line: string, headers?: readonly strin
   ['two spellings of the header', 40102, 'POST /plants HTTP/1.1', ['AUTHORIZATION: Basic eDp5', token]],
   ['headers as long as it', 200, 'POST /plants HTTP/1.1', ['Cache-Control: x', token, 'If-None-Match: "x"']],
   ['the same Content-Type twice', 40005, 'POST /plants HTTP/1.1', [token, json]],
+  ['two with parameters', 40005, 'POST /plants HTTP/1.1', [token, 'content-type: application/json;a=b']],
   ['two Content-Types', 40005, 'POST /plants HTTP/1.1', [token, 'content-type: text/plain']],
   ['white space around its value', 200, 'POST /plants HTTP/1.1', ['authorization: \t Bearer good \t']],
   ['HTTP/1.0', 200, 'POST /plants HTTP/1.0'],
@@ -57,6 +58,29 @@ test.each([
     400,
     { error: 40005, message: expect.stringContaining(`The Transfer-Encoding is ${named}.`) },
   ]);
+  expect(plants.size).toBe(0);
+});
+
+test('two Content-Types are 40005, which names both', async () => {
+  const { open } = await start();
+  const wire = await open();
+  await wire.write(raw([token, json, 'content-type: text/plain'], rose));
+  expect(JSON.parse((await wire.answer()).text).message).toContain(
+    'The Content-Type is application/json,text/plain.',
+  );
+});
+
+test("chunks count, and not a length beside them, which Node's lenient parser passes on", async () => {
+  const { open, plants, calls } = await start({
+    serve: (listener) => createServer({ insecureHTTPParser: true }, listener),
+  });
+  const wire = await open();
+  const head = raw([token, json, `Content-Length: ${rose.length}`, 'Transfer-Encoding: chunked']);
+  await wire.write(Buffer.concat([Buffer.from(head), chunk(rose)]));
+  await calls.next();
+  await wire.write(chunk('more'));
+  await wire.write(lastChunk);
+  expect(errorOf(await wire.answer())).toBe(40001);
   expect(plants.size).toBe(0);
 });
 

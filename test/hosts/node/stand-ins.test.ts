@@ -81,6 +81,26 @@ describe('a request without rawHeaders', () => {
     expect(JSON.parse((await answering).text).error).toBe(40007);
   });
 
+  const short = { headers: { ...headers, 'content-length': `${plant.length + 1}` } };
+  test.each<[string, before: object, atEnd: object]>([
+    ['short of the length that it declares', short, {}],
+    ['short of that length before anybody reads it', { ...short, complete: true }, {}],
+    ['because its client has disconnected, as one of HTTP/2 may', {}, { aborted: true }],
+  ])(
+    'whose stream ends %s, although after a whole plant, is body_incomplete',
+    async (_how, before, atEnd) => {
+      const plants = new Map<bigint, NewPlant>();
+      const request = Object.assign(new PassThrough(), post, before);
+      request.write(plant);
+      const answering = answered(request, store({}, plants));
+      // Until the stream is being read.
+      await new Promise((resolve) => setImmediate(resolve));
+      Object.assign(request, atEnd).end();
+      expect(JSON.parse((await answering).text).error).toBe(40007);
+      expect(plants.size).toBe(0);
+    },
+  );
+
   test('whose stream always has another chunk at once is rejected at the limit', async () => {
     let count = 0;
     const endless = new Readable({

@@ -18,17 +18,14 @@ export interface Figure {
   readonly most: number;
 }
 
-/** Requests a second, and microseconds of CPU time of the server's process for a request. */
-export interface Comparison {
-  readonly rate: Compared;
-  readonly cost: Compared;
-}
+/** Requests a second; microseconds of CPU time of the server's process, and bytes of its heap, for a request. */
+export type Comparison = { readonly [Measure in keyof Sample]: Compared };
 
 export interface Compared {
   /** The median of each side. */
   readonly baseline: number;
   readonly ours: number;
-  /** How many times as good ours is, pair by pair: 2 is twice the rate, or half the CPU time. */
+  /** How many times as good ours is, pair by pair: 2 is twice the rate, half the CPU time or half the bytes. */
   readonly ratio: Figure;
 }
 
@@ -62,10 +59,10 @@ export async function compare(
     const ratios = theirs.map((value, i) => (own[i]! / value) ** goodness);
     return { baseline: figure(theirs).median, ours: figure(own).median, ratio: figure(ratios) };
   };
-  return { rate: compared('rate', 1), cost: compared('cost', -1) };
+  return { rate: compared('rate', 1), cost: compared('cost', -1), bytes: compared('bytes', -1) };
 }
 
-function figure(values: readonly number[]): Figure {
+export function figure(values: readonly number[]): Figure {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;
   const median = (sorted[Math.floor(middle)]! + sorted[Math.ceil(middle)]!) / 2;

@@ -124,7 +124,7 @@ const refuseJson: express.ErrorRequestHandler = (error, _request, response, _nex
 const plantsByHand: BaselinePlants = new Map();
 
 /** The operation on `node:http` by hand. */
-function byHand(request: IncomingMessage, response: ServerResponse): void {
+export function byHand(request: IncomingMessage, response: ServerResponse): void {
   const answer = ({ status, body }: Answer) => {
     const length = Buffer.byteLength(body);
     response.writeHead(status, { 'content-type': 'application/json', 'content-length': length });

@@ -1,6 +1,6 @@
 /**
  * `npm run bench [-- words]`: the rows that a user asks for, in Markdown. Words pick the rows that have them. `--quick`: a
- * minute, to see that it runs. `--json=<file>`: writes `Results` there, next to the rows of the same commit that it has.
+ * minute, to see that it runs. `--waterfall`: the steps from the operation by hand to `toNode`, in place of the rows. `--json=<file>`: writes `Results` there, next to the rows of the same commit that it has.
  * `--chart=<file>`: draws them. `--before=<checkout>`: plant-store against itself in another checkout, for the effect of a change.
  * On the Node that runs this, then on Node 26 if it is installed; `--node=26` measures one of them. Of two, the file and the
  * chart have the second.
@@ -15,6 +15,7 @@ import { chartOf } from './chart.js';
 import { type Comparison, compare, type Effort } from './compare.js';
 import type { Load } from './load.js';
 import { type NodeProgram, nodesToMeasure } from './nodes.js';
+import { waterfall } from './waterfall.js';
 
 interface Row extends Load {
   readonly what: string;
@@ -58,6 +59,7 @@ const rows: readonly Row[] = [
 const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const valueAfter = (flag: string) =>
   process.argv.find((word) => word.startsWith(`${flag}=`))?.slice(flag.length + 1);
+const isWaterfall = process.argv.includes('--waterfall');
 const isQuick = process.argv.includes('--quick');
 const before = valueAfter('--before');
 const json = valueAfter('--json');
@@ -69,9 +71,9 @@ const effort: Effort = isQuick
 const picked = rows.filter(({ what, against, connections }) =>
   words.every((word) => `${what} ${against} ${connections}`.includes(word)),
 );
-const head = `| what | against | connections | requests a second: baseline | plant-store | ratio | µs of CPU a request: baseline | plant-store | ratio |
-|${'---|'.repeat(9)}`;
-const needsPostgres = picked.some(({ pair }) => pair.includes('postgres'));
+const head = `| what | against | connections | requests a second: baseline | plant-store | ratio | µs of CPU a request: baseline | plant-store | ratio | bytes of heap a request: baseline | plant-store |
+|${'---|'.repeat(11)}`;
+const needsPostgres = !isWaterfall && picked.some(({ pair }) => pair.includes('postgres'));
 const nodes = nodesToMeasure(valueAfter('--node'));
 const server = needsPostgres ? await PostgresServer.start() : undefined;
 if (server) process.env.BENCH_POSTGRES = server.url;
@@ -85,7 +87,12 @@ try {
   const date = new Date().toISOString().slice(0, 10);
   const machine = `${cpus().length} × ${cpus()[0]?.model}`;
   for (const node of nodes) {
-    console.log(`${date}, commit ${commit}, Node ${node.version}, ${machine}\n\n${head}`);
+    console.log(`${date}, commit ${commit}, Node ${node.version}, ${machine}\n`);
+    if (isWaterfall) {
+      console.log(`${await waterfall(node.path, now, effort)}\n`);
+      continue;
+    }
+    console.log(head);
     const measured: Measured[] = [];
     for (const row of picked) {
       measured.push(await measure(row, node));
@@ -124,7 +131,7 @@ async function measure(row: Row, { path: node }: NodeProgram): Promise<Measured>
   return { what, against: then ? 'itself before' : against, connections, ...comparison };
 }
 
-function lineOf({ what, against, connections, rate, cost }: Measured): string {
+function lineOf({ what, against, connections, rate, cost, bytes }: Measured): string {
   const brief = (value: number) =>
     value.toLocaleString('en', { maximumSignificantDigits: 3, useGrouping: false });
   const cells = [rate, cost].flatMap(({ baseline, ours, ratio }) => [
@@ -132,5 +139,6 @@ function lineOf({ what, against, connections, rate, cost }: Measured): string {
     brief(ours),
     `**${brief(ratio.median)}** (${brief(ratio.least)}–${brief(ratio.most)})`,
   ]);
-  return `| ${[what, against, connections, ...cells].join(' | ')} |`;
+  const heap = [bytes.baseline, bytes.ours].map(brief);
+  return `| ${[what, against, connections, ...cells, ...heap].join(' | ')} |`;
 }

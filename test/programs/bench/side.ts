@@ -9,6 +9,8 @@ export interface Sample {
   readonly cost: number;
   /** Requests a second. */
   readonly rate: number;
+  /** Bytes that V8's heap has handed out for a request. Buffers are not among them. */
+  readonly bytes: number;
 }
 
 /** What runs on one side of a pair. */
@@ -26,9 +28,10 @@ export interface Opened {
   readonly port: number;
 }
 
-/** The CPU time of a child so far, in microseconds. */
+/** What a child has used so far: microseconds of CPU time, and bytes of V8's heap. */
 export interface Used {
   readonly cpu: number;
+  readonly bytes: number;
 }
 
 /** One contender in its own process. */
@@ -50,8 +53,12 @@ export class Side {
   async sample(ms: number): Promise<Sample> {
     const before = await this.#used();
     const { operations, seconds } = await this.clients.run(ms);
-    const cpu = (await this.#used()) - before;
-    return { cost: cpu / operations, rate: operations / seconds };
+    const { cpu, bytes } = await this.#used();
+    return {
+      cost: (cpu - before.cpu) / operations,
+      rate: operations / seconds,
+      bytes: (bytes - before.bytes) / operations,
+    };
   }
 
   async stop(): Promise<void> {
@@ -63,9 +70,9 @@ export class Side {
     await ended;
   }
 
-  async #used(): Promise<number> {
+  async #used(): Promise<Used> {
     this.process.send('');
-    return (await message<Used>(this.process)).cpu;
+    return message<Used>(this.process);
   }
 }
 

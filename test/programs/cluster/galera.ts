@@ -108,11 +108,19 @@ export class MariaDb {
   ready(): Promise<void> {
     return until(`MariaDB on port ${this.port}`, async () => {
       if (!this.daemon.isRunning) throw new Error(this.daemon.lastWords);
-      const [[, state] = []] = await this.query(
-        this.#isNode ? "SHOW STATUS LIKE 'wsrep_local_state_comment'" : "SELECT 1, 'Synced'",
-      );
+      const state = this.#isNode ? await this.status('wsrep_local_state_comment') : await this.#answers();
       if (state !== 'Synced') throw new Error(`the node is ${state}`);
     });
+  }
+
+  async #answers(): Promise<'Synced'> {
+    await this.query('SELECT 1');
+    return 'Synced';
+  }
+
+  async status(name: string): Promise<string | undefined> {
+    const [[, value] = []] = await this.query(`SHOW STATUS LIKE '${name}'`);
+    return value;
   }
 
   /** What is stored, as `id` to `name`, after all that the cluster committed before has arrived. */
@@ -220,9 +228,30 @@ export class GaleraCluster {
     return table;
   }
 
-  /** Resolves when every node has all that the cluster has. */
+  /**
+   * Resolves when every node has all that the cluster has. A cluster whose nodes have all lost their quorum, and do not
+   * find it again, gets a new one, as an operator would give it.
+   */
   async healthy(): Promise<void> {
-    await Promise.all(this.nodes.map((node) => node.ready()));
+    const timer = setTimeout(() => void this.resetQuorum().catch(() => {}), 20_000);
+    try {
+      await Promise.all(this.nodes.map((node) => node.ready()));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /**
+   * Makes the most advanced node a primary component, if there is none.
+   *
+   * @see https://mariadb.com/docs/galera-cluster/high-availability/resetting-the-quorum-cluster-bootstrap
+   */
+  async resetQuorum(): Promise<void> {
+    const statuses = await Promise.all(this.nodes.map((node) => node.status('wsrep_cluster_status')));
+    if (statuses.includes('Primary')) return;
+    const committed = await Promise.all(this.nodes.map((node) => node.status('wsrep_last_committed')));
+    const mostAdvanced = committed.indexOf(String(Math.max(...committed.map(Number))));
+    await this.nodes[mostAdvanced]!.query("SET GLOBAL wsrep_provider_options = 'pc.bootstrap=YES'");
   }
 
   async holdings(table: string): Promise<Map<string, string>[]> {

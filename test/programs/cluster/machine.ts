@@ -152,7 +152,7 @@ export async function clean(servers: readonly Daemon[], folder: string): Promise
 }
 
 /** Resolves when `check` does; an error that it throws means "not yet". */
-export async function until<T>(what: string, check: () => Promise<T> | T, ms = 60_000): Promise<T> {
+export async function until<T>(what: string, check: () => Promise<T> | T, ms = 150_000): Promise<T> {
   const end = Date.now() + ms;
   for (;;) {
     try {

@@ -54,8 +54,9 @@ export class Network {
 
   constructor() {
     const owner = `${namespacePrefix}${process.pid}-${++networks}`;
-    // A range for benchmarks (RFC 2544), which no network routes.
-    const subnet = (process.pid * 8 + networks) % 512;
+    // A range for benchmarks (RFC 2544), which no network routes. By the number of vitest's worker: of two clusters beside each other that
+    // shared a subnet, each test would look at either.
+    const subnet = (process.ppid % 8) * 64 + Number(process.env.VITEST_POOL_ID) * 8 + networks;
     this.#prefix = `198.${18 + (subnet >> 8)}.${subnet & 255}.`;
     this.#bridge = `${owner}-bridge`;
     this.#port = `pl-${process.pid}-${networks}`;

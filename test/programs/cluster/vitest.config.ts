@@ -27,7 +27,8 @@ const config = mergeConfig(
       maxWorkers: 5,
       sequence: { sequencer: longestFirst(longest.map((name) => `${name}.cluster`)) },
       testTimeout: 180_000,
-      hookTimeout: 120_000,
+      // Five clusters start at once, on a machine that may be slow.
+      hookTimeout: 400_000,
     },
   }),
 );

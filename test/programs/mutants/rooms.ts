@@ -14,7 +14,7 @@ export const rooms: readonly Room[] = [
   {
     path: 'src/',
     tests: [
-      'test/core/{callers,contract,deadline*,guard,handle,log,options,parties,quoted,upload*}.test.ts',
+      'test/core/{callers,contract,deadline*,guard,handle,log,options,parties,shown,upload*}.test.ts',
       'test/hosts/{concealed,fetch,guard}.test.ts',
       'test/hosts/mounting/mistakes.test.ts',
       'test/hosts/node/*.test.ts',

@@ -17,6 +17,6 @@ export default {
     // A mutant that hangs would wait for the usual half a minute.
     testTimeout: 10_000,
     sequence: { sequencer: ShortestFirst },
-    setupFiles: ['test/programs/mutants/setup.ts'],
+    setupFiles: [...base.test!.setupFiles!, 'test/programs/mutants/setup.ts'],
   },
 };

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 // @ts-expect-error: installed only for this test
 import { Miniflare } from 'miniflare';
 import type { NewPlant } from 'plant-store';
-import { schema, schemaOf } from 'plant-store/sqlite-async';
+import { schema, schemaOf } from 'plant-store/sqlite';
 import { plantOf } from '../../support/tables.js';
 import { type Case, peerCases, report } from './cases.js';
 
@@ -95,7 +95,7 @@ const both: Record<string, () => Promise<unknown>> = {
   },
   async 'check passes, and leaves nothing'() {
     await open();
-    assert.deepEqual(await ask('check', ''), { notAsked: [] });
+    assert.deepEqual(await ask('check', ''), {});
     assert.deepEqual(await ids(), []);
   },
   async 'check names what is wrong'() {
@@ -113,8 +113,8 @@ const both: Record<string, () => Promise<unknown>> = {
     assert.match((await ask('check', '')).message, /one of its triggers .*: peer$/);
     assert.deepEqual(await ids(), []);
   },
-  // The line of adapters/storages/_sqlite/errors.ts that rests on it: `const [, code] = /: (SQLITE_[A-Z]+)`
-  async 'the messages of errors end with the result of SQLite'() {
+  // The lines that rest on it: `: (SQLITE_[A-Z]+)` of adapters/storages/_sqlite/codes.ts, `resultOfWorkers('D1_ERROR')` of handles.ts.
+  async "the messages of errors end with the result of SQLite, and D1's begin with D1_ERROR"() {
     await open(['CREATE TABLE log (n INTEGER CHECK (n > 0) UNIQUE)']);
     const ends = {
       'SELECT FROM': 'SQLITE_ERROR',
@@ -127,7 +127,12 @@ const both: Record<string, () => Promise<unknown>> = {
     };
     for (const [statement, result] of Object.entries(ends)) {
       const { message } = await ask('message', statement);
-      assert.match(String(message), new RegExp(`: ${result}( \\(extended: \\w+\\))?$`), statement);
+      const beginning = where === 'object' ? '' : 'D1_ERROR.*';
+      assert.match(
+        String(message),
+        new RegExp(`^${beginning}.*: ${result}( \\(extended: \\w+\\))?$`),
+        statement,
+      );
     }
   },
 };

@@ -4,7 +4,7 @@
  */
 import { acceptTokens, createPlantStore } from 'plant-store';
 import { toFetch } from 'plant-store/fetch';
-import { type AsyncSqlite, type SqliteAsyncStorage, sqliteAsyncStorage } from 'plant-store/sqlite-async';
+import { type SqliteHandle, type SqliteStorage, sqliteStorage } from 'plant-store/sqlite';
 
 interface ObjectStorage {
   readonly sql: { exec(sql: string): { toArray(): unknown[] } };
@@ -22,9 +22,9 @@ interface Env {
 const context = {} as never;
 
 /** What a place can be asked. */
-function placeOn(handle: AsyncSqlite, run: (sql: string) => unknown, token: string) {
-  const storage: SqliteAsyncStorage = sqliteAsyncStorage(handle);
-  const tenants = sqliteAsyncStorage<string>(handle, {
+function placeOn(handle: SqliteHandle, run: (sql: string) => unknown, token: string) {
+  const storage: SqliteStorage = sqliteStorage(handle);
+  const tenants = sqliteStorage<string>(handle, {
     table: 'tenants',
     namespace: { tenant: ({ caller }) => caller },
   });
@@ -42,7 +42,12 @@ function placeOn(handle: AsyncSqlite, run: (sql: string) => unknown, token: stri
       if (what === 'plants') return plants(moved);
       if (what === 'tenants') return ofTenant(moved);
       if (what === 'check')
-        return Response.json(await storage.check().catch(({ message }: Error) => ({ message })));
+        return Response.json(
+          await storage.check().then(
+            () => ({}),
+            ({ message }: Error) => ({ message }),
+          ),
+        );
       if (what === 'sql') return Response.json((await run(await request.text())) ?? null);
       // Many creates of one request.
       if (what === 'creates') {

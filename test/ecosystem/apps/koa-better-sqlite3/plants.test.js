@@ -10,7 +10,7 @@ const rows = () => database.prepare('SELECT * FROM plants').safeIntegers().all()
 describe('plants', () => {
   let server;
   before(async () => {
-    await storage.check();
+    await storage.check({ context: { caller: { subject: 'nobody' } } });
     server = app.listen(0);
   });
   after(() => {

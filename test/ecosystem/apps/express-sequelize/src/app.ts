@@ -28,7 +28,11 @@ const authenticate: RequestHandler = (req, res, next) => {
 };
 
 export const storage = postgresStorage<{ subject: string }>(
-  { query: async (text, bind = []) => ({ rows: (await sequelize.query(text, { bind: [...bind] }))[0] }) },
+  {
+    query: async (text, bind = []) => ({
+      rows: (await sequelize.query(text, { bind: [...bind], retry: { max: 1 }, transaction: null }))[0],
+    }),
+  },
   {
     table: 'express_plants',
     columns: {

@@ -4,7 +4,7 @@ import { sequelize } from './database';
 
 async function main(): Promise<void> {
   await sequelize.sync();
-  await storage.check();
+  await storage.check({ context: { caller: { subject: 'nobody' } } });
   const server = app.listen(Number(process.env.PORT ?? 3000), () => {
     console.log(`Listening on http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   });

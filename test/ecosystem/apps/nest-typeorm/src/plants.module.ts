@@ -49,7 +49,7 @@ export class PlantsService implements OnModuleInit {
   }
 
   async onModuleInit(): Promise<void> {
-    await this.storage.check();
+    await this.storage.check({ context: { caller: { subject: 'nobody' } } });
   }
 }
 

@@ -1,16 +1,16 @@
-// Handles on SQLite that are asked asynchronously, one of each kind. `libsql/promise` is the real library. The others are stand-ins over
-// the blocking driver, which have the methods, the transactions and the errors that their libraries document: so each runs without them.
+// Handles on SQLite, one of each kind. `libsql` and `libsql/promise` are the real libraries. The others are stand-ins over the blocking
+// driver, which have the methods, the transactions and the errors that their libraries document: so each runs without them.
 import Database from 'libsql';
 import AsyncDatabase from 'libsql/promise';
-import type { AsyncSqlite } from 'plant-store/sqlite-async';
+import type { SqliteHandle } from 'plant-store/sqlite';
 
 type Connection = Database.Database;
 type Row = Record<string, unknown>;
 /** As the blocking driver throws them. */
 type SqliteError = Error & { readonly code: string };
 
-interface AsyncHandle {
-  readonly handle: AsyncSqlite;
+interface OpenedHandle {
+  readonly handle: SqliteHandle;
   /** Runs statements of the app, on the connection of the handle if it shows one. */
   readonly run: (sql: string) => Promise<unknown>;
   readonly rows: (sql: string) => Promise<Row[]>;
@@ -25,11 +25,15 @@ export interface Network {
     | 'lost after it was done'
     | 'failed unsent'
     | 'failed when done'
+    | 'reset unsent'
+    | 'reset when done'
     | undefined;
+  /** How the error of a reset begins. */
+  prefix?: string;
 }
 
 interface Kind {
-  readonly open: (file: string, network: Network) => AsyncHandle;
+  readonly open: (file: string, network: Network) => OpenedHandle;
   /** Whether the storage runs on the connection of the app: then TEMP triggers, other files and open transactions of it matter. */
   readonly sharesConnection: boolean;
   /** Whether its errors have SQLite's result. Without it, what a plant may have met is found out by another plant. */
@@ -116,7 +120,12 @@ const ownSide = (connection: Connection) => ({
 });
 
 /** As each of them writes it. SQLite may, or may not, have rolled back the transaction whose COMMIT has met it. */
-const diskError = () => Object.assign(new Error('disk I/O error: SQLITE_IOERR'), { code: 'SQLITE_IOERR' });
+const diskError = () =>
+  Object.assign(new Error('D1_ERROR: disk I/O error: SQLITE_IOERR'), { code: 'SQLITE_IOERR' });
+
+/** What D1 gives each query in flight, once a batch of the app has violated a deferred foreign key. */
+const resetError = ({ prefix = 'D1_ERROR: ' }: Network) =>
+  new Error(`${prefix}Durable Object was reset: FOREIGN KEY constraint failed: SQLITE_CONSTRAINT`);
 
 /** What a message meets on its way. */
 async function travel<T>(network: Network, task: () => T): Promise<T> {
@@ -125,10 +134,12 @@ async function travel<T>(network: Network, task: () => T): Promise<T> {
   await turn();
   if (next === 'lost before it was sent') throw new TypeError('fetch failed');
   if (next === 'failed unsent') throw diskError();
+  if (next === 'reset unsent') throw resetError(network);
   const result = task();
   await turn();
   if (next === 'lost after it was done') throw new TypeError('fetch failed');
   if (next === 'failed when done') throw diskError();
+  if (next === 'reset when done') throw resetError(network);
   return result;
 }
 
@@ -137,7 +148,7 @@ type Sent = readonly { readonly sql: string; readonly args: readonly unknown[] }
 /** @param integer what the client makes of an integer, by its `intMode` */
 const libsqlClient =
   (integer: (value: bigint) => unknown) =>
-  (file: string, network: Network): AsyncHandle => {
+  (file: string, network: Network): OpenedHandle => {
     const connection = connect(file);
     connection.defaultSafeIntegers(true);
     const read = (row: Row) =>
@@ -168,7 +179,7 @@ const libsqlClient =
     return { handle: client as never, ...ownSide(connection), close: () => client.close() };
   };
 
-function d1(file: string, network: Network): AsyncHandle {
+function d1(file: string, network: Network): OpenedHandle {
   const connection = connect(file);
   const prepare = (sql: string) => ({ bind: (...args: unknown[]) => ({ sql, args }), sql, args: [] });
   const run = (statements: Sent) =>
@@ -187,7 +198,7 @@ function d1(file: string, network: Network): AsyncHandle {
   return { handle: binding as never, ...ownSide(connection), close() {} };
 }
 
-function durableObject(file: string): AsyncHandle {
+function durableObject(file: string): OpenedHandle {
   const connection = connect(file);
   const ofThis = ofWorkers('');
   const storage = {
@@ -221,7 +232,7 @@ function durableObject(file: string): AsyncHandle {
   return { handle: storage as never, ...ownSide(connection), close() {} };
 }
 
-function turso(file: string): AsyncHandle {
+function turso(file: string): OpenedHandle {
   const connection = connect(file);
   const exec = async (sql: string) => {
     await turn();
@@ -270,7 +281,33 @@ function turso(file: string): AsyncHandle {
   return { handle: database as never, ...ownSide(connection), close: () => void connection.close() };
 }
 
-function libsqlPromise(file: string): AsyncHandle {
+function libsql(file: string): OpenedHandle {
+  const database = connect(file);
+  return { handle: database, ...ownSide(database), close: () => void database.close() };
+}
+
+/** As better-sqlite3, whose statements without rows have no `all`, and those with rows no `run`. */
+function betterSqlite3(file: string): OpenedHandle {
+  const database = connect(file);
+  const refuse = () => {
+    throw new TypeError('This statement does not return data. Use run() instead');
+  };
+  const handle = {
+    exec: (sql: string) => database.exec(sql),
+    prepare(sql: string) {
+      const statement = database.prepare(sql);
+      return statement.reader
+        ? { all: (...values: unknown[]) => statement.all(...values), run: refuse }
+        : { all: refuse, run: (...values: unknown[]) => statement.run(...values) };
+    },
+    get open() {
+      return database.open;
+    },
+  };
+  return { handle: handle as never, ...ownSide(database), close: () => void database.close() };
+}
+
+function libsqlPromise(file: string): OpenedHandle {
   const database = new AsyncDatabase(file, {});
   const run = (sql: string) => database.exec(sql);
   return {
@@ -281,7 +318,7 @@ function libsqlPromise(file: string): AsyncHandle {
   };
 }
 
-function sqlite3(file: string): AsyncHandle {
+function sqlite3(file: string): OpenedHandle {
   const connection = connect(file);
   type Callback = (error: unknown, rows?: Row[]) => void;
   const call = (task: () => Row[] | undefined, callback: Callback) => {
@@ -325,7 +362,7 @@ function sqlite3(file: string): AsyncHandle {
   };
 }
 
-function expo(file: string): AsyncHandle {
+function expo(file: string): OpenedHandle {
   const own = connect(file);
   const database = {
     async withExclusiveTransactionAsync(task: (transaction: unknown) => Promise<void>) {
@@ -352,7 +389,7 @@ function expo(file: string): AsyncHandle {
   return { handle: database as never, ...ownSide(own), close() {} };
 }
 
-function opSqlite(file: string): AsyncHandle {
+function opSqlite(file: string): OpenedHandle {
   const connection = connect(file);
   const executeSync = (sql: string) => as(codeless, () => void connection.exec(sql));
   let last: Promise<unknown> = Promise.resolve();
@@ -394,7 +431,7 @@ function opSqlite(file: string): AsyncHandle {
 }
 
 /** Of `sqlite`, which wraps a connection of `sqlite3`. */
-function sqlite(file: string): AsyncHandle {
+function sqlite(file: string): OpenedHandle {
   const { handle, ...rest } = sqlite3(file);
   const others = { all() {}, exec() {}, prepare() {}, run() {}, each() {} };
   return { handle: { getDatabaseInstance: () => handle, ...others } as never, ...rest };
@@ -404,7 +441,8 @@ const inProcess = { sharesConnection: true, hasResults: true, isFarAway: false, 
 const farAway = { sharesConnection: false, hasResults: true, isFarAway: true, showsClosed: false };
 const ofClients = { ...farAway, showsClosed: true };
 
-export const asyncKinds = {
+export const sqliteKinds = {
+  libsql: { ...inProcess, open: libsql },
   'libsql/promise': { ...inProcess, showsClosed: false, open: libsqlPromise },
   '@libsql/client': { ...ofClients, open: libsqlClient(Number) },
   'a D1 binding': { ...farAway, open: d1 },
@@ -427,8 +465,9 @@ export const asyncKinds = {
 } satisfies Record<string, Kind> as Readonly<Record<string, Kind>>;
 
 /** Handles that differ from one of these in a detail. */
-export const asyncVariants = {
+export const sqliteVariants = {
   "@libsql/client of intMode 'bigint'": { ...ofClients, open: libsqlClient((value) => value) },
   "@libsql/client of intMode 'string'": { ...ofClients, open: libsqlClient(String) },
   sqlite: { ...inProcess, open: sqlite },
+  'better-sqlite3': { ...inProcess, open: betterSqlite3 },
 } satisfies Record<string, Kind> as Readonly<Record<string, Kind>>;

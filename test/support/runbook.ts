@@ -1,0 +1,80 @@
+// The table of adapters/OPERATING.md, by alert.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './root.js';
+
+/** Whoever can end an incident. */
+export type Party = 'database' | 'network' | 'issuer' | 'app' | 'developers' | 'platform';
+
+/** How the page names them. */
+export const parties: Readonly<Record<Party, RegExp>> = {
+  database: /the database/,
+  network: /the network/,
+  issuer: /the issuer/,
+  app: /the app|developers/,
+  developers: /developers|timeouts/,
+  platform: /the platform/,
+};
+
+/** A command, and on which database it is pasted. */
+interface Command {
+  readonly on: string;
+  readonly text: string;
+  readonly isRun: boolean;
+}
+
+export interface Row {
+  readonly alerts: readonly string[];
+  readonly anchors: readonly string[];
+  /** The codes of its line, if it has one. */
+  readonly codes: readonly string[];
+  /** One of these is in the line; there are none if each line will do. */
+  readonly texts: readonly string[];
+  /** The cause, and behind a colon who fixes it. */
+  readonly cause: string;
+  readonly whose: string;
+  readonly commands: readonly Command[];
+  readonly end: string;
+}
+
+const all = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, found]) => found!);
+
+function rowOfCells([alert = '', line = '', what = '', command = '', end = '']: string[]): Row {
+  const [, cause = '', whose = ''] = /^(.*): ([^:]*)$/.exec(what) ?? [];
+  return {
+    alerts: all(alert, /`(PlantStore\w+)`/g),
+    anchors: all(alert, /<a id="(\w+)"><\/a>/g),
+    codes: all(line.replace(/`[^`]+`/g, ''), /(5\d{4})/g),
+    texts: all(line, /`([^`]+)`/g),
+    cause,
+    whose,
+    commands: command.split('<br>').flatMap((each) => {
+      const [, on, mark, text] =
+        /^([^:`]*?)(, \*not run\*)?: `(.+)`$/.exec(each) ?? /^()()`(.+)`$/.exec(each) ?? [];
+      return text ? [{ on: on!, text, isRun: !mark }] : [];
+    }),
+    end,
+  };
+}
+
+export const page = readFileSync(join(root, 'adapters/OPERATING.md'), 'utf8');
+
+/** What is above the table. */
+export const [, intro = '', table = ''] = /\n## By alert\n\n([\s\S]*?)\n\n(\|[\s\S]*?)\n\n/.exec(page) ?? [];
+
+export const rows: readonly Row[] = table
+  .split('\n')
+  .slice(2)
+  .map((line) => rowOfCells(line.slice(2, -2).split(' | ')));
+
+/** Finds the row of an alert as somebody on call does: the first one that has the alert, and what the line has. */
+export function rowOf(alert: string, line = ''): Row | undefined {
+  const code = /\b5\d{4}\b/.exec(line)?.[0];
+  return rows.find(
+    ({ alerts, codes, texts }) =>
+      alerts.includes(alert) &&
+      // A line of state has no code.
+      (codes.length === 0 || (line !== '' && (!code || codes.includes(code)))) &&
+      (texts.length === 0 || texts.some((text) => line.includes(text))),
+  );
+}
