@@ -1,0 +1,72 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { packedPackage } from '../../support/package.js';
+import { type Program, startProgram } from '../../support/program.js';
+import { readPage, type StackPage } from './page.js';
+
+interface AppOptions {
+  /** The day whose versions of other packages are installed: a release of somebody else does not end a run. */
+  readonly before?: string;
+  /** What an older version of a framework needs instead, such as `express@4` for `express@5`. */
+  readonly replace?: (text: string) => string;
+}
+
+/** The app that a reader of a page has, in a folder of its own outside the repository, with the package as npm installs it. */
+export class StackApp {
+  readonly folder: string;
+  readonly page: StackPage;
+  readonly #replace: (text: string) => string;
+  readonly #before: string;
+
+  constructor(name: string, { before = '2026-11-28', replace = (text) => text }: AppOptions = {}) {
+    this.folder = mkdtempSync(join(tmpdir(), `plant-store-${name}-`));
+    this.page = readPage(name);
+    this.#replace = replace;
+    this.#before = before;
+  }
+
+  /** Runs the commands of "Install", and writes the files of the page over what those have made. */
+  async install(): Promise<void> {
+    const tarball = await packedPackage();
+    for (const block of this.page.commands('Install')) {
+      // On its own, because the packages of two years ago were published before what it depends on.
+      const others = block.replace(/(npm install .*?) ?\bplant-store\b/, '$1');
+      await this.run(others.replace(/^npm install *$/m, ''), { npm_config_before: this.#before });
+      if (others !== block) await this.run(`npm install ${tarball}`);
+    }
+    this.write(this.page.files);
+  }
+
+  write(files: Readonly<Record<string, string>>): void {
+    for (const [path, text] of Object.entries(files)) {
+      const file = join(this.folder, path);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, this.#replace(text));
+    }
+  }
+
+  /** Runs commands in its folder, and returns what they print. Rejects with that if one fails. */
+  async run(commands: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
+    const { exit, output } = this.start(commands, env);
+    const code = await exit;
+    if (code !== 0) throw new Error(`exit code ${code} of\n${commands}\n${output()}`);
+    return output();
+  }
+
+  /** Starts commands, of which the last replaces the shell if it is the only one: it gets the signals. */
+  start(commands: string, env: Readonly<Record<string, string>> = {}): Program {
+    const lines = this.#replace(commands).trim();
+    const script = lines.includes('\n') ? `set -e\n${lines}` : `exec ${lines}`;
+    return startProgram(['sh', '-c', script], { ...quiet, ...env }, this.folder);
+  }
+}
+
+const quiet = {
+  CI: 'true',
+  NODE_ENV: '',
+  npm_config_audit: 'false',
+  npm_config_fund: 'false',
+  npm_config_prefer_offline: 'true',
+  npm_config_update_notifier: 'false',
+};
