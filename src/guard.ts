@@ -1,5 +1,6 @@
 import type { VerifyToken } from './bearer.js';
-import { checkVerifyToken } from './check-arguments.js';
+import { checkVerifyToken } from './checks/arguments.js';
+import { checkOptions } from './checks/rules.js';
 import { kindOf } from './errors/inspect.js';
 import { ownWords } from './errors/own-words.js';
 import { propertyOf } from './errors/property-of.js';
@@ -15,7 +16,6 @@ import { type PlantStoreOptions, plantStoreRules } from './options.js';
 import { bearerToken, callerOf } from './request/headers.js';
 import { guardedHandler, verifier } from './request/parties.js';
 import { createHandler } from './request/progress.js';
-import { checkOptions } from './rules.js';
 import type { StorageContext } from './storage.js';
 
 /** The options of `guard`. */

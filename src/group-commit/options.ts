@@ -1,5 +1,5 @@
+import { boolean, callback, integer } from '../checks/rules.js';
 import type { MaybePromise } from '../http.js';
-import { boolean, callback, integer } from '../rules.js';
 import type { StorageContext, StorageStatus } from '../storage.js';
 import type { RollbackReason } from './create-many.js';
 

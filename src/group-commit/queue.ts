@@ -1,6 +1,6 @@
+import { type Complete, checkOptions } from '../checks/rules.js';
 import { ignoringErrors } from '../http.js';
 import type { NewPlant } from '../plant/plant.js';
-import { type Complete, checkOptions } from '../rules.js';
 import type { StorageContext } from '../storage.js';
 import { systemClock } from '../timers.js';
 import { Batch, Pace } from './batch.js';

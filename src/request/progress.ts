@@ -1,10 +1,10 @@
+import type { Complete } from '../checks/rules.js';
 import type { ErrorNumber } from '../errors/numbers.js';
 import { ownWords } from '../errors/own-words.js';
 import { Refusal } from '../errors/problems.js';
 import { propertyOf, unlessInherited } from '../errors/property-of.js';
 import type { PlantHandler, PlantRequest, PlantResponse, Signal } from '../http.js';
 import type { PlantStoreOptions } from '../options.js';
-import type { Complete } from '../rules.js';
 import { now } from '../timers.js';
 import { asHostRequest, RequestContext } from './context.js';
 import { mountMistake } from './mount-mistakes.js';
