@@ -70,7 +70,7 @@ export class Progress<Caller> {
     this.#party = party;
   }
 
-  /** Aborts when the time limit expires and when the client disconnects; once it was read, never after the response. */
+  /** Aborts when the time limit expires or the client disconnects. If it was read before the response, it does not abort afterwards. */
   get signal(): Signal {
     this.#controller ??= this.#createController();
     return this.#controller.signal;
