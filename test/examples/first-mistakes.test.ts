@@ -163,7 +163,7 @@ describe('an exception says what is wrong', () => {
           wrong(async () => ({ status: 200, headers: {}, body: '' })),
           wrong(undefined),
         ),
-      'TypeError: answer must be a function, got undefined; pass guard(verifyToken, answer)',
+      'TypeError: handler must be a function, got undefined; pass guard(verifyToken, handler)',
     ],
     [
       'a guard in an adapter, without its functions',
