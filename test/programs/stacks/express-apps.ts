@@ -102,7 +102,12 @@ export function describeExpressApp(title: string, stack: ExpressApp): void {
       const status = await createWhile(url, token, async () => {
         running.child.kill('SIGTERM');
         // Until it listens no more.
-        while (await fetch(url).then(Boolean, () => false));
+        while (
+          await fetch(url).then(
+            (response) => response.text(),
+            () => '',
+          )
+        );
       });
       expect([status, await running.exit]).toEqual([200, stack.exitCode]);
     });
