@@ -363,7 +363,7 @@ describe('a line of the log says what is wrong', () => {
       'express.json in front, and an id beyond 2^53',
       behind(express.json()),
       () => store(tokens),
-      'plant-store: 50003 body_unreadable, POST /plants: a body parser rounded the id: mount plant-store before it, or keep rawBody',
+      'plant-store: 50003 body_unreadable, POST /plants: a body parser rounded the id: mount plant-store before it, or keep rawBody as adapters/hosts/README.md#behind-a-body-parser shows',
     ],
     [
       'a parser that keeps nothing',
