@@ -72,6 +72,7 @@ function llmsText(): string {
   );
   const sections: Record<string, string[]> = {
     'Quick start': [readme.slice(readme.indexOf('```js'), readme.indexOf('```http')).trim()],
+    'Your stack': rowsUnder(readme, 'Your stack'),
     'Frameworks and runtimes': rowsUnder(readme, 'Frameworks and runtimes'),
     Databases: rowsUnder(readme, 'Databases'),
     Options: rowsUnder(readme, 'Options'),

@@ -64,7 +64,7 @@ describe('the tarball', () => {
 
   it('has what is built, the pages, the examples, a folder for each subpath, and nothing else', async () => {
     const expected =
-      /^(dist\/[^/]+\.(js|cjs|d\.ts|d\.cts)|examples\/(?!server\/)(README\.md|\w+\/[\w-]+\.(tsx?|svelte)|cluster\/.*)|(adapters|src)\/([\w-]+\/)?[^/]+\.(md|svg))$/;
+      /^(dist\/[^/]+\.(js|cjs|d\.ts|d\.cts)|examples\/(?!server\/)(README\.md|\w+\/[\w-]+\.(tsx?|svelte)|stacks\/[\w-]+\.md|cluster\/.*)|(adapters|src)\/([\w-]+\/)?[^/]+\.(md|svg))$/;
     const folders = Object.keys(packageJson.exports)
       .filter((name) => !['.', './package.json'].includes(name))
       .map((name) => join(name, 'package.json'));

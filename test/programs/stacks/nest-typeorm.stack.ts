@@ -1,13 +1,6 @@
+import { filesOf } from '../../../examples/server/init.js';
 import { pinned, StackApp } from './app.js';
 import { describeExpressApp } from './express-apps.js';
-import { readPage } from './page.js';
-
-/** The files of the Express page that this page asks for, where it wants them. */
-function copied(): Record<string, string> {
-  const { files } = readPage('express-postgres');
-  const inSource = ['settings.js', 'users.js', 'forms.js'].map((file) => [`src/${file}`, files[file]!]);
-  return { ...Object.fromEntries(inSource), 'views/plants.ejs': files['views/plants.ejs']! };
-}
 
 const test = (title: string, app: StackApp, version: string) => {
   const [addUser, start] = app.page.commands('Run');
@@ -17,7 +10,8 @@ const test = (title: string, app: StackApp, version: string) => {
     framework: ['@nestjs/core', version],
     install: async () => {
       await app.install();
-      app.write(copied());
+      // With those that it takes from the page of Express.
+      app.write(filesOf({ host: 'nest', database: 'postgres' }, app.folder));
     },
     commands: { migrate: migrate!, addUser: addUser!, start: start! },
     test: runTest!,
