@@ -142,7 +142,7 @@ function formCases(post: Post, urlOf: () => string): void {
       const response = await post('/plants', plant, headers);
       return [response.status, await response.text()];
     };
-    const enter = expect.stringMatching(/value="1\.5"><\/label> Enter an integer/);
+    const enter = expect.stringMatching(/value="1\.5".*\n.*"id-error">Enter an integer/);
     expect(await shown({ id: '1.5', name: 'Rosa', tag: '' })).toEqual([400, enter]);
     const taken = expect.stringContaining('A plant with id 9007199254740995 exists.');
     expect(await shown({ id: '9007199254740995', name: 'Rosa', tag: '' })).toEqual([400, taken]);
