@@ -1,6 +1,6 @@
+import { checkToken } from './checks/token.js';
 import { OwnError } from './errors/own-words.js';
 import type { MaybePromise, PlantRequest, Signal } from './http.js';
-import { checkToken } from './token.js';
 
 /** What `verifyToken` gets in addition to the token. */
 export interface VerifyContext {

@@ -1,6 +1,7 @@
 /** Internals that `adapters/hosts` may import; everything else comes from `index.ts`. */
 
-export { checkHandler } from './check-handler.js';
+export { checkHandler } from './checks/handler.js';
+export { checkOptions } from './checks/rules.js';
 export { routeSchema } from './document/route-schema.js';
 export { Refusal } from './errors/problems.js';
 export { propertyOf, unlessInherited } from './errors/property-of.js';
@@ -9,5 +10,4 @@ export { ChunkCollector, isBytes } from './request/body.js';
 export { HostRequest } from './request/context.js';
 export { mountMistake } from './request/mount-mistakes.js';
 export { Upload } from './request/upload.js';
-export { checkOptions } from './rules.js';
 export { nextMessage } from './timers.js';

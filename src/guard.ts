@@ -1,5 +1,6 @@
 import type { VerifyToken } from './bearer.js';
-import { checkVerifyToken } from './check-arguments.js';
+import { checkVerifyToken } from './checks/arguments.js';
+import { checkOptions } from './checks/rules.js';
 import { kindOf } from './errors/inspect.js';
 import { ownWords } from './errors/own-words.js';
 import { propertyOf } from './errors/property-of.js';
@@ -15,7 +16,6 @@ import { type PlantStoreOptions, plantStoreRules } from './options.js';
 import { bearerToken, callerOf } from './request/headers.js';
 import { guardedHandler, verifier } from './request/parties.js';
 import { createHandler } from './request/progress.js';
-import { checkOptions } from './rules.js';
 import type { StorageContext } from './storage.js';
 
 /** The options of `guard`. */
@@ -26,7 +26,7 @@ export type GuardOptions = Pick<PlantStoreOptions, 'timeoutMs' | 'onError'>;
  * with `WWW-Authenticate`, 500, 503, the Error body, the time limit and `onError`. Mount it with the same adapters, at its
  * route only: a guard responds to every path and method that reaches it.
  *
- * `answer` returns the whole response, an app's own 404 included. It may throw `InsufficientScope` (403) and
+ * `handler` returns the whole response, an app's own 404 included. It may throw `InsufficientScope` (403) and
  * `StorageBusy` (503); anything else that it throws is `internal_error` (500), with the cause to `onError`. Leave `error`
  * out of the response: it is plant-store's own.
  *
@@ -46,12 +46,14 @@ export type GuardOptions = Pick<PlantStoreOptions, 'timeoutMs' | 'onError'>;
  */
 export function guard<Caller>(
   verifyToken: VerifyToken<Caller>,
-  answer: (request: PlantRequest, context: StorageContext<Caller>) => MaybePromise<PlantResponse>,
+  handler: (request: PlantRequest, context: StorageContext<Caller>) => MaybePromise<PlantResponse>,
   options: GuardOptions = {},
 ): PlantHandler {
   checkVerifyToken(verifyToken);
-  if (typeof answer !== 'function')
-    throw new TypeError(`answer must be a function, got ${kindOf(answer)}; pass guard(verifyToken, answer)`);
+  if (typeof handler !== 'function')
+    throw new TypeError(
+      `handler must be a function, got ${kindOf(handler)}; pass guard(verifyToken, handler)`,
+    );
   const settings = checkOptions<PlantStoreOptions>(options, plantStoreRules, ['timeoutMs', 'onError']);
 
   return createHandler<Caller>(async (progress, request) => {
@@ -62,7 +64,7 @@ export function guard<Caller>(
     progress.context.caller = callerOf(await verifyToken(token, progress.context));
 
     progress.enter(guardedHandler);
-    progress.respond(validateResponse(await answer(request, progress.context)));
+    progress.respond(validateResponse(await handler(request, progress.context)));
   }, settings);
 }
 

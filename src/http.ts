@@ -167,8 +167,9 @@ export function checkMembers({ url, headers }: PlantRequest): void {
 }
 
 /**
- * The path of a request target in origin-form or absolute-form (RFC 9112 §3.2), without its query. Of a host only what all
- * readers take for one: to Node's `url.parse`, and so to Express and Koa, the path of `http://a;b/plants` is `;b/plants`.
+ * The path of a request target in origin-form or absolute-form (RFC 9112 §3.2), without its query. It accepts
+ * only hosts that every URL parser reads alike: to Node's `url.parse`, and so to Express and Koa, the path of `http://a;b/plants`
+ * is `;b/plants`.
  */
 export function pathOf(url: string): string {
   // The expression matches every string.

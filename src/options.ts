@@ -1,7 +1,7 @@
+import { boolean, callback, integer, type Rules } from './checks/rules.js';
 import { logError } from './errors/log.js';
 import type { ErrorNumber } from './errors/numbers.js';
 import { isPath, type MaybePromise, type PlantRequest } from './http.js';
-import { boolean, callback, integer, type Rules } from './rules.js';
 
 /** The options of `createPlantStore`. */
 export interface PlantStoreOptions {

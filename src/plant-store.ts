@@ -1,5 +1,6 @@
 import type { VerifyToken } from './bearer.js';
-import { checkStorage, checkVerifyToken } from './check-arguments.js';
+import { checkStorage, checkVerifyToken } from './checks/arguments.js';
+import { checkOptions } from './checks/rules.js';
 import { logError, logStatus } from './errors/log.js';
 import { ownWords } from './errors/own-words.js';
 import { idTaken, methodNotAllowed, notFound } from './errors/problems.js';
@@ -12,7 +13,6 @@ import { decodeBody, readBody } from './request/body.js';
 import { bearerToken, callerOf, checkBodyHeaders } from './request/headers.js';
 import { bodyOwner, library, storageParty, verifier } from './request/parties.js';
 import { createHandler } from './request/progress.js';
-import { checkOptions } from './rules.js';
 import type { PlantStorage } from './storage.js';
 
 /**

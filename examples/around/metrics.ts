@@ -67,7 +67,7 @@ export function watchStorage(storage: GroupCommitStorage, maxQueued: number, tim
   gauge('queued', 'Pending creates, of plant_store_queued_max', () => storage.state().queued);
   gauge('queued_max', 'The storage returns 503 to more pending creates', () => maxQueued);
   gauge('in_flight_seconds', 'How long the call in flight has been on its way, 0 if none is', () => {
-    return (storage.state().inFlightSince ?? 0) / 1000;
+    return (storage.state().inFlightMs ?? 0) / 1000;
   });
   gauge('timeout_seconds', 'The timeout of a create in its storage', () => timeoutMs / 1000);
   gauge('circuit_open', '1 while creates fail fast, otherwise 0', () => (storage.state().isOpen ? 1 : 0));

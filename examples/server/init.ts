@@ -1,10 +1,12 @@
-// `plant-store init`: the program of a host and the migration of a database, from the examples that the tests run.
+// `plant-store init`: the app of a page of examples/stacks/, or else the program of a host and the migration of a database. The
+// tests run all of them.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { CliError } from './cli-error.js';
 import { described } from './printable.js';
 import { databases, schemaOf } from './schema.js';
+import { filesOfStack, stackOf } from './stacks.js';
 
 interface Host {
   /** Its file in `examples/`. */
@@ -30,7 +32,6 @@ const hosts: Readonly<Record<string, Host>> = {
 /** Where a host reaches a database in a way of its own. D1 is reached by a Worker alone, and a Worker reaches these alone. */
 const special: Readonly<Record<string, typeof hosts>> = {
   d1: {
-    hono: { example: 'hosts/hono-d1', file: 'src/index' },
     next: { example: 'hosts/next-d1', file: 'app/api/plants/route' },
     worker: { example: 'storages/worker-d1', file: 'src/index' },
   },
@@ -47,7 +48,8 @@ export interface InitOptions {
 export type InitFiles = Readonly<Record<string, string>>;
 
 /**
- * Returns the program that serves plants on a host and, for a database, the SQL that creates the table.
+ * Returns the app of the host's page on this database; without such a page, the program that serves plants on the host and, for
+ * a database, the SQL that creates the table.
  *
  * @param folder the app's, whose language and layout the files follow
  * @throws {Error} with one line if there is no such host or database
@@ -56,6 +58,8 @@ export function filesOf({ host, database }: InitOptions, folder: string): InitFi
   const known = host !== undefined && Object.hasOwn(hosts, host) && hosts[host];
   if (!known)
     throw new CliError(`init requires one of ${Object.keys(hosts).join(', ')}, got ${described(host)}`);
+  const stack = stackOf(host, database);
+  if (stack) return filesOfStack(stack, ofPackage);
   const found = database === undefined ? known : hostOn(database, host, known);
   // Nest's decorators are TypeScript, and wrangler builds it without a tsconfig.json.
   const isTypeScript = host === 'nest' || host === 'worker' || existsSync(join(folder, 'tsconfig.json'));
@@ -76,8 +80,7 @@ function hostOn(database: string, host: string, known: Host): Host {
     throw new CliError(`--database must be one of ${databases.join(', ')}, got ${described(database)}`);
   const own = special[database]?.[host];
   if (own) return own;
-  if (database === 'd1')
-    throw new CliError(`--database d1 requires ${Object.keys(special.d1!).join(', ')}, got ${host}`);
+  if (database === 'd1') throw new CliError(`--database d1 requires hono, next or worker, got ${host}`);
   if (host === 'worker')
     throw new CliError(`worker requires --database ${Object.keys(special).join(' or ')}, got ${database}`);
   return known;
@@ -93,6 +96,9 @@ const annotations =
 
 /** What to do with `files`: commands, and what to replace. */
 export function nextSteps(files: InitFiles, { host, database }: InitOptions): string {
+  const stack = stackOf(host, database);
+  if (stack)
+    return `Next: node_modules/plant-store/${stack} says what to install, and how to test and start the app.`;
   const [file = '', program = ''] = Object.entries(files)[0]!;
   const imported = [...program.matchAll(/ from '([^.'][^']*)'/g)].map(([, specifier]) => specifier!);
   const packages = imported
@@ -160,21 +166,14 @@ const migrations: Readonly<Record<string, readonly string[]>> = {
   d1: ['npx wrangler d1 execute DB --remote --file plants.sql'],
 };
 
-/**
- * Writes files that do not exist yet.
- *
- * @throws {Error} with one line if one exists; none is then written
- */
-export function writeNew(files: InitFiles, folder: string): void {
-  for (const path of Object.keys(files))
-    if (existsSync(join(folder, path)))
-      throw new CliError(
-        `${path} exists, and init overwrites no file: run it without --write and copy the lines`,
-      );
-  for (const [path, text] of Object.entries(files)) {
+/** Writes the files that do not exist yet, and returns their paths. */
+export function writeNew(files: InitFiles, folder: string): string[] {
+  const missing = Object.entries(files).filter(([path]) => !existsSync(join(folder, path)));
+  for (const [path, text] of missing) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text, { flag: 'wx' });
   }
+  return missing.map(([path]) => path);
 }
 
 /** The example of a host, on the storage of a database instead of memory. */
@@ -196,8 +195,10 @@ function parts(program: string): [imports: string, statements: string] {
   return [program.slice(0, end), program.slice(end + 2)];
 }
 
-/** The examples are in the package, so that what is printed is what the tests run. */
-function example(name: string): string {
+const example = (name: string) => ofPackage(`examples/${name}.ts`);
+
+/** The examples and the pages are in the package, so that what is printed is what the tests run. */
+function ofPackage(path: string): string {
   const root = dirname(createRequire(import.meta.url).resolve('plant-store/package.json'));
-  return readFileSync(join(root, 'examples', `${name}.ts`), 'utf8');
+  return readFileSync(join(root, path), 'utf8');
 }

@@ -38,10 +38,11 @@ async function run(args: readonly string[]): Promise<void> {
 
 function init(options: InitOptions, isWritten = false): void {
   const files = filesOf(options, process.cwd());
-  if (isWritten) writeNew(files, process.cwd());
+  const written = isWritten && writeNew(files, process.cwd());
   for (const [path, text] of Object.entries(files)) {
     const mark = path.endsWith('.sql') ? '--' : '//';
-    console.log(isWritten ? `wrote ${path}` : `${mark} ${path}\n${text}`);
+    if (!written) console.log(`${mark} ${path}\n${text}`);
+    else console.log(written.includes(path) ? `wrote ${path}` : `left ${path} as it is`);
   }
   // To the other stream, so that the first can be redirected.
   console.error(`${isWritten ? '\n' : ''}${nextSteps(files, options)}`);

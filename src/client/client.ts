@@ -1,8 +1,8 @@
+import { boolean, checkOptions, integer, type Rules } from '../checks/rules.js';
+import { checkToken } from '../checks/token.js';
 import { inspect, kindOf } from '../errors/inspect.js';
 import { type Global, type MaybePromise, operation, own, type Signal } from '../http.js';
 import type { Plant, Whole } from '../plant/plant.js';
-import { boolean, checkOptions, integer, type Rules } from '../rules.js';
-import { checkToken } from '../token.js';
 import { PlantError, type Received } from './error.js';
 
 export { PlantError, type Received };

@@ -1,7 +1,7 @@
+import { checkOptions, type Rules } from '../checks/rules.js';
 import { operation } from '../http.js';
 import { plantStoreRules } from '../options.js';
 import type { Plant } from '../plant/plant.js';
-import { checkOptions, type Rules } from '../rules.js';
 import { describeOperation, errorResponse, errorTable, headerObject, ref } from './operation.js';
 
 /** An OpenAPI Server Object: where the operation is found. A relative `url` is relative to the document's own. */

@@ -2,7 +2,7 @@ import { domErrors, mysqlNumbers, plainCodes, sqliteResults, sqlStates } from '.
 import { classOf } from './inspect.js';
 import { propertyOf } from './property-of.js';
 
-/** How each code is shown: by its text, and by its number behind whose it is. Made when the first line needs it. */
+/** How the log shows each code. A number is looked up behind the name of its owner. Made when the first line needs it. */
 let shownCodes: ReadonlyMap<unknown, string> | undefined;
 
 function readTables(): ReadonlyMap<unknown, string> {

@@ -26,7 +26,7 @@ const stalledPauseMs = 100;
  */
 const [unavailablePauseMs, longestPauseMs] = [10, 500];
 
-/** A circuit breaker: open from a timeout with nothing stored by anybody until the database stores or rejects a plant. */
+/** A circuit breaker. It opens when a call times out and nothing was stored since; it closes when the database stores or rejects a plant. */
 export class Circuit {
   #isOpen = false;
   #cause: unknown;

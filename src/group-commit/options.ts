@@ -1,5 +1,5 @@
+import { boolean, callback, integer } from '../checks/rules.js';
 import type { MaybePromise } from '../http.js';
-import { boolean, callback, integer } from '../rules.js';
 import type { StorageContext, StorageStatus } from '../storage.js';
 import type { RollbackReason } from './create-many.js';
 
@@ -36,9 +36,9 @@ export interface GroupCommitState {
   /** The creates that are pending, queued or in flight, of `maxQueued`. */
   readonly queued: number;
   /** The characters of their text, of `maxQueuedText`. */
-  readonly text: number;
+  readonly queuedText: number;
   /** For how long the call in flight has been on its way, in milliseconds; `null` if none is. */
-  readonly inFlightSince: number | null;
+  readonly inFlightMs: number | null;
   /** Whether the circuit is open: creates fail fast with `StorageBusy`, apart from one probe at a time. */
   readonly isOpen: boolean;
   /**

@@ -1,6 +1,6 @@
+import { type Complete, checkOptions } from '../checks/rules.js';
 import { ignoringErrors } from '../http.js';
 import type { NewPlant } from '../plant/plant.js';
-import { type Complete, checkOptions } from '../rules.js';
 import type { StorageContext } from '../storage.js';
 import { systemClock } from '../timers.js';
 import { Batch, Pace } from './batch.js';
@@ -87,11 +87,11 @@ export class Queue<Caller> implements Dispatcher<Caller> {
 
   state(): GroupCommitState {
     const { count, text } = this.#pending;
-    const inFlightSince = this.#inFlight ? systemClock.now() - this.#inFlight.startedAt : null;
+    const inFlightMs = this.#inFlight ? systemClock.now() - this.#inFlight.startedAt : null;
     return {
       queued: count,
-      text,
-      inFlightSince,
+      queuedText: text,
+      inFlightMs,
       isOpen: this.circuit.isOpen,
       failedInRow: this.health.failed.count,
       failingMs: this.health.failingMs,

@@ -43,7 +43,7 @@ function fromParsed(value: unknown): Members | undefined {
     // A mistake in the app's order of middleware, which a stack of plant-store would not show.
     throw new BodyError(
       'body_unreadable',
-      'a body parser rounded the id: mount plant-store before it, or keep rawBody',
+      'a body parser rounded the id: mount plant-store before it, or keep rawBody as adapters/hosts/README.md#behind-a-body-parser shows',
     );
   }
   return { ...given, id: Number.isInteger(id) ? BigInt(id as number) : id, repeated: [] };

@@ -1,9 +1,9 @@
 import { type Falsy, isScope } from '../bearer.js';
+import { token68 } from '../checks/token.js';
 import type { Problem } from '../errors/numbers.js';
 import { isNamed, Refusal, tooLarge, unsupported } from '../errors/problems.js';
 import { propertyOf } from '../errors/property-of.js';
 import { header, type PlantHeaders } from '../http.js';
-import { token68 } from '../token.js';
 
 /** Matches the scheme, in any letter case. Group 1 is the token, if exactly one well-formed token follows. */
 const bearer = new RegExp(`^bearer(?: +(${token68}) *$| |$)`, 'i');

@@ -1,7 +1,7 @@
+import type { Complete } from '../checks/rules.js';
 import { isNamed, Refusal, tooLarge } from '../errors/problems.js';
 import { propertyOf } from '../errors/property-of.js';
 import type { PlantStoreOptions } from '../options.js';
-import type { Complete } from '../rules.js';
 import { scopeInsufficient } from './headers.js';
 
 /** The party that is working on the request. The same error means something different from each. */

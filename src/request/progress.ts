@@ -1,10 +1,10 @@
+import type { Complete } from '../checks/rules.js';
 import type { ErrorNumber } from '../errors/numbers.js';
 import { ownWords } from '../errors/own-words.js';
 import { Refusal } from '../errors/problems.js';
 import { propertyOf, unlessInherited } from '../errors/property-of.js';
 import type { PlantHandler, PlantRequest, PlantResponse, Signal } from '../http.js';
 import type { PlantStoreOptions } from '../options.js';
-import type { Complete } from '../rules.js';
 import { now } from '../timers.js';
 import { asHostRequest, RequestContext } from './context.js';
 import { mountMistake } from './mount-mistakes.js';
@@ -70,7 +70,7 @@ export class Progress<Caller> {
     this.#party = party;
   }
 
-  /** Aborts when the time limit expires and when the client disconnects; once it was read, never after the response. */
+  /** Aborts when the time limit expires or the client disconnects. If it was read before the response, it does not abort afterwards. */
   get signal(): Signal {
     this.#controller ??= this.#createController();
     return this.#controller.signal;

@@ -1,10 +1,10 @@
+import type { Complete } from '../checks/rules.js';
 import { logError } from '../errors/log.js';
 import type { ErrorNumber } from '../errors/numbers.js';
 import { isNamed } from '../errors/problems.js';
 import { propertyOf } from '../errors/property-of.js';
 import { ignoringErrors, type PlantRequest } from '../http.js';
 import type { PlantStoreOptions } from '../options.js';
-import type { Complete } from '../rules.js';
 
 /** Reports an error to `onError`, unless it only says that the client disconnected. If `onError` fails, the default line is written. Never rejects. */
 export async function report(

@@ -179,7 +179,7 @@ test.each<[string, () => unknown, string]>([
   [
     'answer',
     () => guard(acceptTokens('a'), {} as never),
-    'answer must be a function, got an object; pass guard(verifyToken, answer)',
+    'handler must be a function, got an object; pass guard(verifyToken, handler)',
   ],
   [
     'option, as one of createPlantStore,',

@@ -290,7 +290,8 @@ describe('the body of a request', () => {
       throw new BodyError(...parameters);
     };
   const notBytes = 'the body must be bytes';
-  const rounded = 'a body parser rounded the id: mount plant-store before it, or keep rawBody';
+  const rounded =
+    'a body parser rounded the id: mount plant-store before it, or keep rawBody as adapters/hosts/README.md#behind-a-body-parser shows';
   const brokenStream = (error: unknown) =>
     (async function* () {
       yield bytes;

@@ -1,5 +1,5 @@
 // The published cases: this library passes them all, and a host that breaks a rule fails a case that names the rule.
-import { acceptTokens, createPlantStore } from 'plant-store';
+import { acceptTokens, createPlantStore, errorNumbers } from 'plant-store';
 import { toFetch } from 'plant-store/fetch';
 import { memoryStorage } from 'plant-store/memory';
 import { type FetchLike, hostCases } from 'plant-store/testing';
@@ -29,6 +29,21 @@ test('the cases behind a mount leave other paths and methods to the app', () => 
   expect(ids).not.toContain('path-other');
   expect(ids).not.toContain('method-get');
   expect(ids).toContain('create-with-tag');
+});
+
+/** Error numbers that no request alone can cause, each with the test that does. */
+const withoutCase = {
+  body_incomplete: 'a connection that ends or pauses in a body: test/hosts/uploads/',
+  internal_error: 'a fault of plant-store or of what an app passes to it: test/core/parties.test.ts',
+  body_unreadable: "a body parser of the host's: test/hosts/mounting/",
+  timed_out:
+    "a storage or a verifier that hangs for as long as the server's timeoutMs: test/core/deadline.test.ts",
+};
+
+test('each error number has a case, or a reason why it has none', () => {
+  const caused = new Set(contractCases.map(({ expected }) => ('error' in expected ? expected.error : 0)));
+  const missing = Object.entries(errorNumbers).filter(([, number]) => !caused.has(number));
+  expect(missing.map(([name]) => name)).toEqual(Object.keys(withoutCase));
 });
 
 describe('a case', () => {

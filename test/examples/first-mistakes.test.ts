@@ -163,7 +163,7 @@ describe('an exception says what is wrong', () => {
           wrong(async () => ({ status: 200, headers: {}, body: '' })),
           wrong(undefined),
         ),
-      'TypeError: answer must be a function, got undefined; pass guard(verifyToken, answer)',
+      'TypeError: handler must be a function, got undefined; pass guard(verifyToken, handler)',
     ],
     [
       'a guard in an adapter, without its functions',
@@ -363,7 +363,7 @@ describe('a line of the log says what is wrong', () => {
       'express.json in front, and an id beyond 2^53',
       behind(express.json()),
       () => store(tokens),
-      'plant-store: 50003 body_unreadable, POST /plants: a body parser rounded the id: mount plant-store before it, or keep rawBody',
+      'plant-store: 50003 body_unreadable, POST /plants: a body parser rounded the id: mount plant-store before it, or keep rawBody as adapters/hosts/README.md#behind-a-body-parser shows',
     ],
     [
       'a parser that keeps nothing',

@@ -1,5 +1,5 @@
 // `plant-store init`: what it prints is what the examples are, and runs on the database that was chosen.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
@@ -12,6 +12,7 @@ import { schema as sqliteSchema, sqliteStorage } from 'plant-store/sqlite';
 import ts from 'typescript';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { filesOf, nextSteps, writeNew } from '../../examples/server/init.js';
+import { filesOfPage } from '../../examples/server/stacks.js';
 import { compilerOptions } from '../support/compiler.js';
 import { initProgram } from '../support/init-program.js';
 import { expectExactPlants, rose } from '../support/plants.js';
@@ -89,16 +90,33 @@ describe('plant-store init', () => {
     await sqliteStorage(database).check();
   });
 
-  it.each([
-    ['hono', 'hosts/hono-d1', 'src/index.mjs'],
-    ['next', 'hosts/next-d1', 'app/api/plants/route.js'],
-  ])('%s --database d1 prints %s, for wrangler', (host, name, file) => {
-    const files = filesOf({ host, database: 'd1' }, newFolder());
-    const program = example(name).replace(/^\/\/ .*\n/, '');
-    expect(files).toEqual({ [file]: `${ofDevelopment}\n${program}`, 'plants.sql': `${sqliteSchema}\n` });
-    const steps = nextSteps(files, { host, database: 'd1' });
+  it('next --database d1 prints hosts/next-d1, for wrangler', () => {
+    const options = { host: 'next', database: 'd1' };
+    const files = filesOf(options, newFolder());
+    const program = example('hosts/next-d1').replace(/^\/\/ .*\n/, '');
+    expect(files).toEqual({
+      'app/api/plants/route.js': `${ofDevelopment}\n${program}`,
+      'plants.sql': `${sqliteSchema}\n`,
+    });
+    const steps = nextSteps(files, options);
     expect(steps).toContain('  npx wrangler d1 execute DB --remote --file plants.sql\n');
     expect(steps).not.toContain('cloudflare:workers');
+  });
+
+  it.each([
+    ['express', 'postgres', 'express-postgres', 'server.js'],
+    ['fastify', 'mysql', 'fastify-mysql', 'package.json'],
+    ['hono', 'd1', 'hono-workers', 'src/index.ts'],
+    ['next', 'turso', 'next-turso', 'app/api/plants/route.ts'],
+    ['nest', 'postgres', 'nest-typeorm', 'src/main.ts'],
+    ['sveltekit', 'sqlite', 'sveltekit-sqlite', 'src/routes/api/plants/+server.ts'],
+  ])('%s --database %s is the app of the page %s', (host, database, page, file) => {
+    const path = `examples/stacks/${page}.md`;
+    const files = filesOf({ host, database }, newFolder());
+    expect(files).toMatchObject(filesOfPage(readFileSync(join(root, path), 'utf8')));
+    expect(files[file]).toMatch(/\w/);
+    expect(Object.values(files)).not.toContain(undefined);
+    expect(nextSteps(files, { host, database })).toContain(`node_modules/plant-store/${path}`);
   });
 
   it.each([
@@ -122,9 +140,12 @@ describe('plant-store init', () => {
     expect(faults.map(({ messageText }) => messageText)).toEqual([]);
   });
 
-  it.each(['next', 'sveltekit'])('%s in JavaScript has no types', (host) => {
-    const [program] = Object.values(filesOf({ host, database: 'sqlite' }, newFolder()));
-    expect(transformSync(program!, { loader: 'js' }).code).toContain('opened');
+  it.each([
+    ['next', 'sqlite'],
+    ['sveltekit', 'turso'],
+  ])('%s in JavaScript has no types', (host, database) => {
+    const [program] = Object.values(filesOf({ host, database }, newFolder()));
+    expect(transformSync(program!, { loader: 'js' }).code).toContain('createPlantStore');
   });
 
   it.each(['', 'plants.db', '/app/.next/plants.db', '/app/build/plants.db'])(
@@ -172,15 +193,15 @@ describe('plant-store init', () => {
     expect(database.prepare('SELECT count(*) AS n FROM plants').get()).not.toEqual({ n: 0 });
   });
 
-  it('express creates plants on PostgreSQL once its migration has run', async () => {
+  it('koa creates plants on PostgreSQL once its migration has run', async () => {
     const server = await PostgresServer.start();
     onTestFinished(() => server.close());
-    const { sql, start } = initProgram({ host: 'express', database: 'postgres' });
+    const { sql, start } = initProgram({ host: 'koa', database: 'postgres' });
     const client = new pg.Client({ connectionString: server.url });
     await client.connect();
     await client.query(sql);
     await client.end();
-    await createThrough(start, 'express', { DATABASE_URL: server.url });
+    await createThrough(start, 'koa', { DATABASE_URL: server.url });
   });
 
   it('follows the language and the layout of the app', () => {
@@ -202,25 +223,26 @@ describe('plant-store init', () => {
     const folder = newFolder();
     const steps = (host: string, database: string) =>
       nextSteps(filesOf({ host, database }, folder), { host, database });
-    expect(steps('nest', 'postgres')).toContain('\n  npm install --save-dev @types/pg\n');
-    expect(steps('express', 'postgres')).not.toContain('@types');
+    expect(steps('koa', 'postgres')).not.toContain('@types');
     writeFileSync(join(folder, 'tsconfig.json'), '{}');
-    expect(steps('express', 'postgres')).toContain('\n  npm install --save-dev @types/express @types/pg\n');
+    expect(steps('koa', 'postgres')).toContain(
+      '\n  npm install --save-dev @types/koa @types/koa-mount @types/pg\n',
+    );
     expect(steps('hono', 'mysql')).not.toContain('@types');
   });
 
   it('tells a Nest app what to mount, and a Next app what a serverless host keeps', () => {
     const steps = (host: string, database?: string) =>
       nextSteps(filesOf({ host, database }, newFolder()), { host, database });
-    expect(steps('nest', 'postgres')).toContain("app.use('/api', toExpress(app.get(PlantsService).handle));");
+    expect(steps('nest', 'mysql')).toContain("app.use('/api', toExpress(app.get(PlantsService).handle));");
     expect(steps('nest')).not.toContain('acceptTokens');
     expect(steps('next')).toContain('keeps neither memory nor files');
     expect(steps('next', 'sqlite')).toContain('keeps neither memory nor files');
     expect(steps('next', 'postgres')).not.toContain('keeps neither');
     expect(steps('next', 'postgres')).toContain('next build loads the route');
     expect(steps('express', 'sqlite')).not.toMatch(/serverless|next build/);
-    expect(steps('sveltekit', 'sqlite')).toMatch(/keeps neither memory.*vite build loads.*BODY_SIZE_LIMIT/s);
-    expect(steps('sveltekit', 'sqlite')).not.toContain('tsx');
+    expect(steps('sveltekit', 'turso')).toMatch(/vite build loads.*BODY_SIZE_LIMIT/s);
+    expect(steps('sveltekit', 'turso')).not.toContain('tsx');
     for (const host of ['express', 'next'])
       expect(steps(host, 'sqlite')).toMatch(
         /export DATABASE="\$HOME\/plants\.db".*in a container on a volume/s,
@@ -231,20 +253,12 @@ describe('plant-store init', () => {
     const folder = newFolder();
     const args = ['node', '--database', 'postgres', '--write'];
     writeFileSync(join(folder, 'plants.sql'), 'mine');
-    const refused = run(args, folder);
-    expect(await refused.exit).toBe(1);
-    expect(refused.output()).toBe(
-      'plant-store: plants.sql exists, and init overwrites no file: run it without --write and copy the lines\n',
-    );
-    expect(readFileSync(join(folder, 'plants.sql'), 'utf8')).toBe('mine');
-    expect(existsSync(join(folder, 'server.mjs'))).toBe(false);
-    const other = newFolder();
-    const written = run(args, other);
+    const written = run(args, folder);
     expect(await written.exit).toBe(0);
-    expect(written.output()).toMatch(/^wrote server\.mjs\nwrote plants\.sql\n/);
+    expect(written.output()).toMatch(/^wrote server\.mjs\nleft plants\.sql as it is\n/);
     const expected = filesOf({ host: 'node', database: 'postgres' }, newFolder());
-    for (const [path, text] of Object.entries(expected))
-      expect(readFileSync(join(other, path), 'utf8')).toBe(text);
+    expect(readFileSync(join(folder, 'server.mjs'), 'utf8')).toBe(expected['server.mjs']);
+    expect(readFileSync(join(folder, 'plants.sql'), 'utf8')).toBe('mine');
   });
 
   it.each([
@@ -256,7 +270,7 @@ describe('plant-store init', () => {
       { host: 'rails' },
       'init requires one of express, koa, fastify, hono, next, sveltekit, nest, node, worker, got "rails"',
     ],
-    [{ host: 'koa', database: 'd1' }, '--database d1 requires hono, next, worker, got koa'],
+    [{ host: 'koa', database: 'd1' }, '--database d1 requires hono, next or worker, got koa'],
     [{ host: 'worker', database: 'mysql' }, 'worker requires --database d1 or postgres, got mysql'],
     [
       { host: 'koa', database: 'oracle' },

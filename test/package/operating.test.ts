@@ -19,7 +19,7 @@ const provoked: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   Metrics: {
     '`queued`': 'a frozen database: the gauges show it at once',
-    '`inFlightSince`': 'a frozen database: the gauges show it at once',
+    '`inFlightMs`': 'a frozen database: the gauges show it at once',
     '`isOpen`': 'a frozen database: the gauges show it at once',
     '`failedInRow`, `failingMs`': 'are counted in a row until a plant is stored',
     '`rejectedInRow`, `rejectingMs`':
@@ -92,7 +92,7 @@ const causes: Readonly<Record<string, string>> = {
     'a column that must be filled and is not, added by a migration, is one line',
   'Some tokens cannot be verified': '2 % of tokens that cannot be checked',
   'A body parser has consumed the body': 'a body parser has consumed the body',
-  'An `answer` of `guard` threw, or plant-store has a bug': 'a guarded route of the app throws',
+  'A `handler` of `guard` threw, or plant-store has a bug': 'a guarded route of the app throws',
   'The event loop of the app is blocked, and all routes are slow': 'the event loop of the app is blocked',
   "The storage outlasts the request's `timeoutMs`": 'the request has less time than the storage',
   'Most creates fail, with several codes': 'two kinds of 5xx beside each other',

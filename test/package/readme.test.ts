@@ -128,13 +128,20 @@ describe.each(documents)('%s', (path) => {
     );
     expect(named.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
   });
+});
 
-  it('links to files and headings that exist', () => {
-    const base = new URL(path, root);
-    const dead = linksOf(document).filter(([file, anchor]) => {
-      const target = file ? new URL(file, base) : base;
-      return !existsSync(target) || (anchor && !anchorsOf(readFileSync(target, 'utf8')).includes(anchor));
-    });
-    expect(dead).toEqual([]);
+/** Their code and scripts are those of an app: test/programs/stacks/. */
+const stacks = readdirSync(new URL('examples/stacks', root)).map((name) => `examples/stacks/${name}`);
+
+it.each([...documents, ...stacks])('%s links to files and headings that exist', (path) => {
+  const base = new URL(path, root);
+  const dead = linksOf(read(path)).filter(([file, anchor]) => {
+    const target = file ? new URL(file, base) : base;
+    return !existsSync(target) || (anchor && !anchorsOf(readFileSync(target, 'utf8')).includes(anchor));
   });
+  expect(dead).toEqual([]);
+});
+
+it.each(stacks)('README.md leads to %s', (path) => {
+  expect(readme).toContain(`](${path})`);
 });

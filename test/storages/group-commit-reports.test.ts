@@ -102,7 +102,7 @@ describe('onBatch', () => {
       await clock.advance(100);
       first.resolve(end() as never);
       await clock.advance(100);
-      expect(queue.state()).toMatchObject({ queued: 1, inFlightSince: 200, isOpen: true });
+      expect(queue.state()).toMatchObject({ queued: 1, inFlightMs: 200, isOpen: true });
       await clock.advance(50);
       expect(probe.outcome).toMatchObject({ name: 'TimeoutError' });
       expect(onBatch.mock.calls.map(([report]) => report.end)).toEqual(['unknown', 'unknown']);
@@ -132,8 +132,8 @@ describe('onBatch', () => {
 describe('the state', () => {
   const idle = {
     queued: 0,
-    text: 0,
-    inFlightSince: null,
+    queuedText: 0,
+    inFlightMs: null,
     isOpen: false,
     failedInRow: 0,
     failingMs: null,
@@ -148,9 +148,9 @@ describe('the state', () => {
     create(1, 'Rosa');
     await clock.advance(4);
     create(2, 'Ilex aquifolium');
-    expect(queue.state()).toEqual({ ...idle, queued: 2, text: 19, inFlightSince: 4 });
+    expect(queue.state()).toEqual({ ...idle, queued: 2, queuedText: 19, inFlightMs: 4 });
     await clock.advance(7);
-    expect(queue.state()).toEqual({ ...idle, queued: 1, text: 15, inFlightSince: 1 });
+    expect(queue.state()).toEqual({ ...idle, queued: 1, queuedText: 15, inFlightMs: 1 });
     await clock.advance(10);
     expect(queue.state()).toEqual(idle);
   });
@@ -162,7 +162,7 @@ describe('the state', () => {
     await clock.advance(900);
     create(4);
     expect(onBatch).not.toHaveBeenCalled();
-    expect(queue.state()).toMatchObject({ queued: 4, inFlightSince: 900, isOpen: false });
+    expect(queue.state()).toMatchObject({ queued: 4, inFlightMs: 900, isOpen: false });
     await clock.advance(100);
     expect(queue.state()).toEqual({ ...idle, isOpen: true, failedInRow: 4, failingMs: 0 });
   });
@@ -198,7 +198,7 @@ describe('the state', () => {
     create(3);
     await clock.advance(50);
     expect(expired.outcome).toMatchObject(busy);
-    expect(queue.state()).toMatchObject({ queued: 1, text: 'plant 3'.length });
+    expect(queue.state()).toMatchObject({ queued: 1, queuedText: 'plant 3'.length });
   });
 
   it('is that of a built-in storage, too', () => {

@@ -105,10 +105,10 @@ it('a frozen database: the gauges show it at once, the outcome of what was sent 
   expect((await create()).status).toBe(200);
   await freeze(pool);
   const creates = times(3_000, create);
-  await waitFor(() => expect(storage.state().inFlightSince).not.toBe(null));
+  await waitFor(() => expect(storage.state().inFlightMs).not.toBe(null));
   await clock.advance(5_000);
-  expect(storage.state()).toMatchObject({ queued: 3_000, inFlightSince: expect.any(Number), isOpen: false });
-  expect(storage.state().inFlightSince).toBeGreaterThan(4_000);
+  expect(storage.state()).toMatchObject({ queued: 3_000, inFlightMs: expect.any(Number), isOpen: false });
+  expect(storage.state().inFlightMs).toBeGreaterThan(4_000);
   const codes = await codesOf(creates, 500);
   const unknown = codes.filter((code) => code === 50001).length;
   expect([unknown > 0 && unknown <= 256, codes.filter((code) => code === 50301).length]).toEqual([
@@ -268,7 +268,7 @@ it('a create that waits in the queue for its whole timeout was not sent, and its
   const storage = postgresStorage(own.poolOf(), { timeoutMs: 2_000, maxBatch: 1 });
   const create = appOn(storage);
   const [first, second, third] = [create(71), create(72), create(73)];
-  await waitFor(() => expect(storage.state()).toMatchObject({ queued: 3, inFlightSince: 0 }));
+  await waitFor(() => expect(storage.state()).toMatchObject({ queued: 3, inFlightMs: 0 }));
   // The second one has time left for a call that takes as long as the first.
   await clock.advance(900);
   await release(71);

@@ -98,5 +98,5 @@ export async function passInPause(
   clock: SimulatedClock,
   { state }: Pick<GroupCommitStorage, 'state'>,
 ): Promise<void> {
-  if (state().inFlightSince === null) await clock.advanceToNextTimer();
+  if (state().inFlightMs === null) await clock.advanceToNextTimer();
 }

@@ -1,3 +1,5 @@
+import { dirname, join } from 'node:path';
+
 /** The relative links of a page: a file, of which none is the page itself, and an anchor, of which none is the top. */
 export function linksOf(page: string): [file: string, anchor: string][] {
   return [...page.matchAll(/\]\(([^)#]*)#?([^)]*)\)|(?:src|srcset)="([^"]+)"/g)]
@@ -15,3 +17,11 @@ export const anchorOf = (heading: string) =>
 /** The anchors of a page's headings. */
 export const anchorsOf = (page: string) =>
   [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => anchorOf(heading!));
+
+/** The files that a table names: one without `src/` or `adapters/` is relative to the folder of the one before it. */
+export function filesOfTable(table: string): string[] {
+  const files: string[] = [];
+  for (const [, name] of table.matchAll(/`([\w/-]+\.ts)`/g))
+    files.push(/^(src|adapters)\//.test(name!) ? name! : join(dirname(files.at(-1)!), name!));
+  return files;
+}

@@ -62,8 +62,8 @@ export function statementsOf(spec: TableSpec, { columns, hasTriggers }: LearnedT
 ${insertFrom('sent AS new')} RETURNING CASE WHEN (${stored.join(', ')}) IN (SELECT ${values.slice(0, key.length).join(', ')} FROM sent AS new)
 THEN ${keyAsText} ELSE ${failBecauseOf(keyAsText)} END AS key`;
   return {
-    // In the order of the arrays: ids come sorted, so that two instances cannot deadlock, and of keys that only PostgreSQL
-    // takes for one, the first create wins.
+    // In the order of the arrays: ids come sorted, so that two instances cannot deadlock. If PostgreSQL alone treats
+    // several keys as one, the first create wins.
     insert: withName(hasTriggers ? insertChecked : insert),
     /** For one plant, through `pg`, which counts the rows itself: half of the time. It does not see what a trigger changes. */
     insertOne: withName(`${into}

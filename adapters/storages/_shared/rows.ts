@@ -182,8 +182,8 @@ export function plantOf(id: bigint, row: Record<string, unknown> | undefined): W
 
 /**
  * What became of each row, by the keys that INSERT returned and by the rows of the batch that are stored. A row that is
- * in neither gets an Error, because a trigger may drop rows silently, and `taken` would be untrue. Of rows that the
- * database takes for one, the first was created.
+ * in neither gets an Error, because a trigger may drop rows silently, and `taken` would be untrue. If the
+ * database treats several rows as the same key, the first counts as created.
  *
  * @param created the `key` of each row that was inserted, in the words of the database
  * @param stored the place `n` of each row that is stored, and its `key`

@@ -57,10 +57,21 @@ export class StackApp {
   /** Starts commands, of which the last replaces the shell if it is the only one: it gets the signals. */
   start(commands: string, env: Readonly<Record<string, string>> = {}): Program {
     const lines = this.#replace(commands).trim();
-    const script = lines.includes('\n') ? `set -e\n${lines}` : `exec ${lines}`;
+    // `env`, because a line may begin with variables.
+    const script = lines.includes('\n') ? `set -e\n${lines}` : `exec env ${lines}`;
     return startProgram(['sh', '-c', script], { ...quiet, ...env }, this.folder);
   }
 }
+
+/** Names these versions (`express@4.21.1`) in the lines of a page that install packages, for its option `replace`. */
+export const pinned =
+  (...versions: string[]) =>
+  (text: string): string =>
+    text.replace(/^npm install .*$/gm, (line) => {
+      const words = line.split(' ');
+      const versionOf = (name: string) => versions.find((version) => version.startsWith(`${name}@`)) ?? name;
+      return words.map((word) => (word === '' ? word : versionOf(word))).join(' ');
+    });
 
 const quiet = {
   CI: 'true',

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { filesOfPage } from '../../../examples/server/stack-page.js';
+import { filesOfPage } from '../../../examples/server/stacks.js';
 import { root } from '../../support/root.js';
 
 /** A page of `examples/stacks/`. */

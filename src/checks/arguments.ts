@@ -1,5 +1,5 @@
-import { inspect, kindOf } from './errors/inspect.js';
-import { propertyOf } from './errors/property-of.js';
+import { inspect, kindOf } from '../errors/inspect.js';
+import { propertyOf } from '../errors/property-of.js';
 
 /** @throws {TypeError} if it is no storage, or lacks `find` and needs it; the message says what came, and what to pass */
 export function checkStorage(storage: unknown, needsFind: boolean): void {

@@ -1,7 +1,7 @@
-import { kindOf } from './errors/inspect.js';
-import { guard } from './guard.js';
-import { createPlantStore } from './plant-store.js';
-import { whatToWrite } from './request/mount-mistakes.js';
+import { kindOf } from '../errors/inspect.js';
+import { guard } from '../guard.js';
+import { createPlantStore } from '../plant-store.js';
+import { whatToWrite } from '../request/mount-mistakes.js';
 
 /** What makes a handler, and is none: TypeScript lets `toKoa(guard)` pass where the app has switched its checks off. */
 const makers: readonly unknown[] = [createPlantStore, guard];

@@ -1,4 +1,4 @@
-import { inspect } from './errors/inspect.js';
+import { inspect } from '../errors/inspect.js';
 
 /** The grammar of a bearer token (RFC 6750 §2.1, `b68token`). */
 export const token68 = '[A-Za-z0-9._~+/-]+=*';

@@ -1,5 +1,5 @@
-import { inspect, kindOf } from './errors/inspect.js';
-import { own } from './http.js';
+import { inspect, kindOf } from '../errors/inspect.js';
+import { own } from '../http.js';
 
 /** One option: the default, the check, and the check in words. */
 type Rule<T> = readonly [fallback: T, isValid: (value: unknown) => boolean, expected: string];
