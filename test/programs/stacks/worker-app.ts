@@ -113,7 +113,7 @@ export function workerCases(files: Readonly<Record<string, string>> = {}): void 
 
   it('passes the checks and the test of the page', async () => {
     expect(await app.run(commandsOf('Test')[0]!, { ...env, NO_COLOR: '1' })).toMatch(/Tests +1 passed/);
-  });
+  }, 400_000);
 
   it('stops on SIGTERM', async () => {
     running.child.kill('SIGTERM');
@@ -124,6 +124,8 @@ export function workerCases(files: Readonly<Record<string, string>> = {}): void 
   // After the stop: wrangler would restart the Worker with the changed variables.
   it('does not start without its secrets', async () => {
     await app.run("sed -i '/^JWT_SECRET/d' .dev.vars");
-    await expect(app.run('npx vitest run', env)).rejects.toThrow('JWT_SECRET must have 32 random characters');
-  });
+    await expect(app.run(commandsOf('Run')[0]!, env)).rejects.toThrow(
+      'JWT_SECRET must have 32 random characters',
+    );
+  }, 400_000);
 }
