@@ -1,15 +1,18 @@
-// A Durable Object for each garden, which stores its plants in its own SQLite.
+// A Durable Object for each garden, which stores its plants in its own SQLite. Tenants: `stacks/hono-durable-objects.md`.
 import { DurableObject, env } from 'cloudflare:workers';
 import { acceptTokens, createPlantStore } from 'plant-store';
 import { toFetch } from 'plant-store/fetch';
-import { sqliteStorage } from 'plant-store/sqlite';
+import { schema, sqliteStorage } from 'plant-store/sqlite';
 
 export class Garden extends DurableObject {
-  readonly #storage = sqliteStorage(this.ctx.storage);
-  readonly #plants = toFetch(createPlantStore(this.#storage, acceptTokens(env.TOKEN)));
+  readonly #plants = toFetch(createPlantStore(sqliteStorage(this.ctx.storage), acceptTokens(env.TOKEN)));
 
-  override async fetch(request: Request): Promise<Response> {
-    await this.#storage.createTable();
+  constructor(...own: ConstructorParameters<typeof DurableObject>) {
+    super(...own);
+    this.ctx.storage.sql.exec(schema); // once for each start of the object, not for each request
+  }
+
+  override fetch(request: Request): Promise<Response> {
     return this.#plants(request);
   }
 }

@@ -105,7 +105,7 @@ describe('plant-store init', () => {
 
   it.each([
     ['express', 'postgres', 'express-postgres', 'server.js'],
-    ['fastify', 'mysql', 'fastify-mysql', 'package.json'],
+    ['fastify', 'mysql', 'fastify-mysql', 'src/server.ts'],
     ['hono', 'd1', 'hono-workers', 'src/index.ts'],
     ['next', 'turso', 'next-turso', 'app/api/plants/route.ts'],
     ['nest', 'postgres', 'nest-typeorm', 'src/main.ts'],
