@@ -59,7 +59,8 @@ export class StackApp {
   /** Starts commands, of which the last replaces the shell if it is the only one: it gets the signals. */
   start(commands: string, env: Readonly<Record<string, string>> = {}): Program {
     const lines = this.#replace(commands).trim();
-    const script = lines.includes('\n') ? `set -e\n${lines}` : `exec ${lines}`;
+    // `env`, because a line may begin with variables.
+    const script = lines.includes('\n') ? `set -e\n${lines}` : `exec env ${lines}`;
     return startProgram(['sh', '-c', script], { ...quiet, ...env }, this.folder);
   }
 }

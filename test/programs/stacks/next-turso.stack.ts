@@ -9,28 +9,28 @@ import { freePort, type Program } from '../../support/program.js';
 import { newFile } from '../../support/run-folder.js';
 import { StackApp } from './app.js';
 import { stackCases } from './cases.js';
-import { expectUsablePage } from './next-page.js';
+import { expectUsablePage } from './form-page.js';
 
 /** What the page says to leave out where cacheComponents are off. */
 const withoutInstant = (text: string) => text.replace(/^export const instant .*\n/m, '');
 
 const ages = [
   {
-    title: "of today",
+    title: 'Next of today',
     next: '16.',
     isCached: true,
     isServer: true,
     options: {},
   },
   {
-    title: 'without cacheComponents',
+    title: 'Next without cacheComponents',
     next: '16.',
     isCached: false,
     isServer: false,
     options: { replace: withoutInstant },
   },
   {
-    title: 'of November 2024',
+    title: 'Next of November 2024',
     next: '15.0.',
     isCached: false,
     isServer: false,
@@ -41,7 +41,7 @@ const ages = [
   },
 ];
 
-describe.each(ages)('Next $title', ({ next, isCached, isServer, options }) => {
+describe.each(ages)('$title', ({ next, isCached, isServer, options }) => {
   const app = new StackApp('next-turso', options);
   const tokens = new Map<string, Promise<string>>();
   let database: Awaited<ReturnType<typeof startSqld>> | undefined;

@@ -1,4 +1,4 @@
-// The page of examples/stacks/next-turso.md, as people use it in a browser.
+// The page with the form and the list of next-turso.md and sveltekit-sqlite.md, as people use it in a browser.
 import { expect } from 'vitest';
 import type { Any } from '../../support/installed.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -34,7 +34,7 @@ export async function expectUsablePage(
     await page.goto(`${url}/plants`, { waitUntil: 'networkidle' });
     await send({ email, password: 'a wrong password' });
     await shows('[role=status]', /^Invalid email or password\.?$/i);
-    await keeps({ email, password: '' });
+    await keeps({ email });
     await send({ password });
     await page.getByRole('button', { name: 'Create plant' }).waitFor({ timeout: 120_000 });
 
