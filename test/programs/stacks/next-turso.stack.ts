@@ -36,7 +36,10 @@ const ages = [
     isServer: false,
     options: {
       before: '2024-11-28',
-      replace: (text: string) => withoutInstant(text).replace('vitest@4', 'vitest@2'),
+      replace: (text: string) =>
+        withoutInstant(text)
+          .replace('create-next-app@latest', 'create-next-app@15.0.3')
+          .replace('vitest@4', 'vitest@2'),
     },
   },
 ];
