@@ -35,11 +35,11 @@ const ages = [
     isCached: false,
     isServer: false,
     options: {
-      before: '2024-11-28',
       replace: (text: string) =>
         withoutInstant(text)
           .replace('create-next-app@latest', 'create-next-app@15.0.3')
-          .replace('vitest@4', 'vitest@2'),
+          // It has a release candidate of React, which no package names as its peer.
+          .replace(/^npm install /gm, 'npm install --legacy-peer-deps '),
     },
   },
 ];
