@@ -1,6 +1,7 @@
 // app/plants/actions.ts: a Server Action for useActionState.
 'use server';
 
+import { revalidatePath } from 'next/cache';
 import { cookies } from 'next/headers';
 import { createPlantClient } from 'plant-store/client';
 import { createFromForm, type FormResult } from '../around/form-plant';
@@ -13,5 +14,7 @@ export async function createPlant(_last: FormResult, form: FormData): Promise<Fo
   if (!token) return createFromForm(undefined, form);
   // In this process, without a network.
   const fetch = (url: string, init: RequestInit) => POST(new Request(url, init));
-  return createFromForm(createPlantClient('http://localhost', { token, fetch }), form);
+  const result = await createFromForm(createPlantClient('http://localhost', { token, fetch }), form);
+  revalidatePath('/plants'); // a list beside the form
+  return result;
 }

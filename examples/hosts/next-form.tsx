@@ -1,4 +1,5 @@
-// app/plants/form.tsx: the form of the Server Action in next-action.ts. It works without JavaScript in the browser, too.
+// app/plants/form.tsx: the form of the Server Action in next-action.ts. It works without JavaScript in the browser, too; its messages
+// need `withoutScript` of examples/stacks/next-turso.md there, if next.config has cacheComponents.
 'use client';
 
 import { useActionState } from 'react';

@@ -20,7 +20,9 @@ export class StackApp {
   readonly #before: string;
 
   constructor(name: string, { before = '2026-11-28', replace = (text) => text }: AppOptions = {}) {
-    this.folder = mkdtempSync(join(tmpdir(), `plant-store-${name}-`));
+    // Generators of apps name the app after its folder, and admit no capital letters, which the name of the outer one may have.
+    this.folder = join(mkdtempSync(join(tmpdir(), `plant-store-${name}-`)), name);
+    mkdirSync(this.folder);
     this.page = readPage(name);
     this.#replace = replace;
     this.#before = before;
