@@ -37,8 +37,14 @@ export interface FetchRequest {
 /** The platform's `Response`. */
 export type FetchResponse = Global<'Response', { readonly status: number }>;
 
-/** What a host with the Fetch API calls for each request. */
-export type FetchHandler = (request: FetchRequest, ...rest: unknown[]) => Promise<FetchResponse>;
+/**
+ * What a host with the Fetch API calls for each request. Next 15 compares the last signature of a route with its own, and admits no
+ * other request there than the platform's.
+ */
+export interface FetchHandler {
+  (request: FetchRequest, ...rest: unknown[]): Promise<FetchResponse>;
+  (request: Global<'Request', FetchRequest>, ...rest: unknown[]): Promise<FetchResponse>;
+}
 
 /**
  * Mounts the handler on servers that pass every request: `Bun.serve`, `Deno.serve`, `export default { fetch }` on Workers.
@@ -58,7 +64,7 @@ export type FetchHandler = (request: FetchRequest, ...rest: unknown[]) => Promis
  */
 export function toFetch(handle: PlantHandler, ..._none: undefined[]): FetchHandler {
   checkHandler(handle);
-  return (request, server) => {
+  return (request: FetchRequest, server?: unknown) => {
     checkRequest(request);
     return respond(handle, new FetchPlantRequest(request, server));
   };
@@ -90,7 +96,7 @@ export function toFetch(handle: PlantHandler, ..._none: undefined[]): FetchHandl
  */
 export function toRoute(handle: PlantHandler, ..._none: undefined[]): FetchHandler {
   checkHandler(handle);
-  return (request, context) => {
+  return (request: FetchRequest, context?: unknown) => {
     checkRequest(request);
     const plantRequest = new FetchPlantRequest(request, context);
     const given = Object(context) as { readonly params?: unknown };
