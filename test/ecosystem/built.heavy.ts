@@ -40,7 +40,7 @@ const written = {
   sveltekit: {
     framework: sveltekit,
     write(app: BuiltApp) {
-      app.init({ host: 'sveltekit', database: 'sqlite' });
+      onSqlite(app, 'hosts/sveltekit.ts', 'src/routes/api/plants/+server.ts');
       app.write({ 'src/routes/api/plants/[id]/+server.js': guarded.replace('METHOD', 'GET') });
       app.copy('around/form-plant.ts', 'src/lib/form-plant.ts');
       app.copy('hosts/sveltekit-form.svelte', 'src/routes/plants/+page.svelte');

@@ -115,6 +115,8 @@ describe('plant-store init', () => {
     const files = filesOf({ host, database }, newFolder());
     expect(files).toMatchObject(filesOfPage(readFileSync(join(root, path), 'utf8')));
     expect(files[file]).toMatch(/\w/);
+    // A sentence that ends in a name and a colon would make a file of the block below it.
+    for (const name of Object.keys(files)) expect(name).toMatch(/^[\w./[\]+()-]+\.\w+$/);
     expect(Object.values(files)).not.toContain(undefined);
     expect(nextSteps(files, { host, database })).toContain(`node_modules/plant-store/${path}`);
   });

@@ -1,6 +1,7 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { afterAll } from 'vitest';
 import { packedPackage } from '../../support/package.js';
 import { type Program, startProgram } from '../../support/program.js';
 import { readPage, type StackPage } from './page.js';
@@ -12,7 +13,7 @@ interface AppOptions {
   readonly replace?: (text: string) => string;
 }
 
-/** The app that a reader of a page has, in a folder of its own outside the repository, with the package as npm installs it. */
+/** The app that a reader of a page has, with the package as npm installs it: in a folder outside the repository, until the tests end. */
 export class StackApp {
   readonly folder: string;
   readonly page: StackPage;
@@ -21,8 +22,11 @@ export class StackApp {
 
   constructor(name: string, { before = '2026-11-28', replace = (text) => text }: AppOptions = {}) {
     // Generators of apps name the app after its folder, and admit no capital letters, which the name of the outer one may have.
-    this.folder = join(mkdtempSync(join(tmpdir(), `plant-store-${name}-`)), name);
+    const outer = mkdtempSync(join(tmpdir(), `plant-store-${name}-`));
+    this.folder = join(outer, name);
     mkdirSync(this.folder);
+    // The last of these hooks to run, because it is the first: the app has ended then.
+    afterAll(() => rmSync(outer, { recursive: true, force: true, maxRetries: 3 }));
     this.page = readPage(name);
     this.#replace = replace;
     this.#before = before;

@@ -25,7 +25,7 @@ describeUnless(mariaDbObstacle, 'Fastify and MariaDB', () => {
   const post = (path: string, form: Record<string, string>, headers: Record<string, string> = {}) =>
     fetch(url + path, { method: 'POST', body: new URLSearchParams(form), headers, redirect: 'manual' });
   const newToken = async (name: string) => {
-    const response = await post('/token', { name, password });
+    const response = await post('/jwt', { name, password });
     return ((await response.json()) as { token: string }).token;
   };
   const tokenOf = (tenant: 'garden' | 'park') => {
@@ -92,7 +92,7 @@ describeUnless(mariaDbObstacle, 'Fastify and MariaDB', () => {
 
   it('rejects a wrong password, a changed token, a form of another site and one without a session', async () => {
     expect((await post('/login', { name: 'rosa', password: 'wrong' })).status).toBe(401);
-    expect((await post('/token', { name: 'nobody', password })).status).toBe(401);
+    expect((await post('/jwt', { name: 'nobody', password })).status).toBe(401);
     const headers = { authorization: `Bearer ${await tokenOf('park')}x` };
     expect((await fetch(`${url}/api/plants`, { headers })).status).toBe(401);
     const plant = { id: '8', name: 'Rosa', tag: '' };

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { newFolder } from '../../support/run-folder.js';
 
 const platform = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
 
@@ -11,7 +11,7 @@ export function pathWithNode22(): string {
   if (Number(process.versions.node.split('.')[0]) >= 22) return PATH;
   const binOf = (folder: string) => join(folder, 'node_modules/node22/bin');
   if (RUNTIMES && existsSync(binOf(RUNTIMES))) return `${binOf(RUNTIMES)}${delimiter}${PATH}`;
-  const folder = mkdtempSync(join(tmpdir(), 'plant-store-node-'));
+  const folder = newFolder();
   const node = `node22@npm:node-${platform}@22.23.3`;
   execFileSync('npm', ['install', '--prefix', folder, '--no-audit', '--no-fund', '--no-save', node], {
     stdio: ['ignore', 'ignore', 'inherit'],
