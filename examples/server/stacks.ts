@@ -1,3 +1,8 @@
+import { basename } from 'node:path';
+
+/** Texts by their paths from the folder of the app. */
+type Files = Readonly<Record<string, string>>;
+
 /** The pages of whole apps, by host and database. */
 const pages: ReadonlyMap<string, string> = new Map([
   ['express postgres', 'express-postgres'],
@@ -10,14 +15,6 @@ const pages: ReadonlyMap<string, string> = new Map([
 
 const pathOf = (page: string) => `examples/stacks/${page}.md`;
 
-/** What the page of NestJS takes from that of Express: a file there, and its path here. */
-const ofExpress: Readonly<Record<string, string>> = {
-  'settings.js': 'src/settings.js',
-  'users.js': 'src/users.js',
-  'forms.js': 'src/forms.js',
-  'views/plants.ejs': 'views/plants.ejs',
-};
-
 /** The path of the page in the package that has a whole app of this host and database, if there is one. */
 export function stackOf(host: string | undefined, database: string | undefined): string | undefined {
   const page = pages.get(`${host} ${database}`);
@@ -25,19 +22,33 @@ export function stackOf(host: string | undefined, database: string | undefined):
 }
 
 /** The files of the app of a page. `read` returns the text of a file of the package. */
-export function filesOfStack(path: string, read: (path: string) => string): Readonly<Record<string, string>> {
-  const files = filesOfPage(read(path));
-  if (path !== pathOf('nest-typeorm')) return files;
-  const shared = filesOfPage(read(pathOf('express-postgres')));
-  const copied = Object.entries(ofExpress).map(([there, here]) => [here, shared[there]!]);
-  return { ...files, ...Object.fromEntries(copied) };
+export function filesOfStack(path: string, read: (path: string) => string): Files {
+  const page = read(path);
+  return { ...filesTaken(page, read), ...filesOfPage(page) };
+}
+
+/** What a page takes from the page that it names first, by its table of files, paths here, words there and words here. */
+function filesTaken(page: string, read: (path: string) => string): Files {
+  const [, source = ''] = /\]\(([\w-]+)\.md\)/.exec(page) ?? [];
+  const rows = page.matchAll(
+    /^\| (`[^|]+`) \| (?:`([^|]+\/)`)? ?\| (?:`([^|]+)`)? ?\| (?:`([^|]+)`|nothing)? ?\|$/gm,
+  );
+  const taken: Record<string, string> = {};
+  for (const [, names, folder, from = '', to = ''] of rows)
+    for (const name of names!.replaceAll('`', '').split(', ')) {
+      const here = folder ? folder + basename(name) : name;
+      const text = taken[here] ?? filesOfPage(read(pathOf(source)))[name];
+      if (!text?.includes(from)) throw new Error(`${source}.md has no ${name} with ${from}`);
+      taken[here] = from ? text.replaceAll(from, to) : text;
+    }
+  return taken;
 }
 
 /**
  * Returns the files that a page shows, by their paths: each block of code below a line that ends with its path and a colon, as in
  * "The server, in `server.js`:".
  */
-export function filesOfPage(page: string): Readonly<Record<string, string>> {
+export function filesOfPage(page: string): Files {
   const blocks = page.matchAll(/`([^`\n]+)`:\n+```\w*\n([\s\S]*?)^```$/gm);
   return Object.fromEntries([...blocks].map(([, path, text]) => [path!, text!]));
 }

@@ -1,4 +1,3 @@
-import { filesOf } from '../../../examples/server/init.js';
 import { pinned, StackApp } from './app.js';
 import { describeExpressApp } from './express-apps.js';
 
@@ -8,11 +7,7 @@ const test = (title: string, app: StackApp, version: string) => {
   describeExpressApp(title, {
     app,
     framework: ['@nestjs/core', version],
-    install: async () => {
-      await app.install();
-      // With those that it takes from the page of Express.
-      app.write(filesOf({ host: 'nest', database: 'postgres' }, app.folder));
-    },
+    install: () => app.install(),
     commands: { migrate: migrate!, addUser: addUser!, start: start! },
     test: runTest!,
     exitCode: null,

@@ -1,34 +1,13 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { launchChromium } from '../../ecosystem/forms.js';
 import { withoutChromium } from '../../support/chromium.js';
 import { describeUnless } from '../../support/obstacle.js';
 import { freePort, type Program } from '../../support/program.js';
-import { root } from '../../support/root.js';
 import { newFile } from '../../support/run-folder.js';
 import { StackApp } from './app.js';
 import { stackCases } from './cases.js';
 import { expectUsablePage } from './form-page.js';
 import { readPage } from './page.js';
-
-/** The files that this page takes from that of Next, at the paths and with the words that its first table says. */
-function filesOfNext(): Record<string, string> {
-  const { files } = readPage('next-turso');
-  const page = readFileSync(join(root, 'examples/stacks/sveltekit-sqlite.md'), 'utf8');
-  const taken: Record<string, string> = {};
-  for (const [, names, folder = '', from = '', to = ''] of page.matchAll(
-    /^\| (`.+`) \| (?:`(.+)`)? ?\| (?:`(.+)`)? ?\| (?:`(.+)`|nothing)? ?\|$/gm,
-  ))
-    for (const name of names!.replaceAll('`', '').split(', ')) {
-      const path = folder ? name.replace(/^lib\//, folder) : name;
-      const text = taken[path] ?? files[name];
-      if (text === undefined || !text.includes(from))
-        throw new Error(`next-turso.md has no ${name} with ${from}`);
-      taken[path] = from ? text.replaceAll(from, to) : text;
-    }
-  return taken;
-}
 
 describe('SvelteKit and SQLite', () => {
   const app = new StackApp('sveltekit-sqlite');
@@ -53,7 +32,6 @@ describe('SvelteKit and SQLite', () => {
     url = `http://127.0.0.1:${await freePort()}`;
     env = { TURSO_DATABASE_URL: `file:${newFile()}`, BETTER_AUTH_URL: url, PORT: new URL(url).port };
     await app.install();
-    app.write(filesOfNext());
     for (const block of readPage('next-turso').commands('The table')) await app.run(block, env);
     const [build, start] = app.page.commands('Run');
     await app.run(build!, env);
