@@ -483,6 +483,31 @@ describe('a wrong mount', () => {
     ]);
   });
 
+  test.each<[string, Start]>([
+    ...Object.entries(expresses).map(([name, make]): [string, Start] => [
+      `${name}, toRoute`,
+      onExpress(make, (app, _, route) => app.use('/api/plants', route)),
+    ]),
+    ['Koa, toRoute below a koa-mount', onKoa3((_, route) => mount('/api/plants', route))],
+  ])(
+    'is none at the whole path: on %s creates plants there, and passes on what is below',
+    async (_where, start) => {
+      const send = await opened(start);
+      expect([await send('/api/plants'), await send('/api/plants')]).toEqual(['created', 'created']);
+      expect(warnings).not.toHaveBeenCalled();
+      expect(await send('/api/plants/1')).toBe(404);
+    },
+  );
+
+  test('is none of the usual prefix of Fastify', async () => {
+    const app = Fastify();
+    onTestFinished(() => app.close());
+    const handle = createPlantStore(memoryStorage(), acceptTokens('good'));
+    await app.register(toFastify(handle), { prefix: '/api' });
+    await app.ready();
+    expect(warnings).not.toHaveBeenCalled();
+  });
+
   test('is none of what clients send, who cannot use up the warning of the app', async () => {
     const places: Place[] = [
       (app, plants) => app.use(plants),
