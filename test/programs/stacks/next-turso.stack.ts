@@ -1,15 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { launchChromium } from '../../ecosystem/forms.js';
 import { obstacleOfSqld, startSqld } from '../../ecosystem/sqld.js';
-import { withoutChromium } from '../../support/chromium.js';
-import { describeUnless } from '../../support/obstacle.js';
 import { freePort, type Program } from '../../support/program.js';
 import { newFile } from '../../support/run-folder.js';
 import { StackApp } from './app.js';
+import { pageCases, signingUp } from './better-auth-app.js';
 import { stackCases } from './cases.js';
-import { expectUsablePage } from './form-page.js';
 
 /** What the page says to leave out where cacheComponents are off. */
 const withoutInstant = (text: string) => text.replace(/^export const instant .*\n/m, '');
@@ -46,22 +43,12 @@ const ages = [
 
 describe.each(ages)('$title', ({ next, isCached, isServer, options }) => {
   const app = new StackApp('next-turso', options);
-  const tokens = new Map<string, Promise<string>>();
   let database: Awaited<ReturnType<typeof startSqld>> | undefined;
   let env: Record<string, string>;
   let running: Program;
   let url = '';
 
-  const signUp = async (name: string) => {
-    const body = JSON.stringify({ name, email: `${name}@example.com`, password: `password of ${name}` });
-    const headers = { 'content-type': 'application/json' };
-    const response = await fetch(`${url}/api/auth/sign-up/email`, { method: 'POST', headers, body });
-    return ((await response.json()) as { token: string }).token;
-  };
-  const tokenOf = (tenant: 'garden' | 'park') => {
-    if (!tokens.has(tenant)) tokens.set(tenant, signUp(tenant));
-    return tokens.get(tenant)!;
-  };
+  const tokenOf = signingUp(() => url);
 
   beforeAll(async () => {
     if (isServer && !obstacleOfSqld()) database = await startSqld();
@@ -99,16 +86,7 @@ describe.each(ages)('$title', ({ next, isCached, isServer, options }) => {
     expect(printed).toContain('"id":"9007199254740993"');
   });
 
-  describeUnless(withoutChromium, 'its page', () => {
-    it.each([true, false])('shows results and the new list, JavaScript in the browser: %s', async (isOn) => {
-      await tokenOf('garden');
-      const browser = await launchChromium();
-      onTestFinished(() => browser.close());
-      const garden = { email: 'garden@example.com', password: 'password of garden' };
-      const ids = isOn ? (['9007199254740995', '7'] as const) : (['9007199254740997', '8'] as const);
-      await expectUsablePage(browser, url, isOn, garden, ids);
-    });
-  });
+  pageCases(() => ({ url, tokenOf }));
 
   it('passes its own test', async () => {
     for (const block of app.page.commands('Test')) expect(await app.run(block)).toMatch(/1 passed/);

@@ -1,31 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { launchChromium } from '../../ecosystem/forms.js';
-import { withoutChromium } from '../../support/chromium.js';
-import { describeUnless } from '../../support/obstacle.js';
 import { freePort, type Program } from '../../support/program.js';
 import { newFile } from '../../support/run-folder.js';
 import { StackApp } from './app.js';
+import { pageCases, signingUp } from './better-auth-app.js';
 import { stackCases } from './cases.js';
-import { expectUsablePage } from './form-page.js';
 import { readPage } from './page.js';
 
 describe('SvelteKit and SQLite', () => {
   const app = new StackApp('sveltekit-sqlite');
-  const tokens = new Map<string, Promise<string>>();
   let env: Record<string, string>;
   let running: Program;
   let url = '';
 
-  const signUp = async (name: string) => {
-    const body = JSON.stringify({ name, email: `${name}@example.com`, password: `password of ${name}` });
-    const headers = { 'content-type': 'application/json' };
-    const response = await fetch(`${url}/api/auth/sign-up/email`, { method: 'POST', headers, body });
-    return ((await response.json()) as { token: string }).token;
-  };
-  const tokenOf = (tenant: 'garden' | 'park') => {
-    if (!tokens.has(tenant)) tokens.set(tenant, signUp(tenant));
-    return tokens.get(tenant)!;
-  };
+  const tokenOf = signingUp(() => url);
   const ofPage = (command: string) => command.replaceAll('http://127.0.0.1:3000', url);
 
   beforeAll(async () => {
@@ -43,16 +30,7 @@ describe('SvelteKit and SQLite', () => {
 
   stackCases(() => ({ url, tokenOf }));
 
-  describeUnless(withoutChromium, 'its page', () => {
-    it.each([true, false])('shows results and the new list, JavaScript in the browser: %s', async (isOn) => {
-      await tokenOf('garden');
-      const browser = await launchChromium();
-      onTestFinished(() => browser.close());
-      const garden = { email: 'garden@example.com', password: 'password of garden' };
-      const ids = isOn ? (['9007199254740995', '7'] as const) : (['9007199254740997', '8'] as const);
-      await expectUsablePage(browser, url, isOn, garden, ids);
-    });
-  });
+  pageCases(() => ({ url, tokenOf }));
 
   it('passes the test of its app, and the check of its types', async () => {
     for (const block of readPage('next-turso').commands('Test'))
