@@ -6,8 +6,8 @@ import type { Library } from './page-rows.js';
 import { prismaClient } from './prisma.js';
 import { typeOrm } from './typeorm.js';
 
-/** Of MariaDB's connector, which would wait for longer than a test. */
-const timeouts = 'connectTimeout=5000&acquireTimeout=2000';
+/** Of MariaDB's connector: longer than 300 creates take on a busy machine, and shorter than a test. */
+const timeouts = 'connectTimeout=5000&acquireTimeout=20000';
 
 interface Row {
   readonly open: (url: string) => Promise<Library>;
