@@ -23,6 +23,20 @@ test('a body that has come in two chunks is read whole, although verifyToken beg
   expect(await wire.answer()).toMatchObject(roseCreated);
 });
 
+test('a parser may pass its plant on before the stream has told it of the end', async () => {
+  const { open } = await start({
+    serve: (listener) =>
+      createServer((request, response) =>
+        request.once('data', (bytes) => {
+          listener(Object.assign(request, { body: JSON.parse(String(bytes)) }), response);
+        }),
+      ),
+  });
+  const wire = await open();
+  await wire.write(raw([token, json, `Content-Length: ${rose.length}`], rose));
+  expect(await wire.answer()).toMatchObject(roseCreated);
+});
+
 describe.each(protocols)('on %s', (_, serve, begin, ways) => {
   const bodyLimit = 100;
 
