@@ -15,6 +15,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { audit } from '../../examples/server/audit.js';
 import { neededIds } from '../../examples/server/audit-ids.js';
 import { readAuditOptions } from '../../examples/server/settings.js';
+import { freePort } from '../support/program.js';
 import { listen } from '../support/sockets.js';
 import { startDemo } from './demo.js';
 import { expressByHand, inStyle, nestByHand, styles } from './foreign-endpoints.js';
@@ -180,8 +181,8 @@ describe('an audit creates nothing and ends with one line', () => {
     const rejected =
       /^POST \S+\/api\/plants with the token, .*returned 401 .*40102.*\. Read README.md, Authentication$/;
     await expect(audit({ ...options, url: `${url}/api` }, () => {})).rejects.toThrow(rejected);
-    const { url: nobody, close } = await listen(createServer());
-    await close();
+    // Of the ports that the system gives to nobody: another test would soon have one of the others.
+    const nobody = `http://127.0.0.1:${await freePort()}`;
     const checked = await serve(
       express().use(({ headers }, response) =>
         headers.authorization ? response.status(403).send('Cross-site POST') : response.sendStatus(401),
