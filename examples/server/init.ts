@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { CliError } from './cli-error.js';
 import { described } from './printable.js';
 import { databases, schemaOf } from './schema.js';
-import { filesOfStack, stackOf } from './stacks.js';
+import { filesOfStack, type InitFiles, stackOf } from './stacks.js';
 
 interface Host {
   /** Its file in `examples/`. */
@@ -43,9 +43,6 @@ export interface InitOptions {
   /** The engine. Default: none, the plants are in memory. */
   readonly database: string | undefined;
 }
-
-/** Texts by their paths from the folder of the app. */
-export type InitFiles = Readonly<Record<string, string>>;
 
 /**
  * Returns the app of the host's page on this database; without such a page, the program that serves plants on the host and, for

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 
 /** Texts by their paths from the folder of the app. */
-type Files = Readonly<Record<string, string>>;
+export type InitFiles = Readonly<Record<string, string>>;
 
 /** The pages of whole apps, by host and database. */
 const pages: ReadonlyMap<string, string> = new Map([
@@ -22,13 +22,13 @@ export function stackOf(host: string | undefined, database: string | undefined):
 }
 
 /** The files of the app of a page. `read` returns the text of a file of the package. */
-export function filesOfStack(path: string, read: (path: string) => string): Files {
+export function filesOfStack(path: string, read: (path: string) => string): InitFiles {
   const page = read(path);
   return { ...filesTaken(page, read), ...filesOfPage(page) };
 }
 
 /** What a page takes from the page that it names first, by its table of files, paths here, words there and words here. */
-function filesTaken(page: string, read: (path: string) => string): Files {
+function filesTaken(page: string, read: (path: string) => string): InitFiles {
   const [, source = ''] = /\]\(([\w-]+)\.md\)/.exec(page) ?? [];
   const rows = page.matchAll(
     /^\| (`[^|]+`) \| (?:`([^|]+\/)`)? ?\| (?:`([^|]+)`)? ?\| (?:`([^|]+)`|nothing)? ?\|$/gm,
@@ -48,7 +48,7 @@ function filesTaken(page: string, read: (path: string) => string): Files {
  * Returns the files that a page shows, by their paths: each block of code below a line that ends with its path and a colon, as in
  * "The server, in `server.js`:".
  */
-export function filesOfPage(page: string): Files {
+export function filesOfPage(page: string): InitFiles {
   const blocks = page.matchAll(/`([^`\n]+)`:\n+```\w*\n([\s\S]*?)^```$/gm);
   return Object.fromEntries([...blocks].map(([, path, text]) => [path!, text!]));
 }

@@ -6,9 +6,10 @@ import { packedPackage } from '../../support/package.js';
 import { type Program, startProgram } from '../../support/program.js';
 import { readPage, type StackPage } from './page.js';
 
+/** The day as of which other packages are installed: a release of somebody else does not end a run. */
+const day = '2026-11-28';
+
 interface AppOptions {
-  /** The day whose versions of other packages are installed: a release of somebody else does not end a run. */
-  readonly before?: string;
   /** What an older version of a framework needs instead, such as `express@4` for `express@5`. */
   readonly replace?: (text: string) => string;
 }
@@ -18,9 +19,8 @@ export class StackApp {
   readonly folder: string;
   readonly page: StackPage;
   readonly #replace: (text: string) => string;
-  readonly #before: string;
 
-  constructor(name: string, { before = '2026-11-28', replace = (text) => text }: AppOptions = {}) {
+  constructor(name: string, { replace = (text) => text }: AppOptions = {}) {
     // Generators of apps name the app after its folder, and admit no capital letters, which the name of the outer one may have.
     const outer = mkdtempSync(join(tmpdir(), `plant-store-${name}-`));
     this.folder = join(outer, name);
@@ -29,16 +29,15 @@ export class StackApp {
     afterAll(() => rmSync(outer, { recursive: true, force: true, maxRetries: 3 }));
     this.page = readPage(name);
     this.#replace = replace;
-    this.#before = before;
   }
 
   /** Runs the commands of "Install", and writes the files of the page over what those have made. */
   async install(): Promise<void> {
     const tarball = await packedPackage();
     for (const block of this.page.commands('Install')) {
-      // On its own, because the packages of two years ago were published before what it depends on.
+      // On its own: the tarball may depend on what was published after that day.
       const others = block.replace(/(npm install .*?) ?\bplant-store\b/, '$1');
-      await this.run(others.replace(/^npm install *$/m, ''), { npm_config_before: this.#before });
+      await this.run(others.replace(/^npm install *$/m, ''), { npm_config_before: day });
       if (others !== block) await this.run(`npm install ${tarball}`);
     }
     this.write(this.page.files);
