@@ -14,6 +14,17 @@ export function galeraPrograms(): boolean {
   return existsSync(server) && existsSync(provider);
 }
 
+/** Runs a statement on a connection of its own. */
+async function queryAt(uri: string, sql: string, connectTimeout = 2_000): Promise<string[][]> {
+  const connection = await mysql.createConnection({ uri, connectTimeout, rowsAsArray: true });
+  try {
+    const [rows] = await connection.query({ sql, timeout: 20_000 });
+    return rows as unknown as string[][];
+  } finally {
+    connection.destroy();
+  }
+}
+
 /** Settings that keep a server small; all others are those of MariaDB, or of the file of `examples/cluster`. */
 const small = ['--innodb-buffer-pool-size=64M', '--performance-schema=OFF'];
 
@@ -90,18 +101,8 @@ export class MariaDb {
     writeFileSync(file, readFileSync(file, 'utf8').replace(/safe_to_bootstrap: \d/, 'safe_to_bootstrap: 1'));
   }
 
-  async query(sql: string, connectTimeout = 2_000): Promise<string[][]> {
-    const connection = await mysql.createConnection({
-      uri: this.url,
-      connectTimeout,
-      rowsAsArray: true,
-    });
-    try {
-      const [rows] = await connection.query({ sql, timeout: 20_000 });
-      return rows as unknown as string[][];
-    } finally {
-      connection.destroy();
-    }
+  query(sql: string, connectTimeout = 2_000): Promise<string[][]> {
+    return queryAt(this.url, sql, connectTimeout);
   }
 
   /** Resolves when the server accepts statements, and a node has every write of the cluster. */
@@ -226,6 +227,10 @@ export class GaleraCluster {
     await mysqlStorage(pool, { table }).createTable();
     await pool.end();
     return table;
+  }
+
+  query(sql: string): Promise<unknown> {
+    return queryAt(this.url, sql);
   }
 
   /**

@@ -5,7 +5,7 @@ import { postgresStorage } from 'plant-store/postgres';
 import { accountOf, clean, Daemon, folderOf, until } from './machine.js';
 import { Network } from './network.js';
 import { PatroniNode, type PatroniSettings, type Role } from './patroni-node.js';
-import { plantsOf } from './postgres.js';
+import { plantsOf, queryAt } from './postgres.js';
 
 /** Whether Patroni and the programs around it are installed. */
 export function patroniPrograms(): boolean {
@@ -75,6 +75,10 @@ export class PatroniCluster {
     await postgresStorage(pool, { table }).createTable();
     await pool.end();
     return table;
+  }
+
+  query(sql: string): Promise<unknown> {
+    return queryAt(this.url, sql);
   }
 
   get pgbouncerUrl(): string {
