@@ -146,7 +146,7 @@ export const casesOfApp: readonly CommandCase[] = [
     }),
   },
   {
-    cause: 'No line yet: the issuer',
+    cause: 'The issuer does not respond',
     on: '',
     async provoke() {
       const { url, close } = await listen(createServer(() => {}));

@@ -14,9 +14,11 @@ export const anchorOf = (heading: string) =>
     .replace(/[^\w\- ]/g, '')
     .replaceAll(' ', '-');
 
-/** The anchors of a page's headings. */
-export const anchorsOf = (page: string) =>
-  [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => anchorOf(heading!));
+/** The anchors of a page: its headings, and what it names itself. */
+export const anchorsOf = (page: string) => [
+  ...[...page.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => anchorOf(heading!)),
+  ...[...page.matchAll(/<a id="(\w+)">/g)].map(([, id]) => id!),
+];
 
 /** The files that a table names: one without `src/` or `adapters/` is relative to the folder of the one before it. */
 export function filesOfTable(table: string): string[] {

@@ -1,6 +1,7 @@
-// The table of adapters/OPERATING.md, by alert.
+// The table of adapters/OPERATING.md, by alert, and the commands that its rows lead to.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { anchorOf } from './pages.js';
 import { root } from './root.js';
 
 /** Whoever can end an incident. */
@@ -30,8 +31,8 @@ export interface Row {
   readonly codes: readonly string[];
   /** One of these is in the line; there are none if each line will do. */
   readonly texts: readonly string[];
-  /** The cause, and behind a colon who fixes it. */
   readonly cause: string;
+  /** Who fixes it. */
   readonly whose: string;
   readonly commands: readonly Command[];
   readonly end: string;
@@ -39,8 +40,28 @@ export interface Row {
 
 const all = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, found]) => found!);
 
-function rowOfCells([alert = '', line = '', what = '', command = '', end = '']: string[]): Row {
-  const [, cause = '', whose = ''] = /^(.*): ([^:]*)$/.exec(what) ?? [];
+export const page = readFileSync(join(root, 'adapters/OPERATING.md'), 'utf8');
+
+/** The commands of a heading below "Commands": each has its database in the line above it. */
+function commandsBelow(anchor: string): readonly Command[] {
+  const [, sections = ''] = /\n## Commands\n([\s\S]*?)\n## /.exec(page) ?? [];
+  const section = sections.split('\n### ').find((each) => anchorOf(each.split('\n', 1)[0]!) === anchor);
+  if (!section) throw new Error(`no commands are below #${anchor}`);
+  const blocks = section.matchAll(/(?:\n([^\n`]+?)(, \*not run\*)?:\n)?\n```\w+\n([\s\S]*?)\n```/g);
+  return Array.from(blocks, ([, on = '', mark, text]) => ({ on, text: text!, isRun: !mark }));
+}
+
+/** A command itself, or a link to commands; before a colon, the only database of the row. */
+function commandsOf(entry: string): readonly Command[] {
+  const [, on = '', text, anchor] = /^(?:([\w ]+): )?(?:`(.+)`|\[.+\]\(#(.+)\))$/.exec(entry) ?? [];
+  if (text) return [{ on, text, isRun: true }];
+  if (!anchor) throw new Error(`neither a command nor a link: ${entry}`);
+  const found = commandsBelow(anchor).filter((each) => !on || each.on === on);
+  if (found.length === 0) throw new Error(`no command is behind ${entry}`);
+  return found;
+}
+
+function rowOfCells([alert = '', line = '', cause = '', whose = '', command = '', end = '']: string[]): Row {
   return {
     alerts: all(alert, /`(PlantStore\w+)`/g),
     anchors: all(alert, /<a id="(\w+)"><\/a>/g),
@@ -48,16 +69,10 @@ function rowOfCells([alert = '', line = '', what = '', command = '', end = '']: 
     texts: all(line, /`([^`]+)`/g),
     cause,
     whose,
-    commands: command.split('<br>').flatMap((each) => {
-      const [, on, mark, text] =
-        /^([^:`]*?)(, \*not run\*)?: `(.+)`$/.exec(each) ?? /^()()`(.+)`$/.exec(each) ?? [];
-      return text ? [{ on: on!, text, isRun: !mark }] : [];
-    }),
+    commands: command === '' ? [] : command.split('; ').flatMap(commandsOf),
     end,
   };
 }
-
-export const page = readFileSync(join(root, 'adapters/OPERATING.md'), 'utf8');
 
 /** What is above the table. */
 export const [, intro = '', table = ''] = /\n## By alert\n\n([\s\S]*?)\n\n(\|[\s\S]*?)\n\n/.exec(page) ?? [];
