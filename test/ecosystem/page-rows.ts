@@ -8,37 +8,55 @@ export interface Library {
   readonly close: () => Promise<unknown>;
 }
 
-/** The table of the page below a heading. */
-function tableBelow(heading: string): string {
+function sectionBelow(heading: string): string {
   const [, section = ''] = page.split(`\n### ${heading}\n`);
   return section.split(/\n#+ /)[0]!;
 }
 
 /** The last columns of a table of the page, by the first one. */
 export function pageNotes(heading: string): ReadonlyMap<string, string> {
-  const rows = tableBelow(heading).matchAll(/^\| ([^|]+) \| .* \| ([^|]*) \|$/gm);
+  const rows = sectionBelow(heading).matchAll(/^\| ([^|]+) \| .* \| ([^|]*) \|$/gm);
   return new Map(Array.from(rows, ([, first, last]) => [first!, last!]));
 }
 
-/** The rows of a table of the page: what is in the first column, and the code in the second. */
+/** From what is named below a heading of the page to its code: of several lines, the first one. */
 export function pageRows(heading: string): ReadonlyMap<string, string> {
   return new Map([...pageCode(heading)].map(([library, [code]]) => [library, code!]));
 }
 
-/** The same with the code of each column that has some. A `…` at its beginning stands for the code of the column before. */
+/** The same with each line: of a block of code, which has the names in comments, or of the table's columns that have code. */
 export function pageCode(heading: string): ReadonlyMap<string, readonly string[]> {
-  const rows = tableBelow(heading).matchAll(/^\| ([^|]+) ((?:\| (`+).+?\3 )+)\|/gm);
+  const section = sectionBelow(heading);
+  const [, block] = /```js\n([\s\S]*?)\n```/.exec(section) ?? [];
+  if (block)
+    return new Map(
+      block
+        .split(/^\/\/ /m)
+        .slice(1)
+        .flatMap(entriesOf),
+    );
+  const rows = section.matchAll(/^\| ([^|]+) ((?:\| (`+).+?\3 )+)\|/gm);
   return new Map(
-    Array.from(rows, ([, library, cells]) => {
-      const codes = Array.from(cells!.matchAll(/\| (`+)(.+?)\1 /g), ([, , code]) => code!);
-      return [library!.replaceAll('`', ''), codes.map((code) => code.replace(/^…/, codes[0]!))];
-    }),
+    Array.from(rows, ([, library, cells]) => [
+      library!.replaceAll('`', ''),
+      Array.from(cells!.matchAll(/\| (`+)(.+?)\1 /g), ([, , code]) => code!),
+    ]),
   );
+}
+
+/** A comment with names, and the lines below it. */
+function entriesOf(entry: string): [string, readonly string[]][] {
+  const [names = '', ...lines] = entry.trimEnd().split('\n');
+  const codes = lines
+    .join('\n')
+    .split(/;\n|;$/)
+    .filter(Boolean);
+  return names.split(' · ').map((name) => [name, codes]);
 }
 
 /** The text that a line of the page gives this name. */
 export function pageText(name: string): string {
-  return new RegExp(`\`const ${name} = '(.+)'\``).exec(page)![1]!;
+  return new RegExp(`const ${name} = '(.+)'`).exec(page)![1]!;
 }
 
 /** Evaluates the code of a row, in which these variables are known. */

@@ -18,7 +18,6 @@ const documents = [
   '.github/CONTRIBUTING.md',
   '.github/SECURITY.md',
   'adapters/OPERATING.md',
-  'adapters/README.md',
   'adapters/hosts/README.md',
   'adapters/storages/README.md',
   'examples/README.md',
