@@ -69,7 +69,7 @@ export function isScope(value: unknown): value is string {
 /**
  * Creates a verifier that accepts a fixed set of tokens and compares them in constant time.
  *
- * @throws {TypeError} if no token is given, or one that no bearer header can carry (RFC 6750 §2.1)
+ * @throws {TypeError} if no token is given, or a bearer header cannot carry one of them (RFC 6750 §2.1)
  *
  * @example
  * ```ts

@@ -22,13 +22,13 @@ import type { StorageContext } from './storage.js';
 export type GuardOptions = Pick<PlantStoreOptions, 'timeoutMs' | 'onError'>;
 
 /**
- * Creates a handler for one of the app's other routes with the same door as `POST /plants`: bearer token, 401 and 403
- * with `WWW-Authenticate`, 500, 503, the Error body, the time limit and `onError`. Mount it with the same adapters, at its
- * route only: a guard responds to every path and method that reaches it.
+ * Creates a handler that protects one of the app's other routes as `POST /plants` is protected: by bearer token, 401 and 403 with
+ * `WWW-Authenticate`, 500, 503, the Error body, the time limit and `onError`. Mount it with the same adapters, at its route only: a guard
+ * responds to every path and method that reaches it.
  *
- * `handler` returns the whole response, an app's own 404 included. It may throw `InsufficientScope` (403) and
- * `StorageBusy` (503); anything else that it throws is `internal_error` (500), with the cause to `onError`. Leave `error`
- * out of the response: it is plant-store's own.
+ * `handler` returns the whole response, an app's own 404 included. It may throw `InsufficientScope` (403) and `StorageBusy` (503);
+ * anything else that it throws is `internal_error` (500), and `onError` gets the cause. Leave `error` out of the response: it is
+ * plant-store's own.
  *
  * @throws {TypeError} if an argument or option is invalid
  *

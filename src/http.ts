@@ -40,7 +40,7 @@ export interface RouteParams {
 export type PlantBody = Content | AsyncIterable<Uint8Array>;
 
 /**
- * Reads the body, of at most `limit` bytes. Called once at most, and only after the token was accepted.
+ * Reads the body, of at most `limit` bytes. Called at most once, and only after the token was accepted.
  *
  * @throws {BodyError} if the body is too large, incomplete or already consumed. Anything else thrown is `body_unreadable`.
  */
@@ -63,7 +63,7 @@ export type ReadBody = (limit: number) => MaybePromise<Content>;
 export class BodyError extends OwnError {
   override readonly name = 'BodyError';
 
-  /** @param message for `onError` and the log; quotes no body. For `body_unreadable` it names the line of the app to change. */
+  /** @param message what `onError` and the log get: do not quote the body. For `body_unreadable`, name the line of the app to change. */
   constructor(
     readonly problem: 'body_too_large' | 'body_incomplete' | 'body_unreadable',
     message: string = problem,

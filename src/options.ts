@@ -14,10 +14,10 @@ export interface PlantStoreOptions {
   /** Returns 200 again for an identical plant, so that clients can retry. Requires `storage.find`. Default: false. */
   readonly acceptReplays?: boolean | undefined;
   /**
-   * Called once with the cause of every 5xx, and with its error code, for the level of a log line. It cannot change the
-   * response. A host's request shows neither credentials nor `raw` if it is logged as a whole; the error may quote the request.
-   * Default, also if this function fails: writes one line to `console.error` without any text of other people's errors, of each
-   * cause at most one a second, with a count. `logWithMessages` prints the error, too, for development.
+   * Called once for every 5xx, with its cause and its error code, by which you can choose the level of a log line. It cannot change the
+   * response. A host's request shows neither credentials nor `raw` if it is logged as a whole, but the error may quote the request.
+   * Default, also if this function fails: writes one line to `console.error` without any text of other people's errors, for each cause at
+   * most once a second, with a count. For development, `logWithMessages` also prints the error.
    */
   readonly onError?:
     | ((error: unknown, request: PlantRequest, code: ErrorNumber) => MaybePromise<void>)

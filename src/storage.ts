@@ -51,13 +51,13 @@ export interface PlantStorage<Caller = unknown> {
   readonly watch?: ((listener: (status: StorageStatus) => void) => void) | undefined;
 }
 
-/** That creates have begun to fail, or work again. */
+/** Says that creates have begun to fail, or that they work again. */
 export type StorageStatus =
   | {
       readonly isWorking: false;
       /** For how long no plant has been stored, in milliseconds. */
       readonly ms: number;
-      /** The last error of the database, or of its absence. */
+      /** The last error of the database, or of the attempt to reach it. */
       readonly cause: unknown;
     }
   | {

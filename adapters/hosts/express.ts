@@ -3,10 +3,10 @@ import { toNode } from './node.js';
 export { type NodeRequest, type NodeResponse, toRoute } from './node.js';
 
 /**
- * Mounts the handler in an Express 4 or 5 app, at its root, under a path or in a router: `toNode` under Express's
- * name. Every other request falls through to the app, its body unread. As the handler of a route, write `toRoute`.
+ * Mounts the handler in an Express 4 or 5 app, at its root, under a path or in a router: `toNode` under Express's name. Every other
+ * request falls through to the app, its body unread. For the handler of a route, use `toRoute`.
  *
- * Mount it before `express.json()`. After it, an id beyond 2^53 is lost to the parser, unless that keeps `rawBody`.
+ * Mount it before `express.json()`. After it, the parser has rounded an id beyond 2^53, unless it keeps `rawBody`.
  *
  * @example
  * ```ts

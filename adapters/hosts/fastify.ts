@@ -64,15 +64,15 @@ export type FastifyHandler = (request: FastifyRequest, reply: FastifyReply) => v
 export type FastifyMount = (instance: FastifyInstance, options: unknown, done: () => void) => void;
 
 /**
- * Makes a Fastify plugin with the route `POST <prefix>/plants`, on HTTP/1 and HTTP/2. It is an encapsulated plugin,
- * because one that skips that (fastify-plugin) also loses its prefix. For a `guard`, write `toRoute`.
+ * Makes a Fastify plugin with the route `POST <prefix>/plants`, on HTTP/1 and HTTP/2. It is an encapsulated plugin, because one that
+ * skips that (fastify-plugin) also loses its prefix. For a `guard`, use `toRoute`.
  *
- * It responds in the route's last `onRequest` hook, before Fastify parses: a parser would read before the token is
- * accepted, and reject a wrong Content-Type by itself. So all `onRequest` hooks run first, and `onSend`, `onResponse`,
- * `onError` and `onTimeout` ones as on any route; `preParsing`, `preValidation` and `preHandler` hooks do not run.
+ * It responds in the route's last `onRequest` hook, before Fastify parses: a parser would read before the token is accepted, and reject a
+ * wrong Content-Type by itself. So all `onRequest` hooks run first, and `onSend`, `onResponse`, `onError` and `onTimeout` hooks run as on
+ * any route; `preParsing`, `preValidation` and `preHandler` hooks do not run.
  *
- * The route's schema says to @fastify/swagger what the contract says: the body, and each response. It names no security
- * scheme, because @fastify/swagger throws if the app's document does not define it: give yours as `schema.security`.
+ * The route's schema gives @fastify/swagger the contract: the body, and each response. It names no security scheme, because
+ * @fastify/swagger throws if the app's document does not define it: give yours as `schema.security`.
  *
  * @throws {TypeError} if an argument or option is invalid
  *
@@ -130,8 +130,8 @@ export function toFastify(
 
 /**
  * Makes the handler of a route of the app, for a `guard`: `app.get('/plants/:id', toRoute(getPlant))`. The guard gets the route's
- * parameters as `request.params`. Fastify parses the body of a POST before the token is verified, and rounds an id beyond 2^53: `POST /plants` itself is
- * mounted by `toFastify`.
+ * parameters as `request.params`. Fastify parses the body of a POST before the token is verified, and rounds an id beyond 2^53, so mount
+ * `POST /plants` itself by `toFastify`.
  *
  * @throws {TypeError} if it is given no handler, or the one of `createPlantStore`
  *

@@ -38,8 +38,8 @@ export interface FetchRequest {
 export type FetchResponse = Global<'Response', { readonly status: number }>;
 
 /**
- * What a host with the Fetch API calls for each request. Next 15 compares the last signature of a route with its own, and admits no
- * other request there than the platform's.
+ * What a host with the Fetch API calls for each request. Next 15 compares the last signature of a route with its own, in which the
+ * request must be the platform's.
  */
 export interface FetchHandler {
   (request: FetchRequest, ...rest: unknown[]): Promise<FetchResponse>;
@@ -75,9 +75,9 @@ export function toFetch(handle: PlantHandler, ..._none: undefined[]): FetchHandl
  * The host's router has matched the path, by its own rules on slashes, letter case and escapes, so that no `basePath` is
  * needed; other methods return 405.
  *
- * A `guard` is mounted alike, and gets the route's parameters as `request.params`: those of the second argument,
- * `{ params }`, which Next passes itself (a promise of them is fine) and you pass in Hono, `getPlant(c.req.raw, { params:
- * c.req.param() })`; without one, those of Bun's own request.
+ * Mount a `guard` in the same way. It gets the route's parameters as `request.params`: those of the second argument, `{ params }`, which
+ * Next passes itself (a promise of them is fine) and you pass in Hono, `getPlant(c.req.raw, { params: c.req.param() })`; without one,
+ * those of Bun's own request.
  *
  * @throws {TypeError} if it is given no handler
  *

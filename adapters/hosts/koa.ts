@@ -33,8 +33,8 @@ export interface KoaContext {
 export type KoaHandler = (context: KoaContext, next: () => Promise<unknown>) => Promise<unknown>;
 
 /**
- * Mounts the handler in a Koa 2 or 3 app, plain or with koa-mount. Passes whatever is not `POST <mount>/plants` on to the app,
- * its body unread. As a route of `@koa/router`, write `toRoute`.
+ * Mounts the handler in a Koa 2 or 3 app, plain or with koa-mount. Passes whatever is not `POST <mount>/plants` on to the app, its body
+ * unread. For a route of `@koa/router`, use `toRoute`.
  *
  * @throws {TypeError} if it is given no handler
  *
@@ -60,9 +60,9 @@ export function toKoa(handle: PlantHandler, ..._none: undefined[]): KoaHandler {
 }
 
 /**
- * Mounts the handler as a route of `@koa/router`, which has matched the path by its own rules on letter case and slashes: no
- * `basePath` is needed. Other methods than POST are passed to `next`. A `guard` is mounted alike, and gets the route's
- * parameters as `request.params`.
+ * Mounts the handler as a route of `@koa/router`, which has matched the path by its own rules on letter case and slashes: no `basePath`
+ * is needed. Other methods than POST are passed to `next`. Mount a `guard` in the same way: it gets the route's parameters as
+ * `request.params`.
  *
  * @throws {TypeError} if it is given no handler
  *

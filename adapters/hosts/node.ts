@@ -40,9 +40,9 @@ export function toNode(handle: PlantHandler, ..._none: undefined[]): NodeHandler
 }
 
 /**
- * Mounts the handler as a route of Express, Polka or another router on Node, which has matched the path by its own rules on
- * letter case, slashes and escapes: no `basePath` is needed. Other methods than POST are passed to `next`. A `guard` is mounted
- * alike, and gets the route's parameters as `request.params`.
+ * Mounts the handler as a route of Express, Polka or another router on Node, which has matched the path by its own rules on letter case,
+ * slashes and escapes: no `basePath` is needed. Other methods than POST are passed to `next`. Mount a `guard` in the same way: it gets
+ * the route's parameters as `request.params`.
  *
  * @throws {TypeError} if it is given no handler
  *

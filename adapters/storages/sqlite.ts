@@ -67,9 +67,9 @@ export const schema = schemaOf();
  * are stored in one transaction, together or not at all. All callers share one table. The database must be in UTF-8, the default.
  *
  * A file's settings decide what survives a power cut: `journal_mode=WAL` with `synchronous=FULL` does, `NORMAL` does not. If the driver
- * blocks the event loop, set `busy_timeout` to 100 ms or less, because this storage retries anyway. While the app has a transaction open on
- * the connection, `create` fails, because the app's ROLLBACK would remove the plant. Give plant-store a connection of its own if that is
- * of `libsql/promise`, `sqlite3` or `sqlite`, because there the statements of a connection share its transaction.
+ * blocks the event loop, set `busy_timeout` to 100 ms or less, because this storage retries anyway. While the app has a transaction open
+ * on the connection, `create` fails, because the app's ROLLBACK would remove the plant. With `libsql/promise`, `sqlite3` and `sqlite`,
+ * give plant-store a connection of its own, because all statements of a connection share its transaction.
  *
  * @throws {TypeError} if an argument or option is invalid
  *

@@ -21,9 +21,9 @@ export interface PlantClientOptions {
   readonly token: string | (() => MaybePromise<string>);
   /** Default: the platform's own. */
   readonly fetch?: ClientFetch | undefined;
-  /** How often a request is retried at most. Default: 3. */
+  /** How many times a request is retried at most. Default: 3. */
   readonly retries?: number | undefined;
-  /** Whether the server has `acceptReplays` set. If so, the client retries lost connections too. Default: false. */
+  /** Whether the server has `acceptReplays` set. If so, the client also retries lost connections. Default: false. */
   readonly acceptReplays?: boolean | undefined;
 }
 

@@ -90,8 +90,8 @@ const errorLog = /* @__PURE__ */ new ErrorLog((text) => console.error(text), { n
 export const logError: ErrorLog['log'] = (...args) => errorLog.log(...args);
 
 /**
- * Writes what the default of `onError` writes, each time, and the error itself, with its message, its causes and all that it has. For
- * development: it may quote the request, with names of plants and tokens.
+ * Writes the default line of `onError` for every error, and then the error itself with its message, causes and fields. It is for
+ * development, because it may quote the request, with names of plants and tokens.
  *
  * @example
  * ```ts
@@ -113,8 +113,8 @@ export function logStatus(status: StorageStatus): void {
 }
 
 /**
- * Returns what the default of `onError` writes of an error, in one line, for a logger of the app's own: plant-store's own words, and of
- * other people's errors the class, a code that plant-store knows, and names of the database's schema. No text of theirs.
+ * Returns, for a logger of your own, the one line that the default of `onError` writes about an error. It has plant-store's own words; of
+ * other people's errors it has the class, a code that plant-store knows and names of the database's schema, but never the text.
  *
  * @param code the third argument of `onError`, by which it names who has failed
  *

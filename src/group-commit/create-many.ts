@@ -9,14 +9,14 @@ export type CreateOutcome = 'created' | 'taken' | Error;
 /** One call of `createMany`. Ignore it if your `createMany` always settles in time. */
 export interface BatchCall {
   /**
-   * Whether the plants may have been sent to the database. Set it to `false` while you wait for a connection, and to
-   * `true` right before you send: if the call times out while this is `false`, its creates reject with `StorageBusy`, and
-   * to set it to `true` throws. Default: `true`.
+   * Whether the plants may have been sent to the database. Set it to `false` while you wait for a connection, and to `true` right before
+   * you send: if the call times out while this is `false`, its creates reject with `StorageBusy`, and setting it to `true` throws.
+   * Default: `true`.
    */
   sent: boolean;
   /**
-   * Returns what it waits for while it is not `sent`, for the error of a call that times out meanwhile: `the pool gave no connection`.
-   * Default: nothing is said.
+   * Returns what the call waits for while it is not `sent`, such as `the pool gave no connection`: if it times out meanwhile, its error
+   * says so. Default: nothing.
    */
   waitsFor?: (() => string | undefined) | undefined;
   /** Aborts once every create of this call is settled: do not send, and release what you hold. */
@@ -55,9 +55,9 @@ const sentences: { readonly [Reason in RollbackReason]: string } = {
  * - `rejected`: it never stores one of these plants: a CHECK, a trigger.
  * - `unusable`: it stores no plant at all until somebody changes something: a table, a grant.
  *
- * The first three may be about one plant of several, so these are sent in parts. A single plant is rejected for good if the reason is
- * `rejected`; for the other two it is retried until it times out, while others are sent. All plants of a call that is `unusable` are
- * rejected at once.
+ * The first three may be about one plant of several, so the plants are sent again in parts. A single plant is rejected for good if the
+ * reason is `rejected`; for the other two it is retried until it times out, while others are sent. All plants of a call that is
+ * `unusable` are rejected at once.
  *
  * Never throw it for a dropped connection or a timeout of your own, because the plants may be stored. A `conflict` or `locked` with a
  * fault of the program as its cause, such as a TypeError, rejects all of its plants at once.

@@ -14,18 +14,18 @@ export interface BatchReport {
   /** The plants of the call: a second create of an id within the batch is not sent. */
   readonly plants: number;
   /**
-   * How many of them were told an error with this batch. The others are `created` or `taken`, if it is `settled`; or they are sent
-   * again, and counted by that batch.
+   * How many of them failed with this batch. If it is `settled`, the others are `created` or `taken`; otherwise they are retried, and a
+   * later batch counts them.
    */
   readonly failed: number;
   /** How long the batch took, in milliseconds. */
   readonly ms: number;
   /**
-   * What happened: the database `settled` its creates; it rolled them back, for a reason of `RolledBack`: those of a `conflict` or a lock
-   * are sent again; nothing of it was sent, because the database was `unavailable`; or its outcome is `unknown`.
+   * What happened. The database `settled` the creates, or rolled them back for a reason of `RolledBack`; after `conflict` and `locked`
+   * they are retried. If it was `unavailable`, nothing was sent. Otherwise the outcome is `unknown`.
    */
   readonly end: 'settled' | RollbackReason | 'unavailable' | 'unknown';
-  /** The creates that are pending after it, of `maxQueued`. */
+  /** How many creates are pending after it, at most `maxQueued`. */
   readonly queued: number;
   /** Whether the circuit is open: creates fail fast with `StorageBusy`, apart from one probe at a time. */
   readonly isOpen: boolean;
@@ -33,27 +33,30 @@ export interface BatchReport {
 
 /** What a group commit holds at this moment. */
 export interface GroupCommitState {
-  /** The creates that are pending, queued or in flight, of `maxQueued`. */
+  /** How many creates are pending, queued or in flight: at most `maxQueued`. */
   readonly queued: number;
-  /** The characters of their text, of `maxQueuedText`. */
+  /** How many characters of text they have: at most `maxQueuedText`. */
   readonly queuedText: number;
-  /** For how long the call in flight has been on its way, in milliseconds; `null` if none is. */
+  /** How long the call in flight has taken so far, in milliseconds; `null` if there is none. */
   readonly inFlightMs: number | null;
   /** Whether the circuit is open: creates fail fast with `StorageBusy`, apart from one probe at a time. */
   readonly isOpen: boolean;
   /**
-   * How many creates have failed since the last one was created or taken. Not counted are those of plants that are rejected, those for
-   * which the queue had no place, and one of the same id as the last, because its client may retry it at a locked row.
+   * How many creates have failed since the last one was created or taken. Rejected plants do not count, nor do creates that found the
+   * queue full, nor one with the id of the last failure, because its client may retry it at a locked row.
    */
   readonly failedInRow: number;
   /**
-   * For how long no plant has been stored since an attempt failed, in milliseconds; `null` if none has failed since. With two creates that
-   * have failed in a row, it is an outage, at any rate of creates.
+   * For how long no plant has been stored since an attempt failed, in milliseconds; `null` if none has failed since. If two creates have
+   * failed in a row, it is an outage, at any rate of creates.
    */
   readonly failingMs: number | null;
-  /** How many plants the database has rejected since one was created or taken. A few may be of one client; many show a rule that no plant keeps. */
+  /**
+   * How many plants the database has rejected since one was created or taken. A few may come from one client; many mean a rule of the
+   * table that no plant satisfies.
+   */
   readonly rejectedInRow: number;
-  /** For how long none has been stored since the first of these, in milliseconds; `null` if there is none. */
+  /** For how long no plant has been stored since the first of these, in milliseconds; `null` if there is none. */
   readonly rejectingMs: number | null;
 }
 

@@ -6,7 +6,7 @@ export interface Plant {
   readonly tag?: string | undefined;
 }
 
-/** A plant as it is created: OpenAPI `NewPlant`, its int64 id exact. */
+/** A plant to create: OpenAPI `NewPlant`, with its exact int64 id. */
 export interface NewPlant extends Plant {
   readonly id: bigint;
 }

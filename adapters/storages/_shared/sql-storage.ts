@@ -53,17 +53,17 @@ export type Refuse = (error: unknown, plant: NewPlant) => string | undefined;
 /** A storage that can read its plants and create its table. */
 export interface SqlStorage<Caller = unknown> extends GroupCommitStorage<Caller> {
   /**
-   * Creates the table unless it exists. Safe to repeat, and while other instances do the same. Rejects with `namespace`
-   * or `columns`, whose types only you know: create that table with a migration, from what `schemaOf` returns.
+   * Creates the table unless it exists. Safe to repeat, and while other instances do the same. Rejects if you use `namespace` or
+   * `columns`, because only you know their types: create that table with a migration, from what `schemaOf` returns.
    */
   readonly createTable: () => Promise<void>;
   /**
-   * Checks before the first create that creates work, by creates that it rolls back: of a plant without a tag and of one with a tag, with ids
-   * that are free. Triggers run, so what one does outside of the transaction is done; a sequence goes on. Through a PGlite or a connected
-   * Client of `pg`, which the app may use at the same time, it tries an INSERT of no rows, and nothing else.
+   * Checks that creates work, before the first one. It creates a plant without a tag and one with a tag, with free ids, and rolls them
+   * back. Triggers run, so what they do outside of the transaction stays; sequences advance. Through a PGlite or a connected Client of
+   * `pg`, which the app may use at the same time, it only tries an INSERT of no rows.
    *
-   * @param trial `plant`: one that your own rules accept, if they reject those that it invents; this one alone is then created. `context`: what
-   *   the functions of `namespace` and `columns` are called with.
+   * @param trial `plant`: one that your own rules accept, if they reject the plants that it invents; only this one is then created.
+   * `context`: what the functions of `namespace` and `columns` are called with.
    * @throws {StorageBusy} if it may work when it is called again: no connection, a lock, a failover
    * @throws {Error} if something needs a change: what is wrong and what to do, in one sentence
    *
@@ -81,7 +81,7 @@ export interface SqlStorage<Caller = unknown> extends GroupCommitStorage<Caller>
 
 /** What `check` creates. */
 export interface CheckTrial<Caller = unknown> {
-  /** By default it invents plants. Without an id, it gets one that is free. */
+  /** Without an id, it gets one that is free. Default: plants that `check` invents. */
   readonly plant?: SamplePlant | undefined;
   readonly context?: (Pick<StorageContext<Caller>, 'caller'> & Partial<StorageContext<Caller>>) | undefined;
 }

@@ -29,13 +29,10 @@ export interface Dialect {
 
 /** The options that name a table and its columns. */
 export interface TableOptions<Caller> extends RowOptions<Caller> {
-  /**
-   * The table's name; it is quoted. In PostgreSQL its schema, in MySQL its database may stand in front, with a dot
-   * between: `garden.plants`. Default: `plants`.
-   */
+  /** The table's name; it is quoted. A schema (PostgreSQL) or a database (MySQL) may precede it: `garden.plants`. Default: `plants`. */
   readonly table?: string | undefined;
   /**
-   * The names of the columns that are not called as the members of a plant. Default: `id`, `name` and `tag`.
+   * The names of the columns that differ from the members of a plant. Default: `id`, `name` and `tag`.
    *
    * @example
    * ```ts

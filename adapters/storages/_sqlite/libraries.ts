@@ -1,6 +1,6 @@
 // The part that this storage uses of each library on SQLite. No types of a library are in a public signature.
 
-/** What has `batch` with a transaction: a client of `@libsql/client` or of `@tursodatabase/serverless`, and its layer for libSQL. */
+/** A client whose `batch` is a transaction: of `@libsql/client`, or of `@tursodatabase/serverless` or its layer for libSQL. */
 export interface LibsqlClient {
   readonly protocol?: string;
   batch(statements: { sql: string; args: Values }[], mode: 'write'): Promise<{ rows: unknown[] }[]>;
