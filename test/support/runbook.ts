@@ -9,12 +9,12 @@ export type Party = 'database' | 'network' | 'issuer' | 'app' | 'developers' | '
 
 /** How the page names them. */
 export const parties: Readonly<Record<Party, RegExp>> = {
-  database: /the database/,
-  network: /the network/,
-  issuer: /the issuer/,
-  app: /the app|developers/,
+  database: /database/,
+  network: /network/,
+  issuer: /issuer/,
+  app: /\bapp\b|developers/,
   developers: /developers|timeouts/,
-  platform: /the platform/,
+  platform: /platform/,
 };
 
 /** A command, and on which database it is pasted. */
