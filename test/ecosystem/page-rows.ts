@@ -13,10 +13,10 @@ function sectionBelow(heading: string): string {
   return section.split(/\n#+ /)[0]!;
 }
 
-/** The last columns of a table of the page, by the first one. */
+/** What the comments of a block say of what they name, behind a colon. */
 export function pageNotes(heading: string): ReadonlyMap<string, string> {
-  const rows = sectionBelow(heading).matchAll(/^\| ([^|]+) \| .* \| ([^|]*) \|$/gm);
-  return new Map(Array.from(rows, ([, first, last]) => [first!, last!]));
+  const comments = sectionBelow(heading).matchAll(/^\/\/ (.+?): (.+)$/gm);
+  return new Map(Array.from(comments, ([, name, note]) => [name!, note!]));
 }
 
 /** From what is named below a heading of the page to its code: of several lines, the first one. */
@@ -24,34 +24,28 @@ export function pageRows(heading: string): ReadonlyMap<string, string> {
   return new Map([...pageCode(heading)].map(([library, [code]]) => [library, code!]));
 }
 
-/** The same with each line: of a block of code, which has the names in comments, or of the table's columns that have code. */
+/** The same with each statement. A comment in the block has the names of what the statements below it are for. */
 export function pageCode(heading: string): ReadonlyMap<string, readonly string[]> {
-  const section = sectionBelow(heading);
-  const [, block] = /```js\n([\s\S]*?)\n```/.exec(section) ?? [];
-  if (block)
-    return new Map(
-      block
-        .split(/^\/\/ /m)
-        .slice(1)
-        .flatMap(entriesOf),
-    );
-  const rows = section.matchAll(/^\| ([^|]+) ((?:\| (`+).+?\3 )+)\|/gm);
+  const [, block = ''] = /```js\n([\s\S]*?)\n```/.exec(sectionBelow(heading)) ?? [];
   return new Map(
-    Array.from(rows, ([, library, cells]) => [
-      library!.replaceAll('`', ''),
-      Array.from(cells!.matchAll(/\| (`+)(.+?)\1 /g), ([, , code]) => code!),
-    ]),
+    block
+      .split(/^\/\/ /m)
+      .slice(1)
+      .flatMap(entriesOf),
   );
 }
 
-/** A comment with names, and the lines below it. */
+/** A comment with names, and the statements below it. */
 function entriesOf(entry: string): [string, readonly string[]][] {
   const [names = '', ...lines] = entry.trimEnd().split('\n');
   const codes = lines
     .join('\n')
     .split(/;\n|;$/)
     .filter(Boolean);
-  return names.split(' · ').map((name) => [name, codes]);
+  return names
+    .split(': ')[0]!
+    .split(' · ')
+    .map((name) => [name, codes]);
 }
 
 /** The text that a line of the page gives this name. */
