@@ -91,18 +91,14 @@ const causes: Readonly<Record<string, string>> = {
     'a database that is stopped: the first line comes at the timeout',
   'Something else about the table does not fit':
     'a column that must be filled and is not, added by a migration, is one line',
-  'Some tokens cannot be verified': '2 % of tokens that cannot be checked',
   'A body parser has consumed the body': 'a body parser has consumed the body',
   'A `handler` of `guard` threw, or plant-store has a bug': 'a guarded route of the app throws',
   'The event loop of the app is blocked, and all routes are slow': 'the event loop of the app is blocked',
   "The storage outlasts the request's `timeoutMs`": 'the request has less time than the storage',
   'Most creates fail, with several codes': 'two kinds of 5xx beside each other',
-  'Some connections break': '2 % of outcomes that are unknown',
+  'Some calls get no response, and their creates are unknown': '2 % of outcomes that are unknown',
   'Batches are retried, and no line has come yet': 'a row is locked',
-  'A constraint, a trigger or a policy rejects some plants': '1 % of plants that the database rejects',
   'Nothing but 401s for ten minutes': 'nothing but 401s',
-  "A create outlasts the request's `timeoutMs`": 'a create that the storage was too slow for',
-  'A call got no response, and its creates are unknown': 'PlantStoreCallsFailed',
 };
 
 it('has a test for each row of the table by alert: storages/commands.heavy.ts has those with a command', () => {
