@@ -71,7 +71,7 @@ export interface GroupCommitOptions<Caller = unknown> {
   readonly namespace?: ((context: StorageContext<Caller>) => unknown) | undefined;
   /**
    * Whether `createMany` blocks the event loop until its plants are stored, as `better-sqlite3` and `node:sqlite` do: all creates of one
-   * turn of the event loop then share a batch. Otherwise a batch is sent at once. Default: false.
+   * iteration of the event loop then share a batch. Otherwise a batch is sent at once. Default: false.
    */
   readonly blocksEventLoop?: boolean | undefined;
   /**

@@ -2,15 +2,15 @@ import { cutsSpaces, type LearnedTable } from '../_shared/columns.js';
 import { textOf, type Value } from '../_shared/rows.js';
 import type { Dialect, TableSpec } from '../_shared/table.js';
 
-const utf8 = 'COLLATE utf8mb4_bin';
-const text = `LONGTEXT ${utf8}`;
+const collation = 'COLLATE utf8mb4_bin';
+const textColumn = `LONGTEXT ${collation}`;
 // Not CHAR, which loses trailing spaces, and not ENUM, which changes the case.
 const texts = /^(varchar|\w*text)/;
 
 export const dialect: Dialect = {
   mark: '`',
   container: 'database',
-  types: { id: 'BIGINT', name: text, tag: text },
+  types: { id: 'BIGINT', name: textColumn, tag: textColumn },
   exact: {
     id: /^(\w*int|decimal\(\d+,0\)|varchar|\w*text)/,
     name: texts,
@@ -21,7 +21,7 @@ export const dialect: Dialect = {
   changes,
   sent: sentTo,
   // Longer ones fit no index.
-  text: `VARCHAR(255) ${utf8}`,
+  text: `VARCHAR(255) ${collation}`,
   ending: ' ENGINE = InnoDB',
 };
 
