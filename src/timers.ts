@@ -30,7 +30,7 @@ const listeners: (() => void)[] = [];
 /**
  * Resolves when the event loop delivers a message: Node has then parsed all of the packet that it is parsing. Not by
  * `setImmediate`, because test runners fake it, often before this module loads. A microtask would be too early, except
- * for Jest's jsdom, which has no messages.
+ * for Jest's jsdom, which has no messages (jsdom/jsdom#2448).
  */
 export function nextMessage(): Promise<void> {
   if (!Channel) return Promise.resolve();
@@ -77,14 +77,17 @@ export function keepAliveUntil<T>(promise: Promise<T>): Promise<T> {
 }
 
 /**
- * Resolves after `ms` milliseconds of real time. By a timer that test runners fake less often than `setTimeout`, and later: `node:test` does from Node 24 on.
+ * Resolves after `ms` milliseconds of real time. By a timer that test runners fake less often than `setTimeout`, and later: `node:test` does from Node 24 on (https://nodejs.org/api/test.html#class-mocktimers).
  * It keeps no process alive.
  */
 export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => abortAfter(ms).addEventListener('abort', () => resolve()));
 }
 
-/** Whether this is Cloudflare Workers, where the promises and timers of a request end with it. */
+/**
+ * Whether this is Cloudflare Workers, where the promises and timers of a request end with it:
+ * https://developers.cloudflare.com/workers/runtime-apis/context/
+ */
 export function isWorkers(): boolean {
   const { navigator } = globalThis as { navigator?: { userAgent?: string } };
   return navigator?.userAgent === 'Cloudflare-Workers';

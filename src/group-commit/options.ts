@@ -5,7 +5,7 @@ import type { RollbackReason } from './create-many.js';
 
 /**
  * Ends a batch before its text, at 3 bytes a character, fills a statement of 1 MiB: databases refuse longer ones
- * (MySQL's `max_allowed_packet`). A longer plant is sent alone.
+ * (MySQL's `max_allowed_packet`, https://dev.mysql.com/doc/refman/8.4/en/packet-too-large.html). A longer plant is sent alone.
  */
 export const maxBatchText = 262_144;
 

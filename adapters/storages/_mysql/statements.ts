@@ -59,7 +59,7 @@ const modes = "sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO'";
 const insertInto = `/*M! SET STATEMENT ${modes}, unique_checks = 1, innodb_lock_wait_timeout = 0, lock_wait_timeout = 0 FOR */ INSERT /*+ SET_VAR(${modes}) SET_VAR(unique_checks = 1) */ INTO`;
 
 export function statementsOf({ name, columns, key, found }: TableSpec, table: LearnedTable) {
-  // MySQL compares numbers with text as doubles, so that 2^53 equals 2^53+1.
+  // MySQL compares numbers with text as doubles (https://dev.mysql.com/doc/refman/8.4/en/type-conversion.html), so that 2^53 equals 2^53+1.
   const comparisons = key.map((column, i) => {
     const isId = i === key.length - 1;
     const type = table.columns[i]?.type ?? (isId ? 'int' : '');

@@ -7,7 +7,7 @@ import type { Explanation } from '../_shared/table-server.js';
 import { type ErrorMembers, firstIn } from '../_shared/wrapped-error.js';
 import { rowOf } from './codes.js';
 
-/** What the server said in an error: fields of the message `ErrorResponse` of PostgreSQL's protocol. */
+/** What the server said in an error: fields of `ErrorResponse` (https://www.postgresql.org/docs/current/protocol-error-fields.html). */
 export interface ServerError {
   readonly sqlState: string;
   /** Whether it was met in a function, such as that of a trigger: then nothing is committed, and it may be about one plant. */

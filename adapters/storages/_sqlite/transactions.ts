@@ -121,7 +121,7 @@ export function onConnection(
       await exec('ROLLBACK').then(
         // A COMMIT that has failed has not been done by SQLite itself.
         () => onRollback(work),
-        // SQLite has rolled back by itself, as it does when the disk is full.
+        // SQLite has rolled back by itself, as it may when the disk is full (https://www.sqlite.org/lang_transaction.html).
         () => {},
       );
       throw error;
