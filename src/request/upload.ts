@@ -66,6 +66,7 @@ export class Upload {
     await keepAliveUntil(
       Promise.race([this.#skip().then(() => (this.#isEnded ? undefined : stalled)), stalled]),
     );
+    // Ends the reading of what nobody waits for any more.
     this.#left = -1;
     return this.#isEnded;
   }
