@@ -14,34 +14,34 @@ export const systemClock = {
   // Node cuts the fraction, and keeps a list of the timers of each duration: 10 s is also what pools wait for.
   setTimer: (task: () => void, ms: number): unknown => set(task, Math.ceil(ms)),
   clearTimer: (timer: unknown) => clear(timer as ReturnType<typeof setTimeout>),
-  /** Runs `task` when the event loop has handled what has come in this turn. */
-  atEndOfTurn: (task: () => void) => void (Channel ? nextMessage() : endOfTurn()).then(task),
+  /** Runs `task` when the event loop has handled what has come in this iteration. */
+  atEndOfIteration: (task: () => void) => void (Channel ? nextMessage() : nextIteration()).then(task),
 };
 
 /** A test can bring a simulated one. */
 export type Clock = typeof systemClock;
 
-// Two kinds of later: `nextMessage` is the sooner, `endOfTurn` also lets the event loop read what has come meanwhile.
+// Two kinds of later: `nextMessage` is the sooner, `nextIteration` also lets the event loop read what has come meanwhile.
 
 /** The channel that `nextMessage` keeps, because to open one costs more than to send a message. */
 let kept: ReturnType<typeof openChannel> | undefined;
-const waiting: (() => void)[] = [];
+const listeners: (() => void)[] = [];
 
 /**
  * Resolves when the event loop delivers a message: Node has then parsed all of the packet that it is parsing. Not by
  * `setImmediate`, because test runners fake it, often before this module loads. A microtask would be too early, except
- * for Jest's jsdom, which has no messages.
+ * for Jest's jsdom, which has no messages (jsdom/jsdom#2448).
  */
 export function nextMessage(): Promise<void> {
   if (!Channel) return Promise.resolve();
   // Only Node's are kept: on Workers a request must not wake another's port, and Deno's tests report a port that is kept.
   // Looked up on the global object: a test setup for jsdom may define MessageChannel alone.
-  if (!globalThis.MessagePort?.prototype.on) return endOfTurn();
+  if (!globalThis.MessagePort?.prototype.on) return nextIteration();
   return new Promise((resolve) => {
-    if (waiting.push(resolve) > 1) return;
+    if (listeners.push(resolve) > 1) return;
     kept ??= openChannel(() => {
       kept?.port1.unref();
-      for (const resolve of waiting.splice(0)) resolve();
+      for (const resolve of listeners.splice(0)) resolve();
     });
     // Referenced only while somebody waits: otherwise it would keep the process alive.
     kept.port1.ref();
@@ -50,10 +50,10 @@ export function nextMessage(): Promise<void> {
 }
 
 /**
- * Resolves in another turn of the event loop, for work that may have no end. By a channel of its own, because Node delivers
- * up to 1000 messages of one channel in a turn.
+ * Resolves in another iteration of the event loop, for work that may have no end. By a channel of its own, because Node delivers
+ * up to 1000 messages of one channel in one.
  */
-export function endOfTurn(): Promise<void> {
+export function nextIteration(): Promise<void> {
   return new Promise((resolve) => {
     if (!Channel) return void set(resolve, 0);
     const { port1, port2 } = openChannel(() => {
@@ -77,14 +77,17 @@ export function keepAliveUntil<T>(promise: Promise<T>): Promise<T> {
 }
 
 /**
- * Resolves after `ms` milliseconds of real time. By a timer that test runners fake less often than `setTimeout`, and later: `node:test` does from Node 24 on.
+ * Resolves after `ms` milliseconds of real time. By a timer that test runners fake less often than `setTimeout`, and later: `node:test` does from Node 24 on (https://nodejs.org/api/test.html#class-mocktimers).
  * It keeps no process alive.
  */
 export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => abortAfter(ms).addEventListener('abort', () => resolve()));
 }
 
-/** Whether this is Cloudflare Workers, where the promises and timers of a request end with it. */
+/**
+ * Whether this is Cloudflare Workers, where the promises and timers of a request end with it:
+ * https://developers.cloudflare.com/workers/runtime-apis/context/
+ */
 export function isWorkers(): boolean {
   const { navigator } = globalThis as { navigator?: { userAgent?: string } };
   return navigator?.userAgent === 'Cloudflare-Workers';

@@ -194,7 +194,7 @@ class FetchPlantRequest extends HostRequest {
   /** Whether a body may have broken off because its client has disconnected, and not because somebody has read or cut it. */
   #mayHaveDisconnected(): boolean {
     const { signal } = this.#request;
-    // Azure Functions has none, and Deno's aborts only after the response.
+    // Azure Functions has none, and Deno's aborts only after the response (denoland/deno#27005).
     return !signal || signal.aborted || 'Deno' in globalThis;
   }
 

@@ -23,7 +23,7 @@ function tenantStorage(database: Database.Database): PlantStorage<Caller> {
   return groupCommit(database.transaction(insertAll), {
     // Two tenants' ids would collide in a transaction otherwise.
     namespace: ({ caller }) => caller.tenant,
-    // So that the creates of one turn of the event loop share a transaction.
+    // So that the creates of one iteration of the event loop share a transaction.
     blocksEventLoop: true,
   });
 }

@@ -13,12 +13,12 @@ export const token68 = '[A-Za-z0-9._~+/-]+=*';
 export function checkToken(token: unknown, what: string, otherwise = ''): asserts token is string {
   if (typeof token === 'string' && new RegExp(`^${token68}$`).test(token)) return;
   throw new TypeError(
-    `${what} must be a string of A-Z a-z 0-9 - . _ ~ + / with "=" at its end only${otherwise}, got ${describe(token)}`,
+    `${what} must be a string of A-Z a-z 0-9 - . _ ~ + / with "=" at its end only${otherwise}, got ${tokenInWords(token)}`,
   );
 }
 
 /** What came in place of a token. Of a string no more than what is wrong. */
-function describe(token: unknown): string {
+function tokenInWords(token: unknown): string {
   if (token === undefined) return 'undefined; is the environment variable set?';
   if (typeof token !== 'string') return inspect(token);
   if (token === '') return 'an empty string';

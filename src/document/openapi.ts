@@ -31,9 +31,9 @@ export interface OpenApiOptions {
  * that `Options`, the type of the options, gives them.
  */
 export type OpenApiDocument<Options extends OpenApiOptions = Record<never, never>> = Described<
-  Given<Options, 'basePath', ''>,
-  Given<Options, 'prefix', ''>,
-  Given<Options, 'bearerAuth', undefined>
+  OptionOr<Options, 'basePath', ''>,
+  OptionOr<Options, 'prefix', ''>,
+  OptionOr<Options, 'bearerAuth', undefined>
 >;
 
 // In two steps, because what bundles the declarations overlooks the names within `typeof openapi<…>`.
@@ -44,7 +44,7 @@ type Described<
 > = ReturnType<typeof openapi<BasePath, Prefix, BearerAuth>>;
 
 /** The text of an option in its type, or `Default` if the type has none. */
-type Given<Options, Name, Default> = Name extends keyof Options
+type OptionOr<Options, Name, Default> = Name extends keyof Options
   ? Options[Name] extends string
     ? Options[Name]
     : Default

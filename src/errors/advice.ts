@@ -10,7 +10,7 @@ const readOnly =
   'The server is read-only: a standby, or an old primary. Check which server the pool connects to';
 const grant = 'The role of the pool may not do this: grant it';
 const slow = 'The statement was cancelled, mostly by its time limit: look for a lock or a slow trigger';
-const ending = 'The server ended the session: it restarts, or somebody has ended it';
+const sessionEnded = 'The server ended the session: it restarts, or somebody has ended it';
 const missing =
   'Something that a statement needs is missing: has the migration run? Or a trigger names what is gone';
 const raised = 'A trigger or a function of the app raised it';
@@ -28,7 +28,7 @@ export const advice: Readonly<Record<string, string>> = {
   '23502': 'A column without a default got no value: give it a default, or fill it by the option columns',
   '25006': readOnly,
   '25P02': 'The connection came with a failed transaction: end transactions before you release a connection',
-  '25P03': ending,
+  '25P03': sessionEnded,
   '40': collision,
   '42': missing,
   '42501': grant,
@@ -37,7 +37,7 @@ export const advice: Readonly<Record<string, string>> = {
   '53300': connections,
   '54': 'A limit of the server is reached: its manual names it',
   '55P03': lock,
-  '57': ending,
+  '57': sessionEnded,
   '57014': slow,
   '57P03': 'The server is starting or stopping: wait. plant-store retries',
   '58': 'The server cannot read or write its files: see its own log',
@@ -72,12 +72,12 @@ export const advice: Readonly<Record<string, string>> = {
   1644: raised,
   1792: readOnly,
   1836: readOnly,
-  1927: ending,
+  1927: sessionEnded,
   1969: slow,
   3024: slow,
   3819: constraint,
   4025: constraint,
-  4031: ending,
+  4031: sessionEnded,
 
   SQLITE_BUSY:
     'Another connection writes to the file: plant-store retries. fuser -v shows the processes that have it open',

@@ -26,7 +26,9 @@ function readTables(): ReadonlyMap<unknown, string> {
  */
 export function knownCodeIn(error: object): string | undefined {
   shownCodes ??= readTables();
-  const [code, errno, errcode, originalCode, sqlState] = members.map((member) => propertyOf(error, member));
+  const [code, errno, errcode, originalCode, sqlState] = codeMembers.map((member) =>
+    propertyOf(error, member),
+  );
   const keys = [
     typeof sqlState === 'string' && typeof errno === 'number' && `MySQL ${errno}`,
     typeof errcode === 'number' && `SQLite ${errcode}`,
@@ -39,4 +41,4 @@ export function knownCodeIn(error: object): string | undefined {
   return shownCodes.get(keys.find((key) => shownCodes!.has(key)));
 }
 
-const members = ['code', 'errno', 'errcode', 'originalCode', 'sqlState'];
+const codeMembers = ['code', 'errno', 'errcode', 'originalCode', 'sqlState'];

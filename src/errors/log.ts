@@ -130,10 +130,10 @@ export function describeError(error: unknown, code?: ErrorNumber): string {
 }
 
 /** The longest line: an app's own words, and its path, may be longer. */
-const cut = (line: string) => (line.length > 1_000 ? `${line.slice(0, 1_000)} …` : line);
+const shorten = (line: string) => (line.length > 1_000 ? `${line.slice(0, 1_000)} …` : line);
 
 /** Escapes controls, line separators and bidirectional marks. */
 function printable(line: string): string {
   // Cut before, because each escape is longer than what it stands for, and after.
-  return cut(cut(line).replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, encodeURI));
+  return shorten(shorten(line).replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, encodeURI));
 }

@@ -58,12 +58,12 @@ function saidOf(error: unknown, code: ErrorNumber | undefined, depth = 1): Said 
 }
 
 /** What was said of an error that is not plant-store's: an outage ends thousands of creates with one. */
-const known = new WeakMap<object, { readonly code: ErrorNumber | undefined; readonly said: Said }>();
+const described = new WeakMap<object, { readonly code: ErrorNumber | undefined; readonly said: Said }>();
 
 function saidOfForeign(error: unknown, code: ErrorNumber | undefined): Said {
   if (Object(error) !== error || typeof error === 'function')
     return { text: error == null ? String(error) : `a ${typeof error}`, isOwn: true };
-  const before = known.get(error as object);
+  const before = described.get(error as object);
   if (before && before.code === code) return before.said;
   const texts: string[] = [];
   let advice: string | undefined;
@@ -76,7 +76,7 @@ function saidOfForeign(error: unknown, code: ErrorNumber | undefined): Said {
     advice ??= shown && adviceOn(shown);
   }
   const said = { text: texts.join(': '), advice, isOwn: false };
-  known.set(error as object, { code, said });
+  described.set(error as object, { code, said });
   return said;
 }
 

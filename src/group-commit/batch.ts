@@ -29,7 +29,7 @@ export class Batch<Caller> {
 }
 
 /** Cuts creates into parts of `size`; the last may be smaller. */
-export function cut<Caller>(
+export function cutIntoParts<Caller>(
   creates: readonly WaitingCreate<Caller>[],
   size: number,
 ): WaitingCreate<Caller>[][] {

@@ -40,7 +40,7 @@ export type CreateMany<Caller> = (
 export type RollbackReason = 'conflict' | 'locked' | 'rejected' | 'unusable';
 
 /** What became of the plants, unless the cause says it in words of plant-store. */
-const sentences: { readonly [Reason in RollbackReason]: string } = {
+const rollbackSentences: { readonly [Reason in RollbackReason]: string } = {
   conflict: 'the database stored nothing, and may later',
   locked: 'another transaction holds a lock',
   rejected: 'the database rejects a plant, and stored nothing',
@@ -91,8 +91,8 @@ export class RolledBack extends OwnError {
     // No member of its own: TypeScript 4.7 has another type for that of Error.
     cause: unknown,
   ) {
-    super(ownWordsOf(cause) ?? sentences[reason], { cause });
-    if (!Object.hasOwn(sentences, reason)) throw new TypeError(wrongReason);
+    super(ownWordsOf(cause) ?? rollbackSentences[reason], { cause });
+    if (!Object.hasOwn(rollbackSentences, reason)) throw new TypeError(wrongReason);
   }
 }
 

@@ -19,7 +19,7 @@ export class CallTimeout extends OwnError {
 }
 
 /** A create was not stored, for this reason. */
-export const busy = (message: string, cause?: unknown) => new StorageBusy(message, { cause });
+export const notStored = (message: string, cause?: unknown) => new StorageBusy(message, { cause });
 
 /** The error of a create that was not stored before its timeout. */
 export function notStoredInTime(
@@ -27,11 +27,11 @@ export function notStoredInTime(
   lastRollback: unknown,
   locked: Locked,
 ): StorageBusy {
-  if (!rollback) return busy(`${tooLittleTime}, and was not sent`, lastRollback);
+  if (!rollback) return notStored(`${tooLittleTime}, and was not sent`, lastRollback);
   const { reason, isLone, cause } = rollback;
   // Of several plants, one may have met the lock, unless all do.
   if (reason === 'locked' && (isLone || locked === 'table')) return lockedBy(locked, cause);
-  return isLone ? unavailable(cause) : busy(`${tooLittleTime}, after its batch was rolled back`, cause);
+  return isLone ? unavailable(cause) : notStored(`${tooLittleTime}, after its batch was rolled back`, cause);
 }
 
 /** What another transaction has locked, as far as it is known. */
@@ -44,19 +44,19 @@ const locks: { readonly [What in Locked]: string } = {
 };
 
 /** The error of what waits for a lock. */
-export const lockedBy = (what: Locked, cause: unknown) => busy(locks[what], cause);
+export const lockedBy = (what: Locked, cause: unknown) => notStored(locks[what], cause);
 
 const tooLittleTime = 'the plant waited in the queue until too little of its timeout was left';
 
 /** The error of a create whose calls all failed, with nothing stored. */
 export function unavailable(cause: unknown): StorageBusy {
-  return busy('the storage is unavailable', cause);
+  return notStored('the storage is unavailable', cause);
 }
 
 /** The error of a create for which the queue has no place. */
-export const queueFull = () => busy('the storage queue is full');
+export const queueFull = () => notStored('the storage queue is full');
 
 /** The error of a create that is not even queued. */
 export function circuitOpen(cause: unknown): StorageBusy {
-  return busy('the circuit is open', cause);
+  return notStored('the circuit is open', cause);
 }

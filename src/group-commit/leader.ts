@@ -1,5 +1,5 @@
 import { systemClock } from '../timers.js';
-import { type Batch, cut, type Pace, partSize } from './batch.js';
+import { type Batch, cutIntoParts, type Pace, partSize } from './batch.js';
 import type { Call } from './call.js';
 import type { Circuit } from './circuit.js';
 import type { Turn } from './turn.js';
@@ -9,7 +9,7 @@ import type { WaitingCreate } from './waiting-create.js';
 type Part<Caller> = readonly WaitingCreate<Caller>[];
 
 /** What a leader needs of the queue. */
-export interface Dispatcher<Caller> {
+export interface Sender<Caller> {
   readonly turn: Turn;
   readonly settings: { readonly blocksEventLoop: boolean };
   readonly circuit: Circuit;
@@ -19,21 +19,21 @@ export interface Dispatcher<Caller> {
    * Sends those creates that still wait and have more than `reserveMs` of their time left. Resolves with their call when it
    * has ended, or with `undefined` if there is nothing to send. Never rejects.
    */
-  dispatch(creates: Part<Caller>, reserveMs: number): Promise<Call<Caller> | undefined>;
+  send(creates: Part<Caller>, reserveMs: number): Promise<Call<Caller> | undefined>;
   /** Rejects those creates that have no more than `reserveMs` of their time left. */
   expireLate(creates: Part<Caller>, reserveMs: number): void;
 }
 
 /** Sends the creates of a batch until each is settled. Runs in the call of the create that opened the batch. */
 export class Leader<Caller> {
-  constructor(readonly queue: Dispatcher<Caller>) {}
+  constructor(readonly queue: Sender<Caller>) {}
 
   /** Waits for the batch's turn, closes it and sends it. Never rejects. */
   async lead(batch: Batch<Caller>): Promise<void> {
     // At least one microtask: creates that are called together share a batch.
     await this.queue.turn.take('new');
     // A driver that blocks would end each call before a second create could join.
-    if (this.queue.settings.blocksEventLoop) await endOfTurn();
+    if (this.queue.settings.blocksEventLoop) await endOfIteration();
     await this.#sendParts([batch.close()]);
   }
 
@@ -58,13 +58,13 @@ export class Leader<Caller> {
     // The row may have been found locked since these creates were called.
     const free = part.filter((create) => !create.isSettled && !queue.lockedRows.join(create));
     for (;;) {
-      const call = await this.#dispatch(free, this.#reserveMs(free.length));
+      const call = await this.#sendAfterPause(free, this.#reserveMs(free.length));
       if (!call) return [];
       const left = call.creates.filter(({ isSettled }) => !isSettled);
       if (call.isRolledBack) queue.circuit.onRollback(call.cause);
       if (call.isUnsent) queue.circuit.onUnavailable(systemClock.now());
       // Which of several plants it was about shows when they are sent in parts.
-      if (!call.isLone) return cut(left, partSize(left.length));
+      if (!call.isLone) return cutIntoParts(left, partSize(left.length));
       // Duplicates of a create that was rejected.
       if (!call.isRolledBack) return left.length > 0 ? [left] : [];
       if (!queue.circuit.isOpen) {
@@ -76,8 +76,8 @@ export class Leader<Caller> {
     }
   }
 
-  /** Sends those creates that still wait, as soon as the next call may be made. */
-  async #dispatch(creates: Part<Caller>, reserveMs: number): Promise<Call<Caller> | undefined> {
+  /** Sends those creates that still wait, after the pause that the circuit asks for. */
+  async #sendAfterPause(creates: Part<Caller>, reserveMs: number): Promise<Call<Caller> | undefined> {
     // The turn is not kept for nobody.
     if (creates.every(({ isSettled }) => isSettled)) return undefined;
     const { circuit } = this.queue;
@@ -89,7 +89,7 @@ export class Leader<Caller> {
       if (creates.every(({ isSettled }) => isSettled)) return undefined;
       await wait(pauseMs);
     }
-    return this.queue.dispatch(creates, reserveMs);
+    return this.queue.send(creates, reserveMs);
   }
 
   /** How much of its time a create must have left to be sent. */
@@ -106,7 +106,7 @@ export class Leader<Caller> {
     for (let attempt = 0; ; attempt++) {
       await pause(attempt);
       await queue.turn.take('rest');
-      const call = await this.#dispatch(row.waiting, 0);
+      const call = await this.#sendAfterPause(row.waiting, 0);
       if (!call?.isRolledBack) break;
       queue.turn.pass();
     }
@@ -166,6 +166,6 @@ function pause(attempt: number): Promise<void> {
   return wait(ms);
 }
 
-const endOfTurn = () => new Promise<void>((resolve) => systemClock.atEndOfTurn(resolve));
+const endOfIteration = () => new Promise<void>((resolve) => systemClock.atEndOfIteration(resolve));
 
 const wait = (ms: number) => new Promise<void>((resolve) => systemClock.setTimer(resolve, ms));

@@ -5,7 +5,7 @@ import type { RollbackReason } from './create-many.js';
 
 /**
  * Ends a batch before its text, at 3 bytes a character, fills a statement of 1 MiB: databases refuse longer ones
- * (MySQL's `max_allowed_packet`). A longer plant is sent alone.
+ * (MySQL's `max_allowed_packet`, https://dev.mysql.com/doc/refman/8.4/en/packet-too-large.html). A longer plant is sent alone.
  */
 export const maxBatchText = 262_144;
 
@@ -74,7 +74,7 @@ export interface GroupCommitOptions<Caller = unknown> {
   readonly namespace?: ((context: StorageContext<Caller>) => unknown) | undefined;
   /**
    * Whether `createMany` blocks the event loop until its plants are stored, as `better-sqlite3` and `node:sqlite` do: all creates of one
-   * turn of the event loop then share a batch. Otherwise a batch is sent at once. Default: false.
+   * iteration of the event loop then share a batch. Otherwise a batch is sent at once. Default: false.
    */
   readonly blocksEventLoop?: boolean | undefined;
   /**

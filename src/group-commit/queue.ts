@@ -9,7 +9,7 @@ import { Circuit } from './circuit.js';
 import type { CreateMany } from './create-many.js';
 import { circuitOpen, lockedBy, queueFull } from './errors.js';
 import { Health } from './health.js';
-import { type Dispatcher, Leader, LockedRows } from './leader.js';
+import { Leader, LockedRows, type Sender } from './leader.js';
 import {
   type BatchReport,
   type GroupCommitOptions,
@@ -21,7 +21,7 @@ import { Turn } from './turn.js';
 import { WaitingCreate } from './waiting-create.js';
 
 /** Takes creates in, sends what its leaders send, and ends what times out. */
-export class Queue<Caller> implements Dispatcher<Caller> {
+export class Queue<Caller> implements Sender<Caller> {
   readonly settings: Complete<GroupCommitOptions<Caller>>;
   readonly turn = new Turn();
   readonly circuit: Circuit;
@@ -62,7 +62,7 @@ export class Queue<Caller> implements Dispatcher<Caller> {
     });
   }
 
-  async dispatch(
+  async send(
     creates: readonly WaitingCreate<Caller>[],
     reserveMs: number,
   ): Promise<Call<Caller> | undefined> {

@@ -34,7 +34,7 @@ export const bodyOwner: Party = {
 /** The client may send the request again after a second. */
 const retryAfter = { 'retry-after': '1' };
 
-const busy = () => new Refusal('busy', undefined, retryAfter);
+const refuseBusy = () => new Refusal('busy', undefined, retryAfter);
 
 export const storageParty: Party = {
   name: 'storage',
@@ -48,7 +48,7 @@ export const storageParty: Party = {
     const rolledBack = isNamed(thrown, 'RolledBack') && propertyOf(thrown, 'reason');
     if (rolledBack === 'rejected' || rolledBack === 'unusable') return new Refusal('storage_rejected');
     const isBusy = rolledBack === 'conflict' || rolledBack === 'locked' || isNamed(thrown, 'StorageBusy');
-    return isBusy ? busy() : new Refusal('storage_failed');
+    return isBusy ? refuseBusy() : new Refusal('storage_failed');
   },
 };
 
@@ -58,7 +58,7 @@ export const guardedHandler: Party = {
   toRefusal(thrown, isTimeout) {
     // No plant was to be stored.
     if (isTimeout) return new Refusal('timed_out', 'The server timed out. Try again later.');
-    if (isNamed(thrown, 'StorageBusy')) return busy();
+    if (isNamed(thrown, 'StorageBusy')) return refuseBusy();
     return scopeInsufficient(thrown) ?? new Refusal('internal_error');
   },
 };

@@ -1,4 +1,4 @@
-import { endOfTurn, isWorkers, keepAliveUntil, now, sleep } from '../timers.js';
+import { isWorkers, keepAliveUntil, nextIteration, now, sleep } from '../timers.js';
 
 /** The part of an AsyncIterator that an upload uses. */
 interface Chunks {
@@ -33,7 +33,7 @@ export class Upload {
       if (done) break;
       chunks.add(value);
       // Yields: an endless run of ready chunks would block the event loop.
-      if (count % 64 === 0) await endOfTurn();
+      if (count % 64 === 0) await nextIteration();
     }
     return chunks.join();
   }
@@ -66,6 +66,7 @@ export class Upload {
     await keepAliveUntil(
       Promise.race([this.#skip().then(() => (this.#isEnded ? undefined : stalled)), stalled]),
     );
+    // Ends the reading of what nobody waits for any more.
     this.#left = -1;
     return this.#isEnded;
   }
@@ -82,7 +83,7 @@ export class Upload {
         const { value } = await this.#next();
         // At least 1 KiB each, so that endless empty chunks reach the limit too.
         this.#left -= Math.max(2 ** 10, (value as ArrayLike<unknown> | undefined)?.length ?? 0);
-        await turnToDiscard();
+        await waitToDiscard();
       }
     } catch {
       // The client has disconnected, or the host has cut the upload.
@@ -120,24 +121,24 @@ export class Upload {
   }
 }
 
-/** The uploads that wait for their turn, each by what wakes it. */
-const waiting: (() => void)[] = [];
+/** The uploads that wait to discard a chunk, each by what wakes it. */
+const waitingUploads: (() => void)[] = [];
 
 /**
- * Resolves in another turn of the event loop, in which at most four uploads discard a chunk: a hundred clients that pour without end would
- * make each turn long otherwise, and with it every other request.
+ * Resolves in another iteration of the event loop, in which at most four uploads discard a chunk: a hundred clients that pour without end would
+ * make each iteration long otherwise, and with it every other request.
  */
-function turnToDiscard(): Promise<void> {
+function waitToDiscard(): Promise<void> {
   // There no request may wake another.
-  if (isWorkers()) return endOfTurn();
+  if (isWorkers()) return nextIteration();
   return new Promise((resolve) => {
-    if (waiting.push(resolve) === 1) void wakeInTurns();
+    if (waitingUploads.push(resolve) === 1) void wakeFourAtATime();
   });
 }
 
-async function wakeInTurns(): Promise<void> {
-  while (waiting.length > 0) {
-    await endOfTurn();
-    for (const wake of waiting.splice(0, 4)) wake();
+async function wakeFourAtATime(): Promise<void> {
+  while (waitingUploads.length > 0) {
+    await nextIteration();
+    for (const wake of waitingUploads.splice(0, 4)) wake();
   }
 }

@@ -218,7 +218,7 @@ describeUnless(missing, 'alerts.yml', () => {
     }
     // The first create of each app logs in and looks at its table: fifty at once may take longer than the shortest time limit.
     await Promise.all(
-      gardens.map(({ name, load }, i) => cases[i]!.incident.path || createdAfter(name, load, 50)),
+      gardens.map(({ name, load }, i) => cases[i]!.incident.path || createdAfter(name, load, 10)),
     );
     const prometheus = await Prometheus.start(instances.map(({ address }) => address));
     const startedAt = Date.now();

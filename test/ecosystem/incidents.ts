@@ -510,10 +510,10 @@ const ofApp: readonly Incident[] = [
     name: 'the request has less time than the storage',
     party: 'developers',
     page: 'PlantStoreFailing',
-    env: { REQUEST_MS: '900' },
-    // Below what is a slow call.
-    provoke: trigger('PERFORM pg_sleep(0.95)', 'STATEMENT'),
-    line: /50302 .*timed out after 900 ms/,
+    // Longer than a busy machine stands still, and less than the storage has.
+    env: { REQUEST_MS: '2500' },
+    provoke: trigger('PERFORM pg_sleep(2.6)', 'STATEMENT'),
+    line: /50302 .*timed out after 2500 ms/,
   },
 ];
 

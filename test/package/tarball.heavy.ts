@@ -190,6 +190,37 @@ describe.each(['module', 'commonjs'] as const)('in a project of "type": "%s"', (
   });
 });
 
+describe('a project with Jest', () => {
+  // Before 28 it knows no `exports`, and so takes valibot's `main`, which is an ES module.
+  const valibot = { '^valibot$': '<rootDir>/../node_modules/valibot/dist/index.cjs' };
+
+  it.each([
+    ['27.5.1', valibot],
+    ['30.5.2', {}],
+  ])(
+    'of %s finds every subpath',
+    async (version, moduleNameMapper) => {
+      const folder = await project('commonjs', {
+        'jest.config.json': JSON.stringify({ testEnvironment: 'node', moduleNameMapper }),
+        'all.test.js': `
+        test.each(${JSON.stringify(specifiers)})('%s', (name) => {
+          expect(Object.keys(require(name))).not.toEqual([]);
+        });`,
+      });
+      const install = ['install', '--no-save', '--no-audit', '--no-fund', `jest@${version}`];
+      const installed = await run('npm', install, folder);
+      expect({ ...installed, output: installed.code ? installed.output : '' }).toEqual({
+        code: 0,
+        output: '',
+      });
+      const { code, output } = await run('npx', ['jest', '--ci'], folder);
+      expect(output).toContain(`${specifiers.length} passed, ${specifiers.length} total`);
+      expect(code).toBe(0);
+    },
+    600_000,
+  );
+});
+
 describe('a bundle of plant-store and plant-store/fetch', () => {
   async function bundle(minify = false): Promise<string> {
     const folder = await project('module', {

@@ -2,7 +2,7 @@ import type { GroupCommitStorage } from 'plant-store';
 import type { Clock } from '../../src/timers.js';
 import { inContext } from './requests.js';
 
-/** Lets promises that are settled call their listeners, and theirs. Much faster than a turn of the event loop. */
+/** Lets promises that are settled call their listeners, and theirs. Much faster than a iteration of the event loop. */
 function drained(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve));
 }
@@ -28,7 +28,7 @@ export class SimulatedClock implements Clock {
   };
   // It stays in its place until then: to look for it among ten thousand takes longer.
   readonly clearTimer = (timer: unknown) => void (timer && Object.assign(timer, { isCleared: true }));
-  readonly atEndOfTurn = (task: () => void) => void this.#turn.push(inContext(task));
+  readonly atEndOfIteration = (task: () => void) => void this.#turn.push(inContext(task));
 
   get timerCount(): number {
     return this.#timers.filter(({ isCleared }) => !isCleared).length;

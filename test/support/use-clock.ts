@@ -4,6 +4,6 @@ import { type Clock, systemClock } from '../../src/timers.js';
 const platform = { ...systemClock };
 
 /** Puts a clock in the place of the platform's, or the platform's again, for what is called from now on. */
-export function useClock({ now, setTimer, clearTimer, atEndOfTurn }: Clock = platform): void {
-  Object.assign(systemClock, { now, setTimer, clearTimer, atEndOfTurn });
+export function useClock({ now, setTimer, clearTimer, atEndOfIteration }: Clock = platform): void {
+  Object.assign(systemClock, { now, setTimer, clearTimer, atEndOfIteration });
 }

@@ -51,7 +51,7 @@ const places = {
 } satisfies Record<string, readonly Place[]>;
 
 function stateOf({ request, response }: Exchange): keyof typeof places {
-  // On HTTP/2 an aborted request looks ended and complete: check `aborted` first.
+  // On HTTP/2 an aborted request is `complete`, too (https://nodejs.org/api/http2.html#requestcomplete): check `aborted` first.
   if (request.aborted || (request.destroyed && !request.readableEnded)) return 'cut';
   if (typeof request.read !== 'function') return 'none';
   if (request.readableEnded) return request.readableDidRead ? 'read' : 'empty';

@@ -1,12 +1,12 @@
 import { mountMistake } from '../../../src/for-hosts.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: it may be anything
-type Given = any;
+type FirstArgument = any;
 
-const isFetch = (request: Given) => typeof request?.headers?.get === 'function';
+const isFetch = (request: FirstArgument) => typeof request?.headers?.get === 'function';
 
 /** What to write on each host, known by what it passes to a handler first. */
-const lines: readonly (readonly [isHost: (given: Given) => unknown, line: string])[] = [
+const lines: readonly (readonly [isHost: (given: FirstArgument) => unknown, line: string])[] = [
   [isFetch, "toFetch(handle), or as a route toRoute(handle), from 'plant-store/fetch'"],
   [
     ({ req }) => isFetch(req?.raw),

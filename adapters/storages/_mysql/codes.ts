@@ -24,8 +24,9 @@ export const codes: ReadonlyMap<string | number, CodeRow> = new Map(
     ),
     // Larger than `max_allowed_packet`: not even read, and the server hangs up.
     ...rowsOf('1153', { meaning: 'rejected', keepsConnection: false }),
-    // Rolled back: a record has changed since the snapshot (MariaDB's innodb_snapshot_isolation), a deadlock; another
-    // definition of the table; TiDB: retryable, a write conflict, another schema; of the class 40.
+    // Rolled back: a record has changed since the snapshot
+    // (https://mariadb.com/kb/en/innodb-system-variables/#innodb_snapshot_isolation), a deadlock; another definition of the table;
+    // TiDB: retryable, a write conflict, another schema; of the class 40.
     ...rowsOf('40 1020 1213 1412 8022 8028 9007', { meaning: 'conflict', keepsConnection: true }),
     // It took longer than MariaDB's `max_statement_time`, MySQL's `max_execution_time`.
     ...rowsOf('1969 3024', { meaning: 'conflict', keepsConnection: true }),

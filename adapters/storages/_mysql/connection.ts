@@ -39,12 +39,12 @@ interface Header {
   readonly serverStatus: number;
 }
 
-// Bits of that status.
-const inTransaction = 1;
-const autocommit = 2;
+// Bits of that status: https://mariadb.com/kb/en/ok_packet/#server-status-flag
+const serverStatusInTrans = 1;
+const serverStatusAutocommit = 2;
 
 /**
- * Runs a statement that returns rows, prepared always: mysql2's own escaping is an injection under NO_BACKSLASH_ESCAPES. Every
+ * Runs a statement that returns rows, prepared always: mysql2's own escaping is an injection under NO_BACKSLASH_ESCAPES (mysqljs/mysql#1828). Every
  * setting of the pool that changes rows is set again, because what a statement says wins. The object is a new one each time: mysql2
  * before 3.6 keeps the values of its first call in it, and would run it with them again.
  *
@@ -80,7 +80,7 @@ export async function run(
   isLasting = false,
 ): Promise<void> {
   const serverStatus = await twice(() => runWithin(connection, sql, values, isLasting));
-  if ((serverStatus & inTransaction) !== 0) await leaveTransaction(connection, serverStatus);
+  if ((serverStatus & serverStatusInTrans) !== 0) await leaveTransaction(connection, serverStatus);
 }
 
 /**
@@ -131,8 +131,8 @@ export function transactionOn(connection: MysqlConnection): Transaction {
       await expectNoTransaction(connection);
       await connection.query('START TRANSACTION');
     },
-    commit: () => connection.query(`COMMIT ${ending}`),
-    rollBack: () => connection.query(`ROLLBACK ${ending}`),
+    commit: () => connection.query(`COMMIT ${transactionEnd}`),
+    rollBack: () => connection.query(`ROLLBACK ${transactionEnd}`),
   };
 }
 
@@ -140,15 +140,15 @@ export function transactionOn(connection: MysqlConnection): Transaction {
  * Whatever the `completion_type` of the session is, by which another transaction begins, or the connection ends. A comment to Vitess, whose
  * manual has COMMIT and ROLLBACK alone.
  */
-const ending = '/*!50000 AND NO CHAIN NO RELEASE */';
+const transactionEnd = '/*!50000 AND NO CHAIN NO RELEASE */';
 
 /** @throws {OpenTransaction} if the app has a transaction open, whose rows it can still roll back: a SELECT does not show that */
 export const expectNoTransaction = (connection: MysqlConnection) => run(connection, 'DO 0', [], true);
 
 /** Rolls back: what was inserted would be lost or stored with the transaction that the connection came with. */
 async function leaveTransaction(connection: MysqlConnection, serverStatus: number): Promise<never> {
-  await connection.execute(`ROLLBACK ${ending}`, []);
-  if ((serverStatus & autocommit) !== 0) throw new OpenTransaction();
+  await connection.execute(`ROLLBACK ${transactionEnd}`, []);
+  if ((serverStatus & serverStatusAutocommit) !== 0) throw new OpenTransaction();
   throw new NeedsChange('autocommit is off: set it');
 }
 

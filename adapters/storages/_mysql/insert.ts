@@ -16,14 +16,14 @@ import type { Statements } from './statements.js';
 import { sentTo } from './statements.js';
 
 /** Inserts rows, all or nothing: a duplicate key is an error. */
-type Send = (rows: Rows) => Promise<CreateOutcome[]>;
+type InsertRows = (rows: Rows) => Promise<CreateOutcome[]>;
 
 /**
  * Plain INSERTs, all or nothing. IGNORE truncates, and on Galera lets two instances win one id. ON DUPLICATE KEY does
  * not say which row was new.
  */
 export function insert(connection: MysqlConnection, sql: Statements, rows: Rows): Promise<CreateOutcome[]> {
-  const send: Send = async (sent) => {
+  const send: InsertRows = async (sent) => {
     await insertAll(connection, sql, sent, run).catch(async (error) => {
       if (isDuplicate(error)) await expectNoTransaction(connection);
       throw error;
@@ -40,7 +40,7 @@ export function insertInTransaction(
   rows: Rows,
 ): Promise<CreateOutcome[]> {
   // Rolled back before the next one: what it has locked and seen would be kept.
-  const send: Send = (sent) =>
+  const send: InsertRows = (sent) =>
     inTransaction(transactionOn(connection), () => insertAndAsk(connection, sql, sent), 'commit');
   return insertNew(connection, sql, rows, send);
 }
@@ -80,7 +80,7 @@ async function insertNew(
   connection: MysqlConnection,
   sql: Statements,
   rows: Rows,
-  send: Send,
+  send: InsertRows,
 ): Promise<CreateOutcome[]> {
   try {
     return await send(rows);

@@ -23,7 +23,7 @@ export interface FoundKeys {
 }
 
 /** What `SHOW INDEX` shows of a column of an index. */
-interface Part {
+interface IndexColumn {
   readonly Key_name: string;
   /** Null of an expression. */
   readonly Column_name: string | null;
@@ -36,18 +36,18 @@ const tableFacts = (
   place: Place,
 ) => `SELECT TABLE_TYPE AS kind, ENGINE AS engine, TRANSACTIONS AS transactions,
 CREATE_OPTIONS AS options FROM information_schema.TABLES LEFT JOIN information_schema.ENGINES USING (ENGINE)
-WHERE ${isNamed('TABLE_SCHEMA', 'TABLE_NAME', place)}`;
+WHERE ${matchTable('TABLE_SCHEMA', 'TABLE_NAME', place)}`;
 
 /** Its definition is empty for a role without the privilege SHOW VIEW. */
 const viewFacts = (place: Place) =>
-  `SELECT VIEW_DEFINITION AS definition FROM information_schema.VIEWS WHERE ${isNamed('TABLE_SCHEMA', 'TABLE_NAME', place)}`;
+  `SELECT VIEW_DEFINITION AS definition FROM information_schema.VIEWS WHERE ${matchTable('TABLE_SCHEMA', 'TABLE_NAME', place)}`;
 
 /** The end of a row's time in a table WITH SYSTEM VERSIONING, which is the same in all rows that are not history. */
 const rowEnd = (place: Place) => `SELECT COLUMN_NAME AS name FROM information_schema.COLUMNS
-WHERE ${isNamed('TABLE_SCHEMA', 'TABLE_NAME', place)} AND GENERATION_EXPRESSION = 'ROW END'`;
+WHERE ${matchTable('TABLE_SCHEMA', 'TABLE_NAME', place)} AND GENERATION_EXPRESSION = 'ROW END'`;
 
 /** Compares the names of a table. They are parameters: the server then reads this table and no other. */
-export const isNamed = (schema: string, table: string, { container }: Pick<Place, 'container'>) =>
+export const matchTable = (schema: string, table: string, { container }: Pick<Place, 'container'>) =>
   `${schema} = ${container === undefined ? 'DATABASE()' : '?'} AND ${table} = ?`;
 
 export const namesOf = ({ container, table }: Pick<Place, 'container' | 'table'>) =>
@@ -95,14 +95,14 @@ const unquoted = (text: string) => text.replaceAll('``', '`');
 /** Finds the unique keys of a table. One that is ignored or invisible is kept unique all the same. */
 export async function findKeys(connection: MysqlConnection, found: FoundTable): Promise<FoundKeys> {
   const { container, table, key, facts } = found;
-  const quoted = [container, table].filter((each) => each !== undefined).map(quote);
+  const quoted = [container, table].filter((each) => each !== undefined).map(quoteName);
   const parts = await queryRows(connection, `SHOW INDEX FROM ${quoted.join('.')} WHERE NOT Non_unique`);
   const isVersioned = facts.kind === 'SYSTEM VERSIONED';
   const ends = isVersioned ? await queryRows(connection, rowEnd(found), namesOf(found)) : [];
   const constant = ends.map((end) => end.name!.toLowerCase());
   const names = [...new Set(parts.map((part) => part.Key_name!))];
   const isKey = (index: string) => {
-    const own = (parts as unknown as Part[]).filter((part) => part.Key_name === index);
+    const own = (parts as unknown as IndexColumn[]).filter((part) => part.Key_name === index);
     const columns = own
       .map((part) => part.Column_name?.toLowerCase())
       .filter((each) => !constant.includes(each!));
@@ -114,4 +114,4 @@ export async function findKeys(connection: MysqlConnection, found: FoundTable): 
   return { hasKey: others.length < names.length, others };
 }
 
-const quote = (text: string) => `\`${text.replaceAll('`', '``')}\``;
+const quoteName = (text: string) => `\`${text.replaceAll('`', '``')}\``;

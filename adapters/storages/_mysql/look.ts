@@ -3,7 +3,7 @@ import { missingIndex, passTable, Rejection, unusable } from '../_shared/rejecti
 import type { TableSpec } from '../_shared/table.js';
 import { type FoundRow, type MysqlConnection, queryRows } from './connection.js';
 import { explain } from './errors.js';
-import { type FoundTable, findKeys, findTable, isNamed, namesOf } from './key.js';
+import { type FoundTable, findKeys, findTable, matchTable, namesOf } from './key.js';
 
 /**
  * What the session does to texts, and its isolation, which MySQL and MariaDB call by another name each.
@@ -13,7 +13,7 @@ CONCAT_WS('', NULL /*!50720 , @@transaction_isolation */ /*M! , @@tx_isolation *
 
 /** Triggers of an INSERT. A role without the privilege TRIGGER sees none. */
 const triggersOfInsert = (spec: TableSpec) => `SELECT TRIGGER_NAME AS name FROM information_schema.TRIGGERS
-WHERE ${isNamed('EVENT_OBJECT_SCHEMA', 'EVENT_OBJECT_TABLE', spec)} AND EVENT_MANIPULATION = 'INSERT'`;
+WHERE ${matchTable('EVENT_OBJECT_SCHEMA', 'EVENT_OBJECT_TABLE', spec)} AND EVENT_MANIPULATION = 'INSERT'`;
 
 /**
  * Learns the columns of a table; `undefined` if there is none.

@@ -2,15 +2,15 @@ import { cutsSpaces, type LearnedTable } from '../_shared/columns.js';
 import { textOf, type Value } from '../_shared/rows.js';
 import type { Dialect, TableSpec } from '../_shared/table.js';
 
-const utf8 = 'COLLATE utf8mb4_bin';
-const text = `LONGTEXT ${utf8}`;
+const collation = 'COLLATE utf8mb4_bin';
+const textColumn = `LONGTEXT ${collation}`;
 // Not CHAR, which loses trailing spaces, and not ENUM, which changes the case.
 const texts = /^(varchar|\w*text)/;
 
 export const dialect: Dialect = {
   mark: '`',
   container: 'database',
-  types: { id: 'BIGINT', name: text, tag: text },
+  types: { id: 'BIGINT', name: textColumn, tag: textColumn },
   exact: {
     id: /^(\w*int|decimal\(\d+,0\)|varchar|\w*text)/,
     name: texts,
@@ -21,7 +21,7 @@ export const dialect: Dialect = {
   changes,
   sent: sentTo,
   // Longer ones fit no index.
-  text: `VARCHAR(255) ${utf8}`,
+  text: `VARCHAR(255) ${collation}`,
   ending: ' ENGINE = InnoDB',
 };
 
@@ -59,7 +59,7 @@ const modes = "sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO'";
 const insertInto = `/*M! SET STATEMENT ${modes}, unique_checks = 1, innodb_lock_wait_timeout = 0, lock_wait_timeout = 0 FOR */ INSERT /*+ SET_VAR(${modes}) SET_VAR(unique_checks = 1) */ INTO`;
 
 export function statementsOf({ name, columns, key, found }: TableSpec, table: LearnedTable) {
-  // MySQL compares numbers with text as doubles, so that 2^53 equals 2^53+1.
+  // MySQL compares numbers with text as doubles (https://dev.mysql.com/doc/refman/8.4/en/type-conversion.html), so that 2^53 equals 2^53+1.
   const comparisons = key.map((column, i) => {
     const isId = i === key.length - 1;
     const type = table.columns[i]?.type ?? (isId ? 'int' : '');

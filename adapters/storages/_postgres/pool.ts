@@ -39,7 +39,7 @@ export interface PgClient extends PostgresPool {
   query(query: PgQuery): ReturnType<PostgresPool['query']>;
   on?(event: string, listener: (message: Message) => void): unknown;
   off?(event: string, listener: (message: Message) => void): unknown;
-  /** `I` if no transaction is open, `null` before the login. Absent before `pg` 8.21. */
+  /** `I` if no transaction is open, `null` before the login. Absent before `pg` 8.21 (brianc/node-postgres#3645). */
   getTransactionStatus?(): string | null;
   /** What reads the protocol. Absent from `pg.native`. */
   readonly connection?: { on?(event: 'readyForQuery', listener: (message: Ready) => void): unknown };
@@ -177,7 +177,8 @@ async function hearing<T>(client: PgClient, commit: () => Promise<T>): Promise<T
 }
 
 /**
- * If the wait for a standby is cut short, PostgreSQL still commits and only warns. Saying `created` could lose the
+ * If the wait for a standby is cut short, PostgreSQL still commits and only warns
+ * (https://www.postgresql.org/docs/current/warm-standby.html#SYNCHRONOUS-REPLICATION). Saying `created` could lose the
  * plant at the next failover. By the routine that warns, because a trigger may warn in any words.
  */
 function isUnreplicated({ routine }: Message): boolean {

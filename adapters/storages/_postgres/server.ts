@@ -122,7 +122,7 @@ class InsertRunner {
     this.#isNaming = length === undefined || length === String(askLength.length);
   }
 
-  run(client: PgClient, { name, text }: Statement, values: (string | null)[]): Promise<Result> {
+  run(client: PgClient, { name, text }: Statement, values: (string | null)[]): Promise<QueryResult> {
     if (!this.#isNaming || !keepsPrepared(client, name)) return client.query(text, values);
     return client.query({ name, text, values }).catch((error) => {
       const said = serverErrorIn(error);
@@ -141,13 +141,13 @@ const returnedEarly = () =>
 /** Checks what waits for the COMMIT, and runs the triggers that do. */
 const checkNow = 'SET CONSTRAINTS ALL IMMEDIATE';
 
-type Result = Awaited<ReturnType<PgClient['query']>>;
+type QueryResult = Awaited<ReturnType<PgClient['query']>>;
 
 /** The rows that an INSERT has returned; of `insertOne` as many as it has inserted, without a key. */
 type Inserted = readonly { readonly key?: string }[];
 
 /** The rows of `insertOne`, by their count. They have no key: only where there are none are keys compared. */
-function countedRows({ rowCount }: Result): Inserted {
+function countedRows({ rowCount }: QueryResult): Inserted {
   return rowCount === 1 ? [{}] : [];
 }
 

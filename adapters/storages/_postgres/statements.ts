@@ -11,7 +11,7 @@ export const dialect: Dialect = {
   mark: '"',
   container: 'schema',
   checkName(name) {
-    // PostgreSQL cuts longer names, so that two of them would be one.
+    // PostgreSQL cuts longer names (https://www.postgresql.org/docs/current/sql-syntax-lexical.html), so that two of them would be one.
     if (new TextEncoder().encode(name).length > 63)
       throw new TypeError(`a name must have at most 63 bytes, got ${name}`);
   },

@@ -5,7 +5,7 @@ import { type BatchCall, StorageBusy } from '../../../src/index.js';
 export interface Pool<Connection> {
   connect(): Promise<Connection>;
   release(connection: Connection, isReusable: boolean): void;
-  /** Whether each call on its connections ends in the turn of the event loop in which it began: before a timer can fire. */
+  /** Whether each call on its connections ends in the iteration of the event loop in which it began: before a timer can fire. */
   readonly endsInOneTurn?: boolean;
   /** Returns what the pool tells of its connections, if it tells it, while somebody waits for one. */
   shortage?(): string | undefined;

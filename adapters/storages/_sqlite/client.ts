@@ -1,6 +1,6 @@
 import { OwnError } from '../../../src/for-storages.js';
 import { WrongResult } from '../_shared/wrong-handle.js';
-import type { Answers, Phase } from './codes.js';
+import type { Answers, Step } from './codes.js';
 
 /** A row. */
 export type FoundRow = Readonly<Record<string, unknown>>;
@@ -40,10 +40,10 @@ export interface SqliteClient extends Answers {
 /** A transaction failed, with its cause: an error of the handle. */
 export class Failed extends OwnError {
   constructor(
-    readonly phase: Phase,
+    readonly step: Step,
     cause: unknown,
   ) {
-    super(`a transaction failed: ${phase}`, { cause });
+    super(`a transaction failed: ${step}`, { cause });
   }
 }
 

@@ -11,7 +11,7 @@ import { WrongResult } from '../_shared/wrong-handle.js';
  * - `plant`: a value is rejected.
  * - `table or plant`: a table, a column or an index is missing, or a statement of a trigger fails for one plant: the table shows which.
  */
-type Kind = 'lock' | 'room' | 'file' | 'plant' | 'table or plant';
+type Concern = 'lock' | 'room' | 'file' | 'plant' | 'table or plant';
 
 /** SQLite's results, by name: the number, and what it says. An extended one comes before its primary one. */
 const codes = {
@@ -30,18 +30,18 @@ const codes = {
   SQLITE_MISMATCH: [20, 'plant'],
   SQLITE_AUTH: [23, 'plant'],
   SQLITE_NOTADB: [26, 'file'],
-} as const satisfies Readonly<Record<string, readonly [number, Kind]>>;
+} as const satisfies Readonly<Record<string, readonly [number, Concern]>>;
 
-export type Result = keyof typeof codes;
+export type ResultCode = keyof typeof codes;
 
-const results = Object.entries(codes) as [Result, (typeof codes)[Result]][];
+const results = Object.entries(codes) as [ResultCode, (typeof codes)[ResultCode]][];
 
 /**
  * Returns the result in an error, as each driver reports it: `extendedCode` (@libsql/client) or `code` is its name, or an extended one
  * that begins with it (`SQLITE_BUSY_SNAPSHOT`), or `errcode` is its number, or an extended one whose lowest byte is it (node:sqlite), or
  * `errno` (bun:sqlite).
  */
-export function resultOf(error: unknown): Result | undefined {
+export function resultOf(error: unknown): ResultCode | undefined {
   return firstIn(error, ({ extendedCode, code, errcode, errno }) => {
     const is = (name: string, number: number) =>
       [extendedCode, code].some((given) => `${given}_`.startsWith(`${name}_`)) ||
@@ -52,7 +52,7 @@ export function resultOf(error: unknown): Result | undefined {
 }
 
 /** Returns the result that a server answers with: libSQL's own calls one of these SQLITE_UNKNOWN that is SQLITE_ERROR here. */
-export function resultOfServer(error: unknown): Result | undefined {
+export function resultOfServer(error: unknown): ResultCode | undefined {
   const isAnswer = firstIn(error, ({ code }) => (String(code).startsWith('SQLITE_') ? true : undefined));
   return resultOf(error) ?? (isAnswer ? 'SQLITE_ERROR' : undefined);
 }
@@ -75,11 +75,11 @@ export function resultOfWorkers(prefix: string): typeof resultOf {
  * Where a transaction failed. `message`: it is far away, and all of it was in one message. `commit`: its COMMIT failed, or an error that
  * may be another's came for it, and whether it is stored must be asked; if it is not, it failed in a `statement`.
  */
-export type Phase = 'begin' | 'statement' | 'commit' | 'message';
+export type Step = 'begin' | 'statement' | 'commit' | 'message';
 
 /** What a meaning needs to know of a handle. */
 export interface Answers {
-  resultOf(error: unknown): Result | undefined;
+  resultOf(error: unknown): ResultCode | undefined;
   /** Whether the app has closed it. */
   readonly isClosed: boolean;
   /** Whether the app has a transaction open on it, if its errors do not say so. */
@@ -89,20 +89,22 @@ export interface Answers {
 /** Beside those of all databases: what is found out by asking SQLite. */
 export type SqliteMeaning = Exclude<Meaning, 'setup'> | 'file' | 'table or plant' | 'doubt';
 
-/** Returns what an error of this phase means: the one place that decides it. */
-export function meaningOf(error: unknown, phase: Phase, handle: Answers): SqliteMeaning {
+/** Returns what an error of this step means: the one place that decides it. */
+export function meaningOf(error: unknown, step: Step, handle: Answers): SqliteMeaning {
   if (error instanceof WrongResult) return 'program';
   const result = handle.resultOf(error);
-  const kind: Kind | undefined = result && codes[result][1];
-  if (phase === 'commit' || (phase === 'message' && kind === 'room')) return 'doubt';
-  if (phase === 'message' && !kind) return meaningOfMessage(error);
-  if (handle.isClosed && (phase === 'begin' || !kind)) return 'closed';
-  if (kind === 'file') return 'file';
-  if (kind === 'lock' || kind === 'room') return 'conflict';
-  if (phase === 'statement' || phase === 'message') return kind === 'plant' ? 'rejected' : 'table or plant';
+  const concern: Concern | undefined = result && codes[result][1];
+  if (step === 'commit' || (step === 'message' && concern === 'room')) return 'doubt';
+  if (step === 'message' && !concern) return meaningOfMessage(error);
+  if (handle.isClosed && (step === 'begin' || !concern)) return 'closed';
+  if (concern === 'file') return 'file';
+  if (concern === 'lock' || concern === 'room') return 'conflict';
+  if (step === 'statement' || step === 'message') return concern === 'plant' ? 'rejected' : 'table or plant';
   // BEGIN has no other error than an open transaction. Nothing is asked of a handle after a fault of a program: it may be closed, and a
   // getter of libsql/promise then ends the process.
-  const isOpen = kind ? kind === 'table or plant' : !(error instanceof TypeError) && handle.isInTransaction;
+  const isOpen = concern
+    ? concern === 'table or plant'
+    : !(error instanceof TypeError) && handle.isInTransaction;
   return isOpen ? 'open transaction' : 'conflict';
 }
 
@@ -117,8 +119,8 @@ function meaningOfMessage(error: unknown): SqliteMeaning {
 /** The system's codes of what could carry no message. */
 const unreachable = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'];
 
-/** Whether an error of this phase passes as soon as another connection, or the app, ends what it does. */
-export function isLock(error: unknown, phase: Phase, { resultOf }: Answers): boolean {
+/** Whether an error of this step passes as soon as another connection, or the app, ends what it does. */
+export function isLock(error: unknown, step: Step, { resultOf }: Answers): boolean {
   const result = resultOf(error);
-  return result ? codes[result][1] === 'lock' : phase === 'begin';
+  return result ? codes[result][1] === 'lock' : step === 'begin';
 }

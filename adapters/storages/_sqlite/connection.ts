@@ -8,13 +8,13 @@ interface Prepared {
   run(...values: readonly (string | null)[]): unknown;
   /** Of node:sqlite, whose connection may have another default. */
   setReturnArrays?(isEnabled: boolean): void;
-  /** Since Node 26, `all` throws at an integer beyond 2^53 otherwise. */
+  /** Otherwise `all` throws at an integer beyond 2^53 (https://nodejs.org/api/sqlite.html#statementsetreadbigintsenabled). */
   setReadBigInts?(isEnabled: boolean): void;
 }
 
 /**
- * Whether the driver may count the rows of triggers, too, as bun:sqlite did up to 1.4.3. SQLite's own count is then asked for, which takes
- * 5 µs there, and elsewhere doubled the time of an INSERT.
+ * Whether the driver may count the rows of triggers, too, as bun:sqlite did up to 1.4.3 (oven-sh/bun#34916). SQLite's own count is
+ * then asked for, which takes 5 µs there, and elsewhere doubled the time of an INSERT.
  */
 const mayCountTriggers = 'Bun' in globalThis;
 
@@ -24,7 +24,7 @@ const changed: readonly FoundRow[] = [{}];
 
 /** The app's connection of a driver that blocks: its statements, and what each driver makes of them. */
 export class SqliteConnection {
-  /** Statements that have worked. libsql cannot reuse a statement that failed, so it comes back only after success. */
+  /** Statements that have worked. libsql leaves one in progress that failed (tursodatabase/libsql-js#238), so it comes back only after success. */
   readonly #prepared = new Map<string, Prepared>();
 
   constructor(readonly database: { prepare(sql: string): unknown }) {}

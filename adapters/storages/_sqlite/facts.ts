@@ -92,7 +92,7 @@ export class Facts {
       );
       if (!failure) return new Rejection('rejected', error);
       // Such as a lock.
-      if (meaningOf(failure.cause, failure.phase, this.client) !== 'table or plant') return undefined;
+      if (meaningOf(failure.cause, failure.step, this.client) !== 'table or plant') return undefined;
       return unusable(spec, (await this.#missingKey()) ?? (await this.#unexplained(error)), error);
     } catch (found) {
       return found instanceof Rejection ? found : undefined;

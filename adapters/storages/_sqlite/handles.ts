@@ -19,7 +19,7 @@ import { batching } from './message.js';
 import { blocking, onConnection, type Query, transacting, type Work } from './transactions.js';
 
 /** One kind of handle. */
-interface Kind {
+interface HandleKind {
   /** The members by which it is known. */
   readonly has: readonly string[];
   /** Returns its client, or in words what else it lacks. */
@@ -29,10 +29,10 @@ interface Kind {
 const kind = <Handle>(
   has: readonly (keyof Handle & string)[],
   open: (handle: Handle) => SqliteClient | string,
-): Kind => ({ has, open });
+): HandleKind => ({ has, open });
 
 /** All that differs between the handles: how each runs a transaction. A handle is of the first kind whose members it has. */
-const kinds: readonly Kind[] = [
+const kinds: readonly HandleKind[] = [
   kind<DurableObjectSqlite>(['transactionSync', 'sql'], openDurableObject),
   kind<ExpoDatabase>(['withExclusiveTransactionAsync'], (database) =>
     transacting(database, (work) =>
@@ -171,7 +171,7 @@ const preparedOn =
 /** Returns the client of a handle; or in words what it lacks, empty if it looks like none. */
 export function clientOf(handle: unknown): SqliteClient | string {
   const members = Object(handle) as Record<string, unknown>;
-  const lackedBy = ({ has }: Kind) => has.filter((name) => !(name in members));
+  const lackedBy = ({ has }: HandleKind) => has.filter((name) => !(name in members));
   const found = kinds.find((kind) => lackedBy(kind).length === 0);
   if (found) return found.open(members);
   const similar = kinds.find((kind) => lackedBy(kind).length < kind.has.length);

@@ -6,7 +6,7 @@ import { type resultOf, resultOfServer } from './codes.js';
 /** The statement that ends a trial. It fails in each SQLite, when it runs, by a result that no other one here has. */
 const failing: Statement = { sql: "SELECT 1 LIMIT 'roll back'", args: [] };
 
-type Send = (statements: readonly Statement[]) => Promise<(readonly unknown[])[]>;
+type SendMessage = (statements: readonly Statement[]) => Promise<(readonly unknown[])[]>;
 
 /** How a database is asked that gets all statements at once. */
 interface Batching {
@@ -24,10 +24,10 @@ interface Batching {
  */
 export function batching(
   handle: object,
-  send: Send,
+  send: SendMessage,
   { results = resultOfServer, sharesErrors = false, opensFile = false }: Batching = {},
 ): SqliteClient {
-  const transact: Send = async (statements) => {
+  const transact: SendMessage = async (statements) => {
     const wasClosed = isClosed(handle);
     try {
       return (await send(statements)).map(checkedRows);

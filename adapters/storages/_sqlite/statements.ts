@@ -2,7 +2,8 @@ import type { Rows, Value } from '../_shared/rows.js';
 import type { Dialect, TableSpec } from '../_shared/table.js';
 import type { Statement } from './client.js';
 
-// By the affinity of a type, in SQLite's own order: REAL rounds ids, and what is no text changes names such as `007`.
+// By the affinity of a type (https://www.sqlite.org/datatype3.html#determination_of_column_affinity), in SQLite's own order:
+// REAL rounds ids, and what is no text changes names such as `007`.
 const texts = /^(?!.*INT)(.*(CHAR|CLOB|TEXT|BLOB)|$)/i;
 const ids = /INT|CHAR|CLOB|TEXT|BLOB|^(?!.*(REAL|FLOA|DOUB))/i;
 const keys = /INT|CHAR|CLOB|TEXT|BLOB|^$/i;

@@ -142,10 +142,10 @@ export class SqliteTable implements TableServer<SqliteClient> {
 
   /** Throws the error of statements that insert rows, and fail if one is not stored: if those alone work, it is that. */
   async #throwOf(error: Failed, rows: Rows): Promise<never> {
-    const { phase, cause } = error;
+    const { step, cause } = error;
     const result = this.client.resultOf(cause);
     // Of a database in this process whose errors have no result, it may be any.
-    const isAny = !result && phase === 'statement' && !(cause instanceof WrongResult);
+    const isAny = !result && step === 'statement' && !(cause instanceof WrongResult);
     const mayBeLost = result === 'SQLITE_TOOBIG' || isAny;
     const isLost =
       mayBeLost &&
@@ -165,8 +165,8 @@ export class SqliteTable implements TableServer<SqliteClient> {
     }
   }
 
-  async #failureOf({ cause, phase }: Failed, rows: Rows = []): Promise<unknown> {
-    const meaning = meaningOf(cause, phase, this.client);
+  async #failureOf({ cause, step }: Failed, rows: Rows = []): Promise<unknown> {
+    const meaning = meaningOf(cause, step, this.client);
     switch (meaning) {
       case 'doubt':
         return this.#afterDoubt(cause, rows);
@@ -179,7 +179,7 @@ export class SqliteTable implements TableServer<SqliteClient> {
       case 'open transaction':
         return new OpenTransaction(cause, 'give plant-store its own connection');
       case 'conflict':
-        return this.#conflict(cause, phase);
+        return this.#conflict(cause, step);
       case 'unknown':
         // Nothing of a plant was sent.
         return rows.length > 0 ? cause : failureOf('conflict', cause);
@@ -188,11 +188,11 @@ export class SqliteTable implements TableServer<SqliteClient> {
     }
   }
 
-  #conflict(cause: unknown, phase: Failed['phase']): unknown {
-    const isNamed = phase !== 'begin' || this.client.resultOf(cause);
+  #conflict(cause: unknown, step: Failed['step']): unknown {
+    const isNamed = step !== 'begin' || this.client.resultOf(cause);
     // better-sqlite3 throws a TypeError while the app is reading rows, and a TypeError is never retried.
     const given = isNamed ? cause : new OwnError(isUnusable, { cause });
-    if (isLock(cause, phase, this.client)) this.#locks.add(Object(given));
+    if (isLock(cause, step, this.client)) this.#locks.add(Object(given));
     return failureOf('conflict', given);
   }
 

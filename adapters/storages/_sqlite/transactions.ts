@@ -1,7 +1,7 @@
 import { OwnError } from '../../../src/for-storages.js';
 import { WrongResult } from '../_shared/wrong-handle.js';
 import { checkedRows, Failed, type FoundRow, isClosed, type SqliteClient, type Statement } from './client.js';
-import { type Phase, resultOf } from './codes.js';
+import { resultOf, type Step } from './codes.js';
 
 /** Runs a statement, and returns its rows. */
 export type Query = (statement: Statement) => Promise<unknown>;
@@ -9,7 +9,7 @@ export type Query = (statement: Statement) => Promise<unknown>;
 /** What is done in one transaction of a database in this process. */
 export class Work {
   /** Where it is. */
-  phase: Phase = 'begin';
+  step: Step = 'begin';
   /** The rows of each statement that was run. */
   readonly rows: FoundRow[][] = [];
 
@@ -30,7 +30,7 @@ export class Work {
 
   /** Runs the statements one after the other. It throws at the end of a trial, so that the transaction is rolled back. */
   async run(query: Query): Promise<void> {
-    this.phase = 'statement';
+    this.step = 'statement';
     for (const statement of this.statements) {
       const isNeeded = statement.isNeeded?.(this.rows) ?? true;
       this.rows.push(isNeeded ? checkedRows(await query(statement)) : []);
@@ -40,7 +40,7 @@ export class Work {
 
   /** The same for a library that blocks. */
   runNow(query: (statement: Statement) => unknown): void {
-    this.phase = 'statement';
+    this.step = 'statement';
     for (const statement of this.statements) {
       const isNeeded = statement.isNeeded?.(this.rows) ?? true;
       this.rows.push(isNeeded ? checkedRows(query(statement)) : []);
@@ -50,7 +50,7 @@ export class Work {
 
   #end(): void {
     if (this.isTrial) throw new OwnError('a trial is rolled back');
-    this.phase = 'commit';
+    this.step = 'commit';
   }
 }
 
@@ -84,15 +84,15 @@ export function transacting(
     resultOf: results,
     async commit(statements) {
       const work = new Work(statements, false);
-      await transact(work).catch((error) => Promise.reject(new Failed(work.phase, error)));
-      if (work.phase !== 'commit')
+      await transact(work).catch((error) => Promise.reject(new Failed(work.step, error)));
+      if (work.step !== 'commit')
         throw new Failed('statement', new WrongResult('a transaction', 'after its work', undefined));
       return work.rows;
     },
     async tryOut(statements) {
       const work = new Work(statements, true);
       await transact(work).catch((error) => {
-        if (work.rows.length < statements.length) throw new Failed(work.phase, error);
+        if (work.rows.length < statements.length) throw new Failed(work.step, error);
       });
     },
   };
@@ -121,7 +121,7 @@ export function onConnection(
       await exec('ROLLBACK').then(
         // A COMMIT that has failed has not been done by SQLite itself.
         () => onRollback(work),
-        // SQLite has rolled back by itself, as it does when the disk is full.
+        // SQLite has rolled back by itself, as it may when the disk is full (https://www.sqlite.org/lang_transaction.html).
         () => {},
       );
       throw error;
@@ -141,10 +141,10 @@ export function onConnection(
 
 /** A transaction was there to be rolled back: so its COMMIT has not worked. */
 function onRollback(work: Work): void {
-  if (work.phase === 'commit') work.phase = 'statement';
+  if (work.step === 'commit') work.step = 'statement';
 }
 
-/** Transactions on a connection whose driver blocks: each is done in one turn of the event loop. */
+/** Transactions on a connection whose driver blocks: each is done in one iteration of the event loop. */
 export function blocking(
   connection: object,
   exec: (sql: string) => unknown,

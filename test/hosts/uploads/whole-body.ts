@@ -13,7 +13,7 @@ import type { Host } from '../hosts.js';
 
 const fields = { authorization: 'Bearer good', 'content-type': 'application/json' };
 
-/** A body by its parts, each written once the server has what came before, or all in one turn of the event loop. */
+/** A body by its parts, each written once the server has what came before, or all in one iteration of the event loop. */
 interface Sending {
   readonly parts: readonly string[];
   readonly isDeclared: boolean;
@@ -155,10 +155,13 @@ export function wholeBodiesOn({ start, basePath }: Host, onRequest = (_: Incomin
     if (id === 2n) expect(plants.get(2n)!.name, what).toHaveLength(40_000);
   };
 
-  test.each([true, false])('in one turn of the event loop, its length declared: %s', async (isDeclared) => {
-    verifying = async () => {};
-    for (const [parts, id] of bodies) await expectWhole({ parts, isDeclared }, id);
-  });
+  test.each([true, false])(
+    'in one iteration of the event loop, its length declared: %s',
+    async (isDeclared) => {
+      verifying = async () => {};
+      for (const [parts, id] of bodies) await expectWhole({ parts, isDeclared }, id);
+    },
+  );
 
   test.each([true, false])(
     'that has all come when the token is verified, declared: %s',
