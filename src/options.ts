@@ -14,7 +14,7 @@ export interface PlantStoreOptions {
   /** Returns 200 again for an identical plant, so that clients can retry. Requires `storage.find`. Default: false. */
   readonly acceptReplays?: boolean | undefined;
   /**
-   * Called once for every 5xx, with its cause and its error code, by which you can choose the level of a log line. It cannot change the
+   * Called once for every 5xx, with its cause and its error number, by which you can choose the level of a log line. It cannot change the
    * response. A host's request shows neither credentials nor `raw` if it is logged as a whole, but the error may quote the request.
    * Default, also if this function fails: writes one line to `console.error` without any text of other people's errors, for each cause at
    * most once a second, with a count. For development, `logWithMessages` also prints the error.

@@ -23,9 +23,9 @@ export class PlantError extends Error {
   override readonly name = 'PlantError';
   /** The HTTP status; 0 if no response arrived. */
   declare readonly status: number;
-  /** The server's error code, if this version knows it. */
+  /** The server's error number, if this version knows it. */
   declare readonly error: ErrorNumber | undefined;
-  /** The name of the error code. */
+  /** The name of the error number. */
   declare readonly problem: Problem | undefined;
   /** `'no'` if the server stored nothing, `'unknown'` if it may have. */
   declare readonly stored: 'no' | 'unknown';

@@ -1,5 +1,5 @@
 /**
- * The error codes by their names: `errorNumbers.id_taken` is 40003. A number never changes meaning; its first three digits
+ * The error numbers by their names: `errorNumbers.id_taken` is 40003. A number never changes meaning; its first three digits
  * are the HTTP status. The core and the client share them.
  */
 export const errorNumbers = {
@@ -24,13 +24,13 @@ export const errorNumbers = {
   timed_out: 50302,
 } as const;
 
-/** The name of an error code, as `errorNumbers` has it. */
+/** The name of an error number, as `errorNumbers` has it. */
 export type Problem = keyof typeof errorNumbers;
 
 /** A number that `error` can have in the body of a refusal. */
 export type ErrorNumber = (typeof errorNumbers)[Problem];
 
-/** The name of an error code; `undefined` if this version does not know the number. */
+/** The name of an error number; `undefined` if this version does not know the number. */
 export function problemOf(error: unknown): Problem | undefined {
   const names = Object.keys(errorNumbers) as Problem[];
   return names.find((name) => errorNumbers[name] === error);

@@ -95,7 +95,7 @@ const causes: Readonly<Record<string, string>> = {
   'A `handler` of `guard` threw, or plant-store has a bug': 'a guarded route of the app throws',
   'The event loop of the app is blocked, and all routes are slow': 'the event loop of the app is blocked',
   "The storage outlasts the request's `timeoutMs`": 'the request has less time than the storage',
-  'Most creates fail, with several codes': 'two kinds of 5xx beside each other',
+  'Most creates fail, with several error numbers': 'two kinds of 5xx beside each other',
   'Some calls get no response, and their creates are unknown': '2 % of outcomes that are unknown',
   'Batches are retried, and no line has come yet': 'a row is locked',
   'Nothing but 401s for ten minutes': 'nothing but 401s',
