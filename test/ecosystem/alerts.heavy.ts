@@ -218,7 +218,7 @@ describeUnless(missing, 'alerts.yml', () => {
     }
     // The first create of each app logs in and looks at its table: fifty at once may take longer than the shortest time limit.
     await Promise.all(
-      gardens.map(({ name, load }, i) => cases[i]!.incident.path || createdAfter(name, load, 10)),
+      gardens.map(({ name, load }, i) => cases[i]!.incident.path || createdAfter(name, load, 10, 120_000)),
     );
     const prometheus = await Prometheus.start(instances.map(({ address }) => address));
     const startedAt = Date.now();
@@ -333,10 +333,15 @@ function expectAlerts(series: readonly string[], times: readonly [string, readon
  * Resolves when so many plants are created; by default when one is whose request began after this call. The clients of an issuer that
  * hangs send the next one when their last has timed out, after 30 s.
  */
-async function createdAfter(name: string, load: AlertLoad, count = load.clients): Promise<void> {
+async function createdAfter(
+  name: string,
+  load: AlertLoad,
+  count = load.clients,
+  withinMs = (30 + late) * 1_000,
+): Promise<void> {
   const created = () => load.told.get('0') ?? 0;
   const before = created() + count;
-  await until(`a plant after ${name}`, () => expect(created()).toBeGreaterThan(before), (30 + late) * 1_000);
+  await until(`a plant after ${name}`, () => expect(created()).toBeGreaterThan(before), withinMs);
 }
 
 /** What clients were told, what is counted, what `onBatch` reported and what is logged are the same. */
