@@ -108,7 +108,7 @@ describe('plant-store init', () => {
     ['fastify', 'mysql', 'fastify-mysql', 'src/server.ts'],
     ['hono', 'd1', 'hono-workers', 'src/index.ts'],
     ['next', 'turso', 'next-turso', 'app/api/plants/route.ts'],
-    ['nest', 'postgres', 'nest-typeorm', 'src/main.ts'],
+    ['nest', 'postgres', 'nest-typeorm', 'src/nest.ts'],
     ['sveltekit', 'sqlite', 'sveltekit-sqlite', 'src/routes/api/plants/+server.ts'],
   ])('%s --database %s is the app of the page %s', (host, database, page, file) => {
     const path = `examples/stacks/${page}.md`;

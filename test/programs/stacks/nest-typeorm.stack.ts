@@ -2,15 +2,13 @@ import { pinned, StackApp } from './app.js';
 import { describeExpressApp } from './express-apps.js';
 
 const test = (title: string, app: StackApp, version: string) => {
-  const [addUser, start] = app.page.commands('Run');
-  const [migrate, runTest] = app.page.commands('Test');
+  const [build, migrate, addUser, runTest, start] = app.page.commands('Test and run')[0]!.trim().split('\n');
   describeExpressApp(title, {
     app,
     framework: ['@nestjs/core', version],
     install: () => app.install(),
-    commands: { migrate: migrate!, addUser: addUser!, start: start! },
+    commands: { migrate: `${build}\n${migrate}`, addUser: addUser!, start: start! },
     test: runTest!,
-    exitCode: null,
   });
 };
 
@@ -26,7 +24,10 @@ const twoYearsAgo = pinned(
   'express-session@1.18.1',
   'connect-pg-simple@10.0.0',
   'ejs@3.1.10',
-  'jsonwebtoken@9.0.2',
+  'jose@5.9.6',
+  '@node-rs/argon2@2.0.0',
+  'http-graceful-shutdown@3.1.13',
+  'supertest@7.0.0',
   'typescript@5.7.2',
   '@types/node@20.17.9',
   '@types/express@4.17.21',
