@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { CliError } from './cli-error.js';
 import { described } from './printable.js';
 import { databases, schemaOf } from './schema.js';
-import { filesOfStack, type InitFiles, stackOf } from './stacks.js';
+import { databasesOf, filesOfStack, hostsWithPage, type InitFiles, stackOf } from './stacks.js';
 
 interface Host {
   /** Its file in `examples/`. */
@@ -52,11 +52,10 @@ export interface InitOptions {
  * @throws {Error} with one line if there is no such host or database
  */
 export function filesOf({ host, database }: InitOptions, folder: string): InitFiles {
-  const known = host !== undefined && Object.hasOwn(hosts, host) && hosts[host];
-  if (!known)
-    throw new CliError(`init requires one of ${Object.keys(hosts).join(', ')}, got ${described(host)}`);
   const stack = stackOf(host, database);
-  if (stack) return filesOfStack(stack, ofPackage);
+  if (stack) return filesOfStack(stack, ofPackage, host);
+  const known = host !== undefined && Object.hasOwn(hosts, host) && hosts[host];
+  if (!known) throw new CliError(unknownHost(host));
   const found = database === undefined ? known : hostOn(database, host, known);
   // Nest's decorators are TypeScript, and wrangler builds it without a tsconfig.json.
   const isTypeScript = host === 'nest' || host === 'worker' || existsSync(join(folder, 'tsconfig.json'));
@@ -71,8 +70,18 @@ export function filesOf({ host, database }: InitOptions, folder: string): InitFi
   return { [file]: program, 'plants.sql': `${schemaOf(database)}\n` };
 }
 
+/** What is wrong with a host without a program: it has a page alone, on another database, or there is no such host. */
+function unknownHost(host: string | undefined): string {
+  const [database] = host === undefined ? [] : databasesOf(host);
+  if (database) return `${host} requires --database ${database}`;
+  const names = new Set([...Object.keys(hosts), ...hostsWithPage]);
+  return `init requires one of ${[...names].join(', ')}, got ${described(host)}`;
+}
+
 /** @throws {Error} with one line if there is no such database, or not on this host */
 function hostOn(database: string, host: string, known: Host): Host {
+  if (database === 'durable-object')
+    throw new CliError(`--database durable-object requires hono, got ${host}`);
   if (!databases.includes(database))
     throw new CliError(`--database must be one of ${databases.join(', ')}, got ${described(database)}`);
   const own = special[database]?.[host];

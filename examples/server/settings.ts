@@ -31,11 +31,11 @@ export const usage = `Usage: plant-store [options]                  start a demo
        plant-store schema DATABASE [options]  print the SQL that creates the table
        plant-store audit URL --token TOKEN    send the cases of the contract to a running POST URL/plants
 
-HOST is express, koa, fastify, hono, next, sveltekit, nest, node or worker; DATABASE is postgres, mysql, sqlite, turso or d1.
+HOST is express, koa, fastify, hono, next, sveltekit, nest, node, worker, bun or deno; DATABASE is postgres, mysql, sqlite, turso or d1.
 
 init stores the plants in memory, or with --database DATABASE there. On the usual stacks (express with postgres, fastify with mysql, hono
-with d1, next with turso, nest with postgres, sveltekit with sqlite) it is a whole app, with tenants, logins and a test. With --write, it
-writes the files, and overwrites none.
+with d1 or durable-object, next with turso, nest with postgres, sveltekit, bun or deno with sqlite) it is a whole app, with tenants, logins
+and a test. With --write, it writes the files, and overwrites none.
 schema takes the name of the table, --table NAME, and the column that an id is unique within, such as --namespace tenant.
 
 Each option of the demo server overrides an environment variable:

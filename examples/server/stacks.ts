@@ -8,9 +8,12 @@ const pages: ReadonlyMap<string, string> = new Map([
   ['express postgres', 'express-postgres'],
   ['fastify mysql', 'fastify-mysql'],
   ['hono d1', 'hono-workers'],
+  ['hono durable-object', 'hono-durable-objects'],
   ['next turso', 'next-turso'],
   ['nest postgres', 'nest-typeorm'],
   ['sveltekit sqlite', 'sveltekit-sqlite'],
+  ['bun sqlite', 'bun-deno-sqlite'],
+  ['deno sqlite', 'bun-deno-sqlite'],
 ]);
 
 const pathOf = (page: string) => `examples/stacks/${page}.md`;
@@ -21,10 +24,27 @@ export function stackOf(host: string | undefined, database: string | undefined):
   return page && pathOf(page);
 }
 
-/** The files of the app of a page. `read` returns the text of a file of the package. */
-export function filesOfStack(path: string, read: (path: string) => string): InitFiles {
+const pairs = [...pages.keys()].map((pair) => pair.split(' '));
+
+export const hostsWithPage = pairs.map(([host]) => host!);
+
+/** The databases on which a host has a page. */
+export const databasesOf = (host: string): string[] =>
+  pairs.filter(([name]) => name === host).map(([, database]) => database!);
+
+/** The files of the app of a page, on one of its hosts. `read` returns the text of a file of the package. */
+export function filesOfStack(path: string, read: (path: string) => string, host?: string): InitFiles {
   const page = read(path);
-  return { ...filesTaken(page, read), ...filesOfPage(page) };
+  const files = Object.entries({ ...filesTaken(page, read), ...filesOfPage(page) });
+  return Object.fromEntries(files.map(([name, text]) => [name, textOn(host, page, text)]));
+}
+
+/** The text for the host in the second column of a page for two hosts, whose rows say what to replace: its files are for the first. */
+export function textOn(host: string | undefined, page: string, text: string): string {
+  const [, second] = /^\| \w+ \| (\w+) \|$/m.exec(page) ?? [];
+  if (host === undefined || second?.toLowerCase() !== host) return text;
+  const rows = page.matchAll(/^\| `(.+)` \| `(.+)` \|$/gm);
+  return [...rows].reduce((text, [, from, to]) => text.replaceAll(from!, to!), text);
 }
 
 /** What a page takes from the page that it names first, by its table of files, paths here, words there and words here. */
@@ -46,9 +66,17 @@ function filesTaken(page: string, read: (path: string) => string): InitFiles {
 
 /**
  * Returns the files that a page shows, by their paths: each block of code below a line that ends with its path and a colon, as in
- * "The server, in `server.js`:".
+ * "The server, in `server.js`:". A block without such a line may hold several short files, each below a comment that is its path.
  */
 export function filesOfPage(page: string): InitFiles {
-  const blocks = page.matchAll(/`([^`\n]+)`:\n+```\w*\n([\s\S]*?)^```$/gm);
-  return Object.fromEntries([...blocks].map(([, path, text]) => [path!, text!]));
+  const blocks = page.matchAll(/(?:`([^`\n]+)`:\n+)?^```\w*\n([\s\S]*?)^```$/gm);
+  return Object.fromEntries(
+    [...blocks].flatMap(([, path, text]) => (path ? [[path, text!]] : shortFiles(text!))),
+  );
+}
+
+function shortFiles(block: string): string[][] {
+  const [before, ...files] = block.split(/^\/\/ (\S+\.\w+)\n/m);
+  if (before !== '') return [];
+  return files.flatMap((path, i) => (i % 2 === 0 ? [[path, `${files[i + 1]!.trim()}\n`]] : []));
 }

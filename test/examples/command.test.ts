@@ -98,7 +98,7 @@ Open \\1 in a browser, or run in another terminal:
     [['schema', 'oracle'], 'schema requires one of postgres, mysql, sqlite, turso, d1, got "oracle"'],
     [
       ['init', 'rails'],
-      'init requires one of express, koa, fastify, hono, next, sveltekit, nest, node, worker, got "rails"',
+      'init requires one of express, koa, fastify, hono, next, sveltekit, nest, node, worker, bun, deno, got "rails"',
     ],
     [['audit', 'plants.example', '--token', 'x'], /^audit requires the URL before \/plants, .*$/],
   ])('ends with one line and the exit code 1 for the arguments %j', async (args, line) => {

@@ -110,6 +110,8 @@ describe('plant-store init', () => {
     ['next', 'turso', 'next-turso', 'app/api/plants/route.ts'],
     ['nest', 'postgres', 'nest-typeorm', 'src/nest.ts'],
     ['sveltekit', 'sqlite', 'sveltekit-sqlite', 'src/routes/api/plants/+server.ts'],
+    ['hono', 'durable-object', 'hono-durable-objects', 'src/worker.ts'],
+    ['bun', 'sqlite', 'bun-deno-sqlite', 'server.ts'],
   ])('%s --database %s is the app of the page %s', (host, database, page, file) => {
     const path = `examples/stacks/${page}.md`;
     const files = filesOf({ host, database }, newFolder());
@@ -119,6 +121,28 @@ describe('plant-store init', () => {
     for (const name of Object.keys(files)) expect(name).toMatch(/^[\w./[\]+()-]+\.\w+$/);
     expect(Object.values(files)).not.toContain(undefined);
     expect(nextSteps(files, { host, database })).toContain(`node_modules/plant-store/${path}`);
+  });
+
+  it('deno --database sqlite is that of the page for Bun and Deno, in the words of Deno', () => {
+    const files = filesOf({ host: 'deno', database: 'sqlite' }, newFolder());
+    expect(Object.keys(files)).toEqual(
+      Object.keys(filesOf({ host: 'bun', database: 'sqlite' }, newFolder())),
+    );
+    expect(files['server.ts']).toContain("from 'node:sqlite'");
+    expect(files['server.ts']).toContain('Deno.serve({ port }, app.fetch)');
+    expect(files['app.test.ts']).toContain('const { test } = Deno;');
+    expect(Object.values(files).join('\n')).not.toMatch(/\bbun\b/i);
+  });
+
+  it('hono --database durable-object has the whole app, also what its page takes from the one for D1', () => {
+    const files = filesOf({ host: 'hono', database: 'durable-object' }, newFolder());
+    const d1 = filesOf({ host: 'hono', database: 'd1' }, newFolder());
+    expect(files).toEqual({
+      ...d1,
+      'src/worker.ts': expect.stringContaining('Garden'),
+      'src/plants.ts': expect.stringContaining('class Garden'),
+      'wrangler.jsonc': expect.stringContaining('"GARDEN"'),
+    });
   });
 
   it.each([
@@ -266,13 +290,16 @@ describe('plant-store init', () => {
   it.each([
     [
       { host: undefined },
-      'init requires one of express, koa, fastify, hono, next, sveltekit, nest, node, worker, got nothing',
+      'init requires one of express, koa, fastify, hono, next, sveltekit, nest, node, worker, bun, deno, got nothing',
     ],
     [
       { host: 'rails' },
-      'init requires one of express, koa, fastify, hono, next, sveltekit, nest, node, worker, got "rails"',
+      'init requires one of express, koa, fastify, hono, next, sveltekit, nest, node, worker, bun, deno, got "rails"',
     ],
     [{ host: 'koa', database: 'd1' }, '--database d1 requires hono, next or worker, got koa'],
+    [{ host: 'deno', database: 'postgres' }, 'deno requires --database sqlite'],
+    [{ host: 'bun' }, 'bun requires --database sqlite'],
+    [{ host: 'koa', database: 'durable-object' }, '--database durable-object requires hono, got koa'],
     [{ host: 'worker', database: 'mysql' }, 'worker requires --database d1 or postgres, got mysql'],
     [
       { host: 'koa', database: 'oracle' },

@@ -7,7 +7,7 @@ import { type Program, startProgram } from '../../support/program.js';
 import { readPage, type StackPage } from './page.js';
 
 /** The day as of which other packages are installed: a release of somebody else does not end a run. */
-const day = '2026-11-28';
+export const day = '2026-11-28';
 
 interface AppOptions {
   /** What an older version of a framework needs instead, such as `express@4` for `express@5`. */

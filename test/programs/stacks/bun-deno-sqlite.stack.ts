@@ -4,19 +4,15 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { textOn } from '../../../examples/server/stacks.js';
 import { packedPackage } from '../../support/package.js';
 import { freePort, type Program } from '../../support/program.js';
 import { root } from '../../support/root.js';
 import { StackApp } from './app.js';
 import { stackCases } from './cases.js';
 
-/** What differs on Deno: the rows of the page's table. */
-const rows = [
-  ...readFileSync(join(root, 'examples/stacks/bun-deno-sqlite.md'), 'utf8').matchAll(
-    /^\| `(.+)` \| `(.+)` \|$/gm,
-  ),
-].map(([, bun, deno]) => [bun!, deno!] as const);
-const onDeno = (text: string) => rows.reduce((text, [bun, deno]) => text.replaceAll(bun, deno), text);
+const page = readFileSync(join(root, 'examples/stacks/bun-deno-sqlite.md'), 'utf8');
+const onDeno = (text: string) => textOn('deno', page, text);
 
 /** The other packages by npm, which alone knows how to take them as of a day. */
 const byNpm = (text: string) =>

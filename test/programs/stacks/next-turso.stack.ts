@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { obstacleOfSqld, startSqld } from '../../ecosystem/sqld.js';
 import { freePort, type Program } from '../../support/program.js';
 import { newFile } from '../../support/run-folder.js';
-import { StackApp } from './app.js';
+import { day, StackApp } from './app.js';
 import { pageCases, signingUp } from './better-auth-app.js';
 import { stackCases } from './cases.js';
 
@@ -62,8 +62,9 @@ describe.each(ages)('$title', ({ next, isCached, isServer, options }) => {
         'next.config.ts': config.replace(/^.*(cacheComponents|partialPrefetching): true.*\n/gm, ''),
       });
     expect(config.includes('cacheComponents: true')).toBe(next === '16.');
-    for (const block of app.page.commands('The table')) await app.run(block, env);
-    const [build, start] = app.page.commands('Run');
+    for (const block of app.page.commands('The table'))
+      await app.run(block, { ...env, npm_config_before: day });
+    const [build, start] = app.page.commands('Run')[0]!.trim().split('\n');
     await app.run(build!, env);
     running = app.start(start!, env);
     await running.printed(/Ready in/);
@@ -81,7 +82,7 @@ describe.each(ages)('$title', ({ next, isCached, isServer, options }) => {
   stackCases(() => ({ url, tokenOf }));
 
   it('creates a plant by the commands of the page', async () => {
-    const printed = await app.run(app.page.commands('Run')[2]!.replaceAll('http://127.0.0.1:3000', url));
+    const printed = await app.run(app.page.commands('Run')[1]!.replaceAll('http://127.0.0.1:3000', url));
     expect(printed).toContain('{"name":"Rosa canina"}');
     expect(printed).toContain('"id":"9007199254740993"');
   });
@@ -89,11 +90,11 @@ describe.each(ages)('$title', ({ next, isCached, isServer, options }) => {
   pageCases(() => ({ url, tokenOf }));
 
   it('passes its own test', async () => {
-    for (const block of app.page.commands('Test')) expect(await app.run(block)).toMatch(/1 passed/);
+    for (const block of app.page.commands('Test')) expect(await app.run(block, env)).toMatch(/1 passed/);
   });
 
   it('does not start with a short secret', async () => {
-    const [, start] = app.page.commands('Run');
+    const [, start] = app.page.commands('Run')[0]!.trim().split('\n');
     const weak = app.start(start!, { ...env, BETTER_AUTH_SECRET: 'secret', PORT: `${await freePort()}` });
     onTestFinished(() => void weak.child.kill('SIGKILL'));
     await weak.printed(/Set BETTER_AUTH_URL, and BETTER_AUTH_SECRET to 32 random characters/);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { freePort, type Program } from '../../support/program.js';
 import { newFile } from '../../support/run-folder.js';
-import { StackApp } from './app.js';
+import { day, StackApp } from './app.js';
 import { pageCases, signingUp } from './better-auth-app.js';
 import { stackCases } from './cases.js';
 import { readPage } from './page.js';
@@ -13,14 +13,19 @@ describe('SvelteKit and SQLite', () => {
   let url = '';
 
   const tokenOf = signingUp(() => url);
+  /** The commands that this page takes from that of Next. */
+  const ofNext = (heading: string) =>
+    readPage('next-turso')
+      .commands(heading)
+      .map((block) => block.replaceAll(/\blib\//g, 'src/lib/server/'));
   const ofPage = (command: string) => command.replaceAll('http://127.0.0.1:3000', url);
 
   beforeAll(async () => {
     url = `http://127.0.0.1:${await freePort()}`;
     env = { TURSO_DATABASE_URL: `file:${newFile()}`, BETTER_AUTH_URL: url, PORT: new URL(url).port };
     await app.install();
-    for (const block of readPage('next-turso').commands('The table')) await app.run(block, env);
-    const [build, start] = app.page.commands('Run');
+    for (const block of ofNext('The table')) await app.run(block, { ...env, npm_config_before: day });
+    const [build, start] = app.page.commands('Run')[0]!.trim().split('\n');
     await app.run(build!, env);
     running = app.start(ofPage(start!), env);
     await running.printed(/Listening on/);
@@ -33,14 +38,13 @@ describe('SvelteKit and SQLite', () => {
   pageCases(() => ({ url, tokenOf }));
 
   it('passes the test of its app, and the check of its types', async () => {
-    for (const block of readPage('next-turso').commands('Test'))
-      expect(await app.run(block)).toMatch(/1 passed/);
+    for (const block of ofNext('Test')) expect(await app.run(block, env)).toMatch(/1 passed/);
     await app.run('npm run check');
   });
 
   it('does not start with a short secret', async () => {
     const weak = { ...env, BETTER_AUTH_SECRET: 'secret', PORT: `${await freePort()}` };
-    const [, start] = app.page.commands('Run');
+    const [, start] = app.page.commands('Run')[0]!.trim().split('\n');
     const started = app.start(ofPage(start!), weak);
     onTestFinished(() => void started.child.kill('SIGKILL'));
     await started.printed(/Set BETTER_AUTH_URL, and BETTER_AUTH_SECRET to 32 random characters/);
