@@ -81,6 +81,9 @@ export const pinned =
 const quiet = {
   CI: 'true',
   NODE_ENV: '',
+  // Of the runner of these tests. With them, better-auth would leave out checks.
+  TEST: '',
+  VITEST: '',
   npm_config_audit: 'false',
   npm_config_fund: 'false',
   npm_config_prefer_offline: 'true',

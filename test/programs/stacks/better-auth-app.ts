@@ -14,7 +14,7 @@ export function signingUp(url: () => string): (tenant: 'garden' | 'park') => Pro
   const tokens = new Map<string, Promise<string>>();
   const signUp = async (name: string) => {
     const body = JSON.stringify({ name, email: emailOf(name), password: passwordOf(name) });
-    const headers = { 'content-type': 'application/json' };
+    const headers = { 'content-type': 'application/json', origin: url() };
     const response = await fetch(`${url()}/api/auth/sign-up/email`, { method: 'POST', headers, body });
     return ((await response.json()) as { token: string }).token;
   };
