@@ -27,7 +27,7 @@ const samples = ['\u{1fab4} ', 'Check'];
 const invented: readonly (readonly [what: string, plants: readonly SamplePlant[], remedy: string])[] = [
   [
     'the plants that check() invents',
-    samples.map((text) => ({ name: text, tag: text })),
+    samples.map((text) => ({ name: text, tag: text }) satisfies Required<Plant>),
     "If a rule of yours does, pass a plant that it accepts: check({ plant: { name: 'Rosa', tag: 'rose' } })",
   ],
   [
