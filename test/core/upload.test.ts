@@ -46,7 +46,7 @@ describe('a rejected upload', () => {
     expect([asked(), closed.mock.calls.length]).toEqual([13, 0]);
   });
 
-  test('is read one chunk a iteration of the event loop, so that other clients are served meanwhile', async () => {
+  test('is read one chunk an iteration of the event loop, so that other clients are served meanwhile', async () => {
     let turns = 0;
     let turning = setImmediate(function turn() {
       turns++;
@@ -64,7 +64,7 @@ describe('a rejected upload', () => {
     expect(turnsBefore.at(-1)! - turnsBefore[2]!).toBeGreaterThanOrEqual(10);
   });
 
-  test('is one of a hundred: few of them are read in a iteration of the event loop', async () => {
+  test('is one of a hundred: few of them are read in an iteration of the event loop', async () => {
     let turns = 0;
     let turning = setImmediate(function turn() {
       turns++;

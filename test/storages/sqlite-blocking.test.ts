@@ -84,7 +84,7 @@ describe('a driver that blocks', () => {
     expect(exec).not.toHaveBeenCalled();
   });
 
-  it('gets all creates of a iteration of the event loop in one batch', async () => {
+  it('gets all creates of an iteration of the event loop in one batch', async () => {
     const sizes: number[] = [];
     const { create, createTable } = storageOf(open(), { onBatch: ({ plants }) => void sizes.push(plants) });
     await createTable();

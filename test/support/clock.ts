@@ -2,7 +2,7 @@ import type { GroupCommitStorage } from 'plant-store';
 import type { Clock } from '../../src/timers.js';
 import { inContext } from './requests.js';
 
-/** Lets promises that are settled call their listeners, and theirs. Much faster than a iteration of the event loop. */
+/** Lets promises that are settled call their listeners, and theirs. Much faster than an iteration of the event loop. */
 function drained(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve));
 }

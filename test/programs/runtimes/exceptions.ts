@@ -51,13 +51,13 @@ export const exceptions: readonly Exception[] = [
   {
     on: ['bun', 'deno'],
     file: 'core/upload.test.ts',
-    tests: /is read one chunk a iteration of the event loop|is one of a hundred/,
+    tests: /is read one chunk an iteration of the event loop|is one of a hundred/,
     why: 'Bun delivers some nine messages a turn of its event loop, and Deno, in a worker as vitest has, all: sockets are served between them',
   },
   {
     on: ['deno'],
     file: 'storages/sqlite-blocking.test.ts',
-    tests: /gets all creates of a iteration of the event loop in one batch/,
+    tests: /gets all creates of an iteration of the event loop in one batch/,
     why: 'Deno, in a worker as vitest has, delivers a message after a few microtasks of a turn: it makes two batches',
   },
   {
