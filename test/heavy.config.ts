@@ -34,14 +34,14 @@ const include = [
   'test/**/*.sized.test.ts',
   'test/core/{log,openapi-answers,options,schema}.test.ts',
 ];
-/** It measures how soon an alert comes, in seconds: it runs last, and nothing else beside it. */
-const alone = ['test/ecosystem/alerts.heavy.ts'];
+/** Those that a busy machine breaks, because they measure nanoseconds, or a client that stalls: one after the other, at last. */
+const alone = ['alerts', 'browsers', 'tokens'].map((name) => `test/**/${name}.heavy.ts`);
 // A project has the files of this one besides its own.
 const { include: _, ...test } = base.test!;
 config.test = {
   ...test,
   projects: [
-    { extends: true, test: { name: 'alone', include: alone, sequence: { groupOrder: 1 } } },
+    { extends: true, test: { name: 'alone', include: alone, maxWorkers: 1, sequence: { groupOrder: 1 } } },
     {
       extends: true,
       test: { name: 'heavy', include, exclude: alone },
