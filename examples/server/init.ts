@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { CliError } from './cli-error.js';
 import { described } from './printable.js';
 import { databases, schemaOf } from './schema.js';
-import { databasesOf, filesOfStack, hostsWithPage, type InitFiles, stackOf } from './stacks.js';
+import { databasesOf, filesOfStack, hostsOn, hostsWithPage, type InitFiles, stackOf } from './stacks.js';
 
 interface Host {
   /** Its file in `examples/`. */
@@ -80,8 +80,8 @@ function unknownHost(host: string | undefined): string {
 
 /** @throws {Error} with one line if there is no such database, or not on this host */
 function hostOn(database: string, host: string, known: Host): Host {
-  if (database === 'durable-object')
-    throw new CliError(`--database durable-object requires hono, got ${host}`);
+  const [only] = databases.includes(database) ? [] : hostsOn(database);
+  if (only) throw new CliError(`--database ${database} requires ${only}, got ${host}`);
   if (!databases.includes(database))
     throw new CliError(`--database must be one of ${databases.join(', ')}, got ${described(database)}`);
   const own = special[database]?.[host];

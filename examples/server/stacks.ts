@@ -32,6 +32,10 @@ export const hostsWithPage = pairs.map(([host]) => host!);
 export const databasesOf = (host: string): string[] =>
   pairs.filter(([name]) => name === host).map(([, database]) => database!);
 
+/** The hosts that have a page on a database. */
+export const hostsOn = (database: string): string[] =>
+  pairs.filter(([, name]) => name === database).map(([host]) => host!);
+
 /** The files of the app of a page, on one of its hosts. `read` returns the text of a file of the package. */
 export function filesOfStack(path: string, read: (path: string) => string, host?: string): InitFiles {
   const page = read(path);
