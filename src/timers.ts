@@ -77,7 +77,8 @@ export function keepAliveUntil<T>(promise: Promise<T>): Promise<T> {
 }
 
 /**
- * Resolves after `ms` milliseconds of real time. By a timer that test runners fake less often than `setTimeout`, and later: `node:test` does from Node 24 on (https://nodejs.org/api/test.html#class-mocktimers).
+ * Resolves after `ms` milliseconds of real time. By a timer that test runners fake less often than `setTimeout`, and later: `node:test`
+ * does from Node 24 on (https://nodejs.org/api/test.html#class-mocktimers).
  * It keeps no process alive.
  */
 export function sleep(ms: number): Promise<void> {

@@ -125,8 +125,8 @@ export class Upload {
 const waitingUploads: (() => void)[] = [];
 
 /**
- * Resolves in another iteration of the event loop, in which at most four uploads discard a chunk: a hundred clients that pour without end would
- * make each iteration long otherwise, and with it every other request.
+ * Resolves in another iteration of the event loop, in which at most four uploads discard a chunk: otherwise a hundred clients that pour
+ * without end would make each iteration long, and with it every other request.
  */
 function waitToDiscard(): Promise<void> {
   // There no request may wake another.

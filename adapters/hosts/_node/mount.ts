@@ -3,7 +3,8 @@ import { operation, pathOf } from '../../../src/for-hosts.js';
 /**
  * Whether a path that was mounted or rewritten had a doubled slash, a backslash or white space when the client sent it. A router may
  * have swallowed one (below `/api`, Express 4 makes `/plants` of `/api//plants`: expressjs/express#4427), and Node's `url.parse`, by
- * which koa-mount respells a path, trims white space. A guard of the app at `/api/plants` would not match such a path, so the request goes to the app, as any other path does.
+ * which koa-mount respells a path, trims white space. A guard of the app at `/api/plants` would not match such a path, so the request
+ * goes to the app, as any other path does.
  */
 export function isRespelled(url: string, originalUrl: string): boolean {
   return url !== originalUrl && respelled.test(originalUrl) && respelled.test(pathOf(originalUrl));

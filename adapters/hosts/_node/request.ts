@@ -36,7 +36,10 @@ export class NodePlantRequest extends HostRequest {
   }
 }
 
-/** Of these headers Node keeps only the first (https://nodejs.org/api/http.html#messageheaders). Restores all, so that the core can refuse two. */
+/**
+ * Of these headers Node keeps only the first (https://nodejs.org/api/http.html#messageheaders). All are restored, so that the core can
+ * refuse two.
+ */
 const singletons = ['authorization', 'content-type'];
 
 function headersOf({ headers, rawHeaders = [] }: NodeRequest): PlantRequest['headers'] {

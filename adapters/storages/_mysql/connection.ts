@@ -44,9 +44,9 @@ const serverStatusInTrans = 1;
 const serverStatusAutocommit = 2;
 
 /**
- * Runs a statement that returns rows, prepared always: mysql2's own escaping is an injection under NO_BACKSLASH_ESCAPES (mysqljs/mysql#1828). Every
- * setting of the pool that changes rows is set again, because what a statement says wins. The object is a new one each time: mysql2
- * before 3.6 keeps the values of its first call in it, and would run it with them again.
+ * Runs a statement that returns rows, prepared always: mysql2's own escaping is an injection under NO_BACKSLASH_ESCAPES
+ * (mysqljs/mysql#1828). Every setting of the pool that changes rows is set again, because what a statement says wins. The object is a
+ * new one each time: mysql2 before 3.6 keeps the values of its first call in it, and would run it with them again.
  *
  * @param isLasting whether it may stay prepared, as one of few: servers limit such statements (max_prepared_stmt_count), and
  *   each batch size is one

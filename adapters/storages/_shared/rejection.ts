@@ -83,21 +83,19 @@ export function failureOfSetUp(
   if (reason === 'unusable') return cause as SetupError;
   if (reason === 'rejected') return cannotUse(spec, wordsOf(cause), cause);
   if (reason === 'locked')
-    return notStored(
+    return new StorageBusy(
       `${call}() found the table ${spec.name} locked by another transaction. Try again`,
-      cause,
+      { cause },
     );
   const why = error instanceof StorageBusy ? (error.cause ?? error) : cause;
   if (isConnected && error instanceof NeedsChange) return cannotUse(spec, wordsOf(why), why);
   const unconnected = `${call}() got no connection to the database: ${wordsOf(why)}. ${remedies[call]}`;
   if (error instanceof NeedsChange) return new SetupError(unconnected, { cause: why });
-  return notStored(
+  return new StorageBusy(
     isConnected ? `${call}() failed, and may work when it is called again: ${wordsOf(why)}` : unconnected,
-    why,
+    { cause: why },
   );
 }
-
-const notStored = (text: string, cause: unknown) => new StorageBusy(text, { cause });
 
 const cannotUse = (spec: TableSpec, why: string, cause?: unknown) =>
   new SetupError(`plant-store cannot use the table ${spec.name}: ${why}`, { cause });

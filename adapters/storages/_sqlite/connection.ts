@@ -24,7 +24,7 @@ const changed: readonly FoundRow[] = [{}];
 
 /** The app's connection of a driver that blocks: its statements, and what each driver makes of them. */
 export class SqliteConnection {
-  /** Statements that have worked. libsql leaves one in progress that failed (tursodatabase/libsql-js#238), so it comes back only after success. */
+  /** Statements that have worked: libsql leaves one that failed in progress (tursodatabase/libsql-js#238), so that is not kept. */
   readonly #prepared = new Map<string, Prepared>();
 
   constructor(readonly database: { prepare(sql: string): unknown }) {}
