@@ -225,7 +225,9 @@ describeUnless(missing, 'alerts.yml', () => {
     await sleep(35_000);
     expect(await prometheus.fired(startedAt)).toEqual(new Map());
 
-    const provokedAt = Date.now();
+    const firstAt = Date.now();
+    // Of an incident, when it was there: on a busy machine 71 of them take seconds to provoke.
+    const provokedAt: number[] = [];
     const remedies: (() => unknown)[] = [];
     const heal = () => Promise.all(remedies.splice(0).map((remedy) => remedy()));
     // Also if the test fails: a server that is frozen could not end.
@@ -234,13 +236,14 @@ describeUnless(missing, 'alerts.yml', () => {
       const remedy = await garden.provoke().catch((cause: unknown) => {
         throw new Error(`cannot provoke: ${cases[i]!.incident.name}`, { cause });
       });
+      provokedAt[i] = Date.now();
       if (remedy) remedies.push(remedy);
       return Boolean(remedy);
     };
     const hasRemedy = await Promise.all(gardens.map(provoke));
     await sleep((inTime + late) * 1_000);
-    const fired = await prometheus.fired(provokedAt);
-    const found = gardens.map((garden) => foundOf(garden, fired, provokedAt));
+    const fired = await prometheus.fired(firstAt);
+    const found = gardens.map((garden, i) => foundOf(garden, fired, provokedAt[i]!));
     console.log(
       found
         .map(
@@ -253,7 +256,7 @@ describeUnless(missing, 'alerts.yml', () => {
     for (const [i, { incident }] of cases.entries()) {
       try {
         expectAttribution(incident, found[i]!);
-        await expectGauge(prometheus, incident, gardens[i]!, provokedAt);
+        await expectGauge(prometheus, incident, gardens[i]!, firstAt);
       } catch (error) {
         wrong.push((error as Error).message);
       }
@@ -265,7 +268,7 @@ describeUnless(missing, 'alerts.yml', () => {
       const { other: how, page } = cases[i]!.incident;
       expect(alerts).toEqual(how === 'harmed' ? expect.arrayContaining([page]) : []);
     }
-    expect(await silentPanels(prometheus, provokedAt)).toEqual([]);
+    expect(await silentPanels(prometheus, firstAt)).toEqual([]);
 
     await heal();
     await Promise.all(
@@ -420,7 +423,8 @@ function expectAttribution(incident: Incident<never>, found: Found): void {
   const alerts = found.alerts.filter(([alert]) => isMeant(alert));
   const [first] = alerts.filter(([alert]) => pages.includes(alert));
   expect([page].flat(), name).toContain(first?.[0]);
-  if (first) expect(first[1], name).toBeLessThan(inTime + late);
+  // One that need not come has no time, either.
+  if (first && ![page].flat().includes(undefined)) expect(first[1], name).toBeLessThan(inTime + late);
   if (ticket)
     expect(
       alerts.map(([alert]) => alert),
