@@ -4,7 +4,7 @@ import { beforeAll, describe } from 'vitest';
 import type { OpenTable, TableKind } from '../storages/checks.js';
 import { itChecksAsItCreates } from '../storages/checks.js';
 import { kinds } from '../storages/checks-kinds.js';
-import { obstacleOf, onSqlite, openD1, type SqliteLibrary } from './libraries-sqlite.js';
+import { obstacleOf, onSqlite, openD1ByRequests, type SqliteLibrary } from './libraries-sqlite.js';
 import { evaluate, pageRows } from './page-rows.js';
 
 interface Opened {
@@ -22,7 +22,7 @@ const libraries: Readonly<Record<string, Opened>> = {
   'Drizzle on better-sqlite3': { open: onSqlite['Drizzle on better-sqlite3']!.open, hasForeignKeys: true },
   sqlite3: { open: onSqlite.sqlite3!.open, hasForeignKeys: false },
   '@tursodatabase/database': { open: onSqlite['@tursodatabase/database']!.open, hasForeignKeys: false },
-  D1: { open: openD1, hasForeignKeys: true, keepsTransactions: true },
+  D1: { open: openD1ByRequests, hasForeignKeys: true, keepsTransactions: true },
 };
 
 const objects = `SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT GLOB 'sqlite_*'
