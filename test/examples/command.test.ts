@@ -92,20 +92,10 @@ Open \\1 in a browser, or run in another terminal:
     expect(() => settingsOf(args.split(' ').filter(Boolean), env)).toThrow(new Error(line));
   });
 
-  it.each([
-    [['--port', 'eighty'], `--port ${aPort} "eighty"`],
-    [['--database', 'plants.db'], /^--database must start with one of .*$/],
-    [['schema', 'oracle'], 'schema requires one of postgres, mysql, sqlite, turso, d1, got "oracle"'],
-    [
-      ['init', 'rails'],
-      'init requires one of express, koa, fastify, hono, next, sveltekit, nest, node, worker, bun, deno, got "rails"',
-    ],
-    [['audit', 'plants.example', '--token', 'x'], /^audit requires the URL before \/plants, .*$/],
-  ])('ends with one line and the exit code 1 for the arguments %j', async (args, line) => {
-    const program = startDemo(args);
+  it('ends with one line, which names the flag, and the exit code 1 for a flag that it cannot use', async () => {
+    const program = startDemo(['--database', 'plants.db']);
     expect(await program.exit).toBe(1);
-    const [, printed] = /^plant-store: (.*)\n$/.exec(program.output()) ?? [];
-    expect(printed).toMatch(line);
+    expect(program.output()).toMatch(/^plant-store: --database must start with one of .*\n$/);
   });
 
   it('listens on an IPv6 address that is written as in a URL', async () => {
@@ -157,6 +147,7 @@ describe('plant-store schema', () => {
 
   it.each([
     [undefined, {}, /^schema requires one of postgres, mysql, sqlite, turso, d1, got nothing$/],
+    ['oracle', {}, /^schema requires one of postgres, mysql, sqlite, turso, d1, got "oracle"$/],
     ['postgres', { table: 'a.b.c' }, /^table must be .*$/],
     ['postgres', { namespace: 'id' }, /^columns must have different names/],
   ])('rejects %s with %j', (database, options, line) => {

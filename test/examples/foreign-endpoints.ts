@@ -1,4 +1,4 @@
-/** Endpoints that are not plant-store: right ones, in the style of other languages, and what people write by hand. */
+/** Endpoints that are not plant-store: a right one, in the style of another language, and what people write by hand. */
 import type { RequestListener, ServerResponse } from 'node:http';
 import express, { type ErrorRequestHandler } from 'express';
 import { acceptTokens, createPlantStore, type PlantHandler } from 'plant-store';
@@ -13,47 +13,24 @@ interface Exact {
   readonly error: number | undefined;
 }
 
-type Style = (response: Exact) => { status?: number; headers: Record<string, string>; body: string };
-
 /** 415 and 413 for what the contract does not name. */
 const httpStatus = ({ error, status }: Exact) => ({ 40005: 415, 40006: 413 })[error ?? 0] ?? status;
 
-export const styles: Readonly<Record<string, Style>> = {
-  'Go, with json.NewEncoder': ({ status, members, error }) => ({
-    headers: {
-      'Content-Type': 'application/json; charset=utf-8',
-      'WWW-Authenticate': 'Bearer realm="garden"',
-    },
-    body: `${JSON.stringify(error ? { message: 'bad request', error: status } : members)}\n`,
-  }),
-  'Python, with json.dumps': ({ members, error, ...response }) => ({
-    status: httpStatus({ members, error, ...response }),
-    headers: { 'content-type': 'application/json', 'www-authenticate': 'Bearer' },
-    body: JSON.stringify(error ? { error: 1, message: 'Invalid plant' } : members, null, 1),
-  }),
-  'Java, with Spring': ({ members, error, ...response }) => ({
-    status: httpStatus({ members, error, ...response }),
-    headers: {
-      'Content-Type': 'application/json;charset=UTF-8',
-      'WWW-Authenticate': 'Bearer realm="api", error="invalid_token"',
-      'Cache-Control': 'no-store',
-    },
-    body: JSON.stringify(
-      error
-        ? { timestamp: '2026-01-01T00:00:00Z', error: 9, message: 'No', path: '/plants' }
-        : Object.fromEntries(Object.entries(members).reverse()),
-    ),
-  }),
-};
+/** Python's json.dumps and print, and 415 and 413. */
+function inPython(exact: Exact) {
+  const headers = { 'content-type': 'application/json', 'www-authenticate': 'Bearer' };
+  const value = exact.error ? { error: 1, message: 'Invalid plant' } : exact.members;
+  return { status: httpStatus(exact), headers, body: `${JSON.stringify(value, null, 1)}\n` };
+}
 
-/** A right endpoint in a style. */
-export function inStyle(style: Style): RequestListener {
+/** A right endpoint in the style of another language. */
+export function rightInPython(): RequestListener {
   const handle = createPlantStore(memoryStorage(), acceptTokens('secret'));
   const restyled: PlantHandler = async (request) => {
     const { status, headers, body, error } = await handle(request);
-    const styled = style({ status, headers, error, members: body ? JSON.parse(body) : {} });
+    const styled = inPython({ status, headers, error, members: body ? JSON.parse(body) : {} });
     // No number of plant-store: its adapter must not take the response for its own.
-    return { status, ...styled, ...(!body && { body }) };
+    return { ...styled, ...(!body && { body }) };
   };
   return toNode(restyled);
 }

@@ -32,19 +32,6 @@ async function fails(cases: Record<string, string | RegExp>): Promise<void> {
 }
 
 describe('the demo server on a database', () => {
-  it('still has its plants after a restart', async () => {
-    const first = start(own.server.url);
-    expect(await (await listening(first)).create(1)).toEqual({ status: 200, body: '{"name":"plant 1"}' });
-    first.child.kill('SIGTERM');
-    expect(await first.exit).toBe(0);
-    const second = await listening(start(own.server.url));
-    expect(await second.create(1)).toMatchObject({
-      status: 400,
-      body: expect.stringContaining('"error":40003'),
-    });
-    expect(await second.create(2)).toMatchObject({ status: 200 });
-  });
-
   it('prints its address, its token and a curl of a free id that creates a plant when pasted, at each start', async () => {
     const url = `file://${join(folder, 'two words.db').replace(' ', '%20')}`;
     for (const id of [1, 2]) {

@@ -6,7 +6,7 @@ import { createPlantStore, guard, type PlantRequest, type PlantStorage } from 'p
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { clientOf } from '../support/client.js';
 import { named } from '../support/titled.js';
-import { honoHosts, hosts } from './hosts.js';
+import { oneMountOfEach } from './hosts.js';
 import { expectConcealed } from './suite.js';
 
 const body = new TextEncoder().encode('{"id":1,"name":"Rosa"}');
@@ -17,7 +17,7 @@ const headers = {
   'content-type': 'application/json',
 };
 
-describe.each(named([...hosts, ...honoHosts]))('on %s', (_, { start, basePath }) => {
+describe.each(named(oneMountOfEach))('on %s', (_, { start, basePath }) => {
   const sent = async (handle: Parameters<typeof start>[0]) => {
     const { url, close } = await start(handle);
     onTestFinished(close);

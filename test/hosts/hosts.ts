@@ -374,5 +374,10 @@ export const hostNamed = (name: string): Host => everyHost.find((host) => host.n
 /** A row for each framework on Node that has an app around the mount. */
 export const appHosts = hosts.filter(({ hasApp }) => hasApp);
 
+/** One mount of each host: for promises in which its path, and the line that mounts it, have no part. */
+export const oneMountOfEach = everyHost.filter(
+  ({ name }) => !/under|nested|as a route|@koa|strict|basePath/.test(name),
+);
+
 /** A row of the table for each adapter, and one for HTTP/2, for tests that take long. */
 export const oneOfEachAdapter = everyHost.filter(({ represents }) => represents);

@@ -62,7 +62,7 @@ describe('HTTP/2', () => {
     expect(await dataOf(frames, 3)).toBe(roseCreated.text);
   });
 
-  test.each(named(hosts.filter(({ name }) => /http2|HTTP\/2/.test(name))))(
+  test.each(named(hosts.filter(({ name }) => /http2|HTTP\/2, at the root/.test(name))))(
     "after forty rejected uploads on %s each of Node's own streams ends and closes, and so does the session",
     async (_, { start: startHost }) => {
       const running = await startHost(createPlantStore(memoryStorage(), () => false));

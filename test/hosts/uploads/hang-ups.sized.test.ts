@@ -7,14 +7,12 @@ import { isHeavy } from '../../support/heavy.js';
 import { chunk, mountOf, raw } from '../../support/sockets.js';
 import { named } from '../../support/titled.js';
 import { waitFor } from '../../support/wait-for.js';
-import { honoHosts, hosts, oneOfEachAdapter } from '../hosts.js';
+import { oneMountOfEach, oneOfEachAdapter } from '../hosts.js';
 
-const everyHost = isHeavy
-  ? (await import('../../ecosystem/hosts.js')).everyHost
-  : [...oneOfEachAdapter, ...honoHosts];
+const everyHost = isHeavy ? (await import('../../ecosystem/hosts.js')).everyHost : oneOfEachAdapter;
 const isHttp1 = ({ name }: { name: string }) => !/http2|HTTP\/2|https/.test(name);
-const h3 = hosts.filter(({ name }) => name.startsWith('h3'));
-const all = [...new Set([...everyHost, ...h3])].filter(isHttp1);
+const onFetch = oneMountOfEach.filter(({ name }) => /^(h3|Hono)/.test(name));
+const all = [...new Set([...everyHost, ...onFetch])].filter(isHttp1);
 
 const token = 'Authorization: Bearer good';
 const json = 'Content-Type: application/json';
