@@ -74,14 +74,6 @@ it.each(Object.entries(wrappers))(
   },
 );
 
-it('an error that a library wraps tells of a missing table', async () => {
-  await own.pool.query(`DROP TABLE "${table}"`);
-  const { storage } = through(wrappers['Prisma with an adapter']!);
-  await expect(storage.create(plant(1), context)).rejects.toMatchObject({
-    cause: { name: 'SetupError', message: expect.stringContaining('it does not exist') },
-  });
-});
-
 it('an error that a driver throws is retried after a serialization failure', async () => {
   await own.pool.query(`CREATE SEQUENCE "tries ${table}";
     CREATE FUNCTION "fail ${table}"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
