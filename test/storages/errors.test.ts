@@ -352,16 +352,6 @@ describe('SQLite', () => {
     expect(await storage.create(plant(2), context)).toBe('created');
   });
 
-  it('a connection that may only be read is rejected at once', async () => {
-    const database = open();
-    database.exec('PRAGMA query_only = 1');
-    const storage = sqliteStorage(database);
-    const why = 'SQLite cannot use its file. Open a database file that may be written';
-    const setup = { name: 'SetupError', message: expect.stringContaining(why) };
-    await expect(storage.create(plant(1), context)).rejects.toMatchObject({ cause: setup });
-    await expect(storage.check()).rejects.toMatchObject(setup);
-  });
-
   it.each(['run', 'all'] as const)(
     'counts no rows of triggers, as Bun counts them in run: by %s',
     async (by) => {

@@ -375,7 +375,7 @@ describe.each(farAway)('%s whose message is lost', (_, kind) => {
   });
 });
 
-it.each(['@libsql/client', 'libsql/promise', 'sqlite3'])(
+it.each(['libsql', '@libsql/client', 'libsql/promise', 'sqlite3'])(
   'a file that may not be written, by %s: nothing is stored, and it says so',
   async (name) => {
     const { storage, other, run, ids } = await open(sqliteKinds[name]!);
