@@ -10,7 +10,6 @@ import {
   type VerifyToken,
 } from 'plant-store';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { deferred } from '../support/deferred.js';
 import { createRequest } from '../support/plants.js';
 
 beforeEach(() => {
@@ -100,22 +99,6 @@ describe('the error code names the step that stalled', () => {
     expect(JSON.parse((await answering).body).error).toBe(50302);
   });
 });
-
-test.each<[string, (late: ReturnType<typeof deferred<'created'>>) => void]>([
-  ['nonsense', ({ resolve }) => resolve('late' as 'created')],
-  ['an error whose name throws', ({ reject }) => reject(Object.defineProperty({}, 'name', { get: fail }))],
-])('after the timeout, %s is dropped: onError is not called again', async (_what, settle) => {
-  const late = deferred<'created'>();
-  const { handle, onError } = open({ create: () => late.promise });
-  expect((await timed(handle(good))).error).toBe(50302);
-  settle(late);
-  await vi.advanceTimersByTimeAsync(1000);
-  expect(onError).toHaveBeenCalledTimes(1);
-});
-
-function fail(): never {
-  throw new Error('boom');
-}
 
 describe('the signal', () => {
   test('aborts when the timeout expires, with the reason that onError gets; the AbortError that follows is not reported', async () => {

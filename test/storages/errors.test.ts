@@ -10,7 +10,6 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { deferred } from '../support/deferred.js';
 import { openPglite } from '../support/pglite.js';
 import { listen } from '../support/sockets.js';
-import { driverOf } from '../support/sqlite.js';
 import { withColumns } from '../support/tables.js';
 import { waitFor } from '../support/wait-for.js';
 import { context } from './context.js';
@@ -49,19 +48,20 @@ const wrappers: Record<string, (error: object) => unknown> = {
 };
 
 /** The pool through a library, which wraps its errors and counts its INSERTs. */
-function through(wrap: (error: object) => unknown, pool: PostgresPool = own.pool) {
+function through(wrap: (error: object) => unknown) {
   const inserts: string[] = [];
   const query: PostgresPool['query'] = async (text, values) => {
     if (text.includes('INSERT INTO')) inserts.push(text);
-    return pool.query(text, values).catch((error) => {
+    return own.pool.query(text, values).catch((error) => {
       throw wrap(error);
     });
   };
   return { inserts, storage: postgresStorage({ query }, { table, timeoutMs: 5_000 }) };
 }
 
-describe.each(Object.entries(wrappers))('an error that %s throws', (_, wrap) => {
-  it('rejects its plant, and stores the others of its batch', async () => {
+it.each(Object.entries(wrappers))(
+  'an error that %s throws rejects its plant, and stores the others of its batch',
+  async (_, wrap) => {
     const { storage } = through(wrap);
     const outcomes = await Promise.allSettled(
       [plant(1), plant(2, 'nettle'), plant(3)].map((each) => storage.create(each, context)),
@@ -71,40 +71,17 @@ describe.each(Object.entries(wrappers))('an error that %s throws', (_, wrap) => 
       { reason: { name: 'RolledBack', reason: 'rejected' } },
       created,
     ]);
-  });
+  },
+);
 
-  it('tells of a missing table', async () => {
-    await own.pool.query(`DROP TABLE "${table}"`);
-    await expect(through(wrap).storage.create(plant(1), context)).rejects.toMatchObject({
-      cause: { name: 'SetupError', message: expect.stringContaining('it does not exist') },
-    });
-  });
-
-  it('is retried after a serialization failure', async () => {
-    await own.pool.query(`CREATE SEQUENCE "tries ${table}";
-      CREATE FUNCTION "fail ${table}"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-        IF nextval('"tries ${table}"') = 1 THEN RAISE 'once' USING ERRCODE = '40001'; END IF; RETURN new; END $$;
-      CREATE TRIGGER fail BEFORE INSERT ON "${table}" FOR EACH ROW EXECUTE FUNCTION "fail ${table}"()`);
-    const { storage, inserts } = through(wrap);
-    expect(await storage.create(plant(1), context)).toBe('created');
-    expect(inserts).toHaveLength(2);
-  });
-
-  it.each([1, 2])('has an unknown outcome if the response to %i plants is lost', async (count) => {
-    const lost = Object.assign(new Error('Connection terminated unexpectedly'), { code: undefined });
-    const losing: PostgresPool = {
-      query: async (text, values) => {
-        const result = await own.pool.query(text, values);
-        if (text.startsWith('INSERT')) throw lost;
-        return result;
-      },
-    };
-    const { storage, inserts } = through(wrap, losing);
-    const plants = Array.from({ length: count }, (_, id) => plant(id));
-    for (const outcome of await Promise.allSettled(plants.map((each) => storage.create(each, context))))
-      expect(outcome).toMatchObject({ reason: { name: 'Error' } });
-    expect(inserts).toHaveLength(1);
-  });
+it('an error that a driver throws is retried after a serialization failure', async () => {
+  await own.pool.query(`CREATE SEQUENCE "tries ${table}";
+    CREATE FUNCTION "fail ${table}"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF nextval('"tries ${table}"') = 1 THEN RAISE 'once' USING ERRCODE = '40001'; END IF; RETURN new; END $$;
+    CREATE TRIGGER fail BEFORE INSERT ON "${table}" FOR EACH ROW EXECUTE FUNCTION "fail ${table}"()`);
+  const { storage, inserts } = through((error) => error);
+  expect(await storage.create(plant(1), context)).toBe('created');
+  expect(inserts).toHaveLength(2);
 });
 
 it.each<[string, () => Error, object]>([
@@ -375,16 +352,6 @@ describe('SQLite', () => {
     expect(await storage.create(plant(2), context)).toBe('created');
   });
 
-  it('a connection that may only be read is rejected at once', async () => {
-    const database = open();
-    database.exec('PRAGMA query_only = 1');
-    const storage = sqliteStorage(database);
-    const why = 'SQLite cannot use its file. Open a database file that may be written';
-    const setup = { name: 'SetupError', message: expect.stringContaining(why) };
-    await expect(storage.create(plant(1), context)).rejects.toMatchObject({ cause: setup });
-    await expect(storage.check()).rejects.toMatchObject(setup);
-  });
-
   it.each(['run', 'all'] as const)(
     'counts no rows of triggers, as Bun counts them in run: by %s',
     async (by) => {
@@ -408,18 +375,4 @@ describe('SQLite', () => {
       expect(await createAll()).toEqual(both.map(() => 'taken'));
     },
   );
-
-  it('retries after a full disk', async () => {
-    const database = open();
-    let failures = 1;
-    const full: SqliteDatabase = driverOf(database, (statement) => ({
-      run(...values: never[]) {
-        if (failures-- > 0)
-          throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
-        return statement.run(...values);
-      },
-    }));
-    expect(await sqliteStorage(full).create(plant(1), context)).toBe('created');
-    expect(failures).toBe(-1);
-  });
 });

@@ -282,17 +282,6 @@ describe.each(['conflict', 'locked'] as const)('a database that rolls back by %s
 });
 
 describe('a call that is rolled back', () => {
-  it('is retried while others are sent', async () => {
-    const { clock, create, database } = open({ timeoutMs: 1_000 });
-    database.current = refuses;
-    create(1);
-    await clock.endTurn();
-    database.current = answers;
-    const other = create(3);
-    await clock.endTurn();
-    expect(other.outcome).toBe('created');
-  });
-
   it('is the only one as a probe, also between its attempts', async () => {
     const { clock, create } = open({ timeoutMs: 1_000 }, refuses);
     create(1);

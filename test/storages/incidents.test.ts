@@ -82,15 +82,6 @@ async function holding(sql: string): Promise<pg.PoolClient> {
   return client;
 }
 
-/** Lets each INSERT of a plant wait in a trigger, which no lock_timeout ends, until `release` of its id. */
-const holdInserts = (first = '') =>
-  own.pool.query(`DROP TABLE IF EXISTS released; CREATE TABLE released (id bigint);
-    CREATE OR REPLACE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${first}
-      WHILE NOT EXISTS (SELECT FROM released WHERE id = new.id) LOOP PERFORM pg_sleep(0.005); END LOOP; RETURN new; END $$;
-    CREATE TRIGGER wait BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION wait()`);
-const release = (id: number, last = id) =>
-  own.pool.query('INSERT INTO released SELECT generate_series($1::int, $2::int)', [id, last]);
-
 /** Freezes the only process of a pool, whose connection is idle. */
 async function freeze(pool: pg.Pool): Promise<void> {
   const { pid } = (await pool.query('SELECT pg_backend_pid() AS pid')).rows[0];
@@ -184,32 +175,6 @@ it('a column that must be filled and is not, added by a migration, is one line w
   ]);
 });
 
-it('a plant that a constraint rejects is one line, which names the constraint', async () => {
-  await own.pool.query('ALTER TABLE plants ADD CONSTRAINT no_seven CHECK (id <> 7)');
-  const create = appOn(postgresStorage(own.pool));
-  expect(await codesOf([create(7), create(8)])).toEqual([50004, 200]);
-  expect(await written()).toEqual([
-    expect.stringMatching(
-      /^50004 storage_rejected, POST \/plants: .* 23514 check_violation, schema public, table plants, constraint no_seven\./,
-    ),
-  ]);
-});
-
-it('a full queue and another error at the same time have counts of their own', async () => {
-  await holding('LOCK TABLE plants');
-  const create = appOn(postgresStorage(own.poolOf(), { maxQueued: 10 }));
-  const waiting = times(10, create);
-  const full = await Promise.all(times(490, create));
-  expect(new Set(full.map(({ error }) => error))).toEqual(new Set([50301]));
-  const pool = own.poolOf();
-  await pool.end();
-  expect(await codesOf([create(), appOn(postgresStorage(pool))()])).toEqual([50301, 50301]);
-  await codesOf(waiting, 500);
-  const all = await written();
-  expect(lines).toContain(`plant-store: 50301 busy${post}the storage queue is full (489 more)`);
-  expect(all).toContain(`50301 busy${post}the app has closed the database connection`);
-});
-
 it('a database that is stopped: the first line comes at the timeout, and then every create fails at once', async () => {
   const storage = postgresStorage(poolAt(1));
   const create = appOn(storage);
@@ -263,50 +228,23 @@ it('a locked row costs its own create alone, whose line says so, and the circuit
   ]);
 });
 
-it('a create that waits in the queue for its whole timeout was not sent, and its line says so', async () => {
-  await holdInserts();
-  const storage = postgresStorage(own.poolOf(), { timeoutMs: 2_000, maxBatch: 1 });
-  const create = appOn(storage);
-  const [first, second, third] = [create(71), create(72), create(73)];
-  await waitFor(() => expect(storage.state()).toMatchObject({ queued: 3, inFlightMs: 0 }));
-  // The second one has time left for a call that takes as long as the first.
-  await clock.advance(900);
-  await release(71);
-  expect((await first).status).toBe(200);
-  expect(await codesOf([second, third], 10)).toEqual([50001, 50301]);
-  // Otherwise the server would go on with the statement, and the next test could not drop the table.
-  await release(72);
-  expect(await written()).toContain(
-    `50301 busy${post}the plant waited in the queue until too little of its timeout was left, and was not sent`,
-  );
+it('a connection that comes with an open transaction costs one create, and says so, on a table with a trigger', async () => {
+  await own.pool.query(`CREATE OR REPLACE FUNCTION pass() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN new; END $$;
+    CREATE TRIGGER pass BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION pass()`);
+  const pool = own.poolOf({ max: 1 });
+  const create = appOn(postgresStorage(pool));
+  expect((await create()).status).toBe(200);
+  const client = await pool.connect();
+  await client.query("BEGIN; INSERT INTO plants VALUES (9999, 'of the app')");
+  client.release();
+  expect(await codesOf([create()])).toEqual([50301]);
+  expect(await codesOf([create()])).toEqual([200]);
+  expect(await written()).toEqual([
+    expect.stringMatching(/^50301 busy, POST \/plants: .*already has an open transaction/),
+  ]);
+  // Nobody but the app may commit what it has begun.
+  expect((await own.pool.query('SELECT FROM plants WHERE id = 9999')).rowCount).toBe(0);
 });
-
-it.each([
-  ['without triggers', ''],
-  [
-    'with a trigger',
-    `CREATE OR REPLACE FUNCTION pass() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN new; END $$;
-      CREATE TRIGGER pass BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION pass()`,
-  ],
-])(
-  'a connection that comes with an open transaction costs one create, and says so: a table %s',
-  async (_, trigger) => {
-    await own.pool.query(trigger);
-    const pool = own.poolOf({ max: 1 });
-    const create = appOn(postgresStorage(pool));
-    expect((await create()).status).toBe(200);
-    const client = await pool.connect();
-    await client.query("BEGIN; INSERT INTO plants VALUES (9999, 'of the app')");
-    client.release();
-    expect(await codesOf([create()])).toEqual([50301]);
-    expect(await codesOf([create()])).toEqual([200]);
-    expect(await written()).toEqual([
-      expect.stringMatching(/^50301 busy, POST \/plants: .*already has an open transaction/),
-    ]);
-    // Nobody but the app may commit what it has begun.
-    expect((await own.pool.query('SELECT FROM plants WHERE id = 9999')).rowCount).toBe(0);
-  },
-);
 
 it('a storage that is slower than the request times out by the request, and nothing is told of it twice', async () => {
   await holding('LOCK TABLE plants');
@@ -382,44 +320,6 @@ it('without a listener on its pool, a dropped idle connection crashes the proces
   const [, pid] = await program.printed(/pid: (\d+)/);
   await own.pool.query('SELECT pg_terminate_backend($1)', [Number(pid)]);
   expect(await program.exit).toBe(1);
-});
-
-it('a database that rolls back each call is unavailable, with its reason, and nothing is stored', async () => {
-  await own.pool.query(`CREATE OR REPLACE FUNCTION conflict() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-      RAISE EXCEPTION 'could not serialize access' USING ERRCODE = 'serialization_failure'; END $$;
-    CREATE TRIGGER conflict BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION conflict()`);
-  const onBatch = vi.fn();
-  const storage = postgresStorage(own.poolOf(), { onBatch });
-  const creating = appOn(storage)();
-  await waitFor(() => expect(onBatch).toHaveBeenCalled());
-  expect(await codesOf([creating], () => passInPause(clock, storage))).toEqual([50301]);
-  expect(await written()).toEqual([
-    expect.stringMatching(
-      /^50301 busy, POST \/plants: the storage is unavailable: \w+ 40001 serialization_failure, with a context, such as a function or/,
-    ),
-  ]);
-  expect((await own.pool.query('SELECT FROM plants')).rowCount).toBe(0);
-});
-
-it('a create whose batch was rolled back, and that then waits for its whole timeout, says both', async () => {
-  await holdInserts('IF new.id < 100 THEN RAISE check_violation; END IF;');
-  const create = appOn(postgresStorage(own.poolOf()));
-  const rejected = [90, 91, 92, 93].map((id) => create(id));
-  const others = [101, 102, 103, 104].map((id) => create(id));
-  await waitFor(async () => {
-    const sleeping = "SELECT count(*)::int FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
-    expect((await own.pool.query(sleeping)).rows[0].count).toBe(1);
-  });
-  // The call of the others takes so long that another one would outlast the timeout.
-  await clock.advance(9_000);
-  await release(101, 104);
-  expect((await Promise.all(others)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-  expect(await codesOf(rejected, 20)).toEqual([50301, 50301, 50301, 50301]);
-  expect(await written()).toEqual([
-    expect.stringMatching(
-      /^50301 busy, POST \/plants: the plant waited in the queue until .* was left, after its batch was rolled back: \w+ 23514 check_violation, with a/,
-    ),
-  ]);
 });
 
 it('onBatch tells how each call to the server ended, with its plants and its time', async () => {

@@ -1,8 +1,7 @@
 // What times out on a real PostgreSQL, on a simulated clock: it stands still while the server works, however slow that is.
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { passInPause } from '../support/clock.js';
+import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { Doorway } from '../support/doorway.js';
 import { SimulatedTimers } from '../support/timers.js';
 import { waitFor } from '../support/wait-for.js';
@@ -20,24 +19,16 @@ beforeAll(() => postgresStorage(own.pool).createTable());
 let ids = 0n;
 const plant = () => ({ id: ids++, name: 'Rosa' });
 
-/**
- * Lets time pass, in steps between which the server has some real time to answer, until `isOver`.
- *
- * @param step milliseconds, or what lets time pass
- */
-async function passUntil(
-  isOver: () => boolean | Promise<boolean>,
-  step: number | (() => Promise<void>) = 1,
-): Promise<void> {
-  const pass = typeof step === 'number' ? () => clock.advance(step) : step;
+/** Lets time pass, in steps of so many milliseconds between which the server has some real time to answer, until `isOver`. */
+async function passUntil(isOver: () => boolean | Promise<boolean>, step = 1): Promise<void> {
   while (!(await isOver())) {
-    await pass();
+    await clock.advance(step);
     await sleep(5);
   }
 }
 
 /** Lets time pass until a promise settles. */
-async function settled<T>(promise: Promise<T>, step?: Parameters<typeof passUntil>[1]): Promise<T> {
+async function settled<T>(promise: Promise<T>, step?: number): Promise<T> {
   let isSettled = false;
   const settle = () => {
     isSettled = true;
@@ -59,25 +50,6 @@ it('a connection that hangs is discarded when its create times out, so that the 
   expect(await hung).toMatchObject({ message: expect.stringContaining('did not answer within 10000 ms') });
   expect(await settled(create(plant(), context))).toBe('created');
   process.kill(processes[0].pid, 'SIGCONT');
-});
-
-it('a create that times out at a locked row names it, and opens no circuit', async () => {
-  const holder = await own.pool.connect();
-  const locked = plant();
-  await holder.query(`BEGIN; INSERT INTO plants VALUES (${locked.id}, 'held')`);
-  const onBatch = vi.fn();
-  const { create, state } = postgresStorage(own.poolOf(), { timeoutMs: 2_000, onBatch });
-  const failed = create(locked, context).catch((error) => error);
-  await waitFor(() => expect(onBatch).toHaveBeenCalled());
-  expect(await settled(failed, () => passInPause(clock, { state }))).toMatchObject({
-    name: 'StorageBusy',
-    message: 'another transaction has locked the row, or the table',
-    cause: { code: '55P03' },
-  });
-  expect(state()).toMatchObject({ queued: 0, isOpen: false });
-  await holder.query('ROLLBACK');
-  holder.release();
-  expect(await settled(create(locked, context))).toBe('created');
 });
 
 let hole: Doorway;
