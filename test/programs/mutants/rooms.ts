@@ -12,6 +12,19 @@ export const rooms: readonly Room[] = [
   { path: 'src/document/', tests: ['test/{core,examples}/openapi*.test.ts'] },
   { path: 'src/plant/', tests: ['test/core/{contract,handle,json*,schema}.test.ts'] },
   {
+    path: 'src/checks/',
+    tests: [
+      'test/core/{callers,client,options}.test.ts',
+      'test/examples/first-mistakes.test.ts',
+      'test/hosts/mounting/mistakes.test.ts',
+      'test/storages/{arguments,wrong-handles}.test.ts',
+    ],
+  },
+  {
+    path: 'src/timers',
+    tests: ['test/core/{deadline,handle,upload}*.test.ts', 'test/storages/{group-commit*,status}.test.ts'],
+  },
+  {
     path: 'src/',
     tests: [
       'test/core/{callers,contract,deadline*,guard,handle,log,options,parties,shown,upload*}.test.ts',
