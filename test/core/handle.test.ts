@@ -345,6 +345,20 @@ describe('the body of a request', () => {
 });
 
 describe('a request', () => {
+  test('has neither the body nor the route that every object inherits from a legacy library', async () => {
+    const { handle } = open();
+    const { body, ...bodiless } = good;
+    const inherited = { body, routed: true };
+    for (const [name, value] of Object.entries(inherited))
+      Object.defineProperty(Object.prototype, name, { value, configurable: true });
+    try {
+      expect(await errorOf(handle(bodiless))).toBe(40001);
+      expect(await errorOf(handle({ ...good, url: '/others' }))).toBe(40401);
+    } finally {
+      for (const name of Object.keys(inherited)) Reflect.deleteProperty(Object.prototype, name);
+    }
+  });
+
   test.each<[string, string, number]>([
     ['', '/plants', 200],
     ['', '/plants?x', 200],
