@@ -148,6 +148,7 @@ describe('acceptTokens and InsufficientScope check their arguments', () => {
     ['no token', [], 'acceptTokens requires at least one token'],
     ['an empty token', [''], `${a}an empty string`],
     ['a space', ['a b'], `${a}a string with " "`],
+    ['a space behind another bearer', ['a bearer b'], `${a}a string with " "`],
     ['a trailing space', ['a '], `${a}a string with " "`],
     ['a quote', ['"a"'], `${a}a string with "\\""`],
     ['padding within', ['a=b'], `${a}a string with "="`],
