@@ -276,6 +276,7 @@ describe('an adapter throws at once', () => {
   test.each(Object.entries(adapters))(
     'if %s is given createPlantStore instead of a handler',
     (_, adapter) => {
+      expect(() => adapter(wrong(createPlantStore))).toThrow(TypeError);
       expect(() => adapter(wrong(createPlantStore))).toThrow(advice);
     },
   );
