@@ -1,4 +1,4 @@
-/** A binding of the D1 behind d1-worker.ts: a process of its own, which can be frozen. */
+/** A binding of the D1 behind d1-worker.ts, to which each batch is one request. */
 export const d1Binding = (url: string) => ({
   prepare: (sql: string) => ({ bind: (...args: readonly unknown[]) => ({ sql, args }), sql, args: [] }),
   async batch(statements: readonly unknown[]): Promise<{ results: unknown[] }[]> {

@@ -78,15 +78,16 @@ async function openServer(connectTo: (url: string) => Promise<Any>): Promise<Sql
   };
 }
 
+/** Starts workerd with this script, which has a D1. */
+async function startWorker(script: string, bindings: object = {}) {
+  const { Miniflare } = await load('miniflare');
+  const d1Databases = { DB: 'plants' };
+  return new Miniflare({ modules: true, script, compatibilityDate: '2025-01-01', d1Databases, ...bindings });
+}
+
 /** Opens D1 in workerd, with its binding here. */
 export async function openD1(): Promise<SqliteLibrary> {
-  const { Miniflare } = await load('miniflare');
-  const worker = new Miniflare({
-    modules: true,
-    script: 'export default { fetch: () => new Response() }',
-    compatibilityDate: '2025-01-01',
-    d1Databases: { DB: 'plants' },
-  });
+  const worker = await startWorker('export default { fetch: () => new Response() }');
   const DB = await worker.getD1Database('DB');
   const behind = {
     run: (sql: string) => DB.prepare(sql).run(),
@@ -95,15 +96,9 @@ export async function openD1(): Promise<SqliteLibrary> {
   return { scope: { env: { DB } }, behind, close: () => worker.dispose() };
 }
 
-/** Opens D1 in workerd, by a binding that sends each batch as one request: each call of Miniflare's own takes two hundred times as long. */
+/** Opens D1 in workerd, by a binding that sends each batch as one request. By Miniflare's own, 141 tables took 294 s to check, for 37. */
 export async function openD1ByRequests(): Promise<SqliteLibrary> {
-  const { Miniflare } = await load('miniflare');
-  const worker = new Miniflare({
-    modules: true,
-    script: readFileSync(bundleOf('test/ecosystem/d1-worker.ts'), 'utf8'),
-    compatibilityDate: '2025-01-01',
-    d1Databases: { DB: 'plants' },
-  });
+  const worker = await startWorker(readFileSync(bundleOf('test/ecosystem/d1-worker.ts'), 'utf8'));
   const DB = d1Binding(String(await worker.ready));
   const rows = async (sql: string) => (await DB.batch([DB.prepare(sql)]))[0]!.results;
   return { scope: { env: { DB } }, behind: { run: rows, rows }, close: () => worker.dispose() };
@@ -114,7 +109,6 @@ export async function openD1ByRequests(): Promise<SqliteLibrary> {
  * storage by requests.
  */
 async function openInWorkerd(where: 'D1' | 'Durable Objects'): Promise<SqliteLibrary> {
-  const { Miniflare } = await load('miniflare');
   const line = pageRows('Libraries on SQLite').get(where);
   // A Worker may export nothing but classes and handlers.
   const bundle = readFileSync(bundleOf('adapters/storages/sqlite.ts'), 'utf8');
@@ -139,13 +133,8 @@ async function openInWorkerd(where: 'D1' | 'Durable Objects'): Promise<SqliteLib
         return answer(request, onD1, async (sql) => (await env.DB.prepare(sql).all()).results);
       }
     }`;
-  const worker = new Miniflare({
-    modules: true,
-    script,
-    compatibilityDate: '2025-01-01',
-    d1Databases: { DB: 'plants' },
-    durableObjects: { PLANTS: { className: 'Plants', useSQLite: true } },
-  });
+  const durableObjects = { PLANTS: { className: 'Plants', useSQLite: true } };
+  const worker = await startWorker(script, { durableObjects });
   const ask = async (question: object) => {
     const response = await worker.dispatchFetch('http://plants/', {
       method: 'POST',
