@@ -226,7 +226,7 @@ describeUnless(missing, 'alerts.yml', () => {
     expect(await prometheus.fired(startedAt)).toEqual(new Map());
 
     const firstAt = Date.now();
-    // Of an incident, when it was there: on a busy machine 71 of them take seconds to provoke.
+    // When each incident was there: to provoke all of them takes a busy machine seconds.
     const provokedAt: number[] = [];
     const remedies: (() => unknown)[] = [];
     const heal = () => Promise.all(remedies.splice(0).map((remedy) => remedy()));
@@ -423,7 +423,7 @@ function expectAttribution(incident: Incident<never>, found: Found): void {
   const alerts = found.alerts.filter(([alert]) => isMeant(alert));
   const [first] = alerts.filter(([alert]) => pages.includes(alert));
   expect([page].flat(), name).toContain(first?.[0]);
-  // One that need not come has no time, either.
+  // A page that need not come has no time limit.
   if (first && ![page].flat().includes(undefined)) expect(first[1], name).toBeLessThan(inTime + late);
   if (ticket)
     expect(

@@ -60,7 +60,7 @@ function run(file: string, sql: string, then = ''): Program {
   return untilTestEnds(startProgram([process.execPath, '-e', program, file, sql]));
 }
 
-/** What opens a file, and then waits for a lock: a busy machine, whose waits take several times as long, stays below `timeoutMs`. */
+/** What opens a file, and then waits for a lock: so briefly that even the longer waits of a busy machine end before `timeoutMs`. */
 const openers: Record<string, (file: string) => Promise<Any>> = {
   '@libsql/client': async (file) => createClient({ url: `file:${file}`, timeout: 300 }),
   libsql: async (file) => waiting(new (await load('libsql')).default(file)),

@@ -161,7 +161,7 @@ describeUnless(missing, 'an app', () => {
     120_000,
   );
 
-  // A night and a morning, in parts, because promtool takes no longer series. The rest of a day has nothing else.
+  // A night and a morning, in parts: promtool takes no series of twelve hours. An afternoon has the load of the morning.
   it.each([0, 4, 8])(
     'raises no page in four hours of usual load, from %i:00, with a deployment, retries, rejected plants, a locked row and a failover',
     async (start) => {
